@@ -27,7 +27,7 @@ static double now_ns(void) {
     return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
 }
 
-static void compile(struct rm_calibration_compiled *compiled, enum calibrate_work work) {
+static void calibrate_cost_compile(struct rm_calibration_compiled *compiled, enum calibrate_work work) {
     struct rm_lane_info lanes[RM_LANES] = {{.name = "x1"}, {.name = "y1"}, {.name = "sum1"}, {.name = "q1"},
                                            {.name = "x2"}, {.name = "y2"}, {.name = "sum2"}, {.name = "q2"}};
     struct rm_calibration calibration;
@@ -64,12 +64,12 @@ static int by_size(void const *a, void const *b) {
     return (left > right) - (left < right);
 }
 
-static void measure(uint32_t instruments) {
+static void calibrate_cost_measure(uint32_t instruments) {
     static struct rm_calibration_compiled compiled[WORKS][INSTRUMENTS_MAX];
     double ns[WORKS][ROUNDS];
     for (uint32_t work = 0; work < WORKS; ++work) {
         for (uint32_t i = 0; i < instruments; ++i)
-            compile(&compiled[work][i], (enum calibrate_work)work);
+            calibrate_cost_compile(&compiled[work][i], (enum calibrate_work)work);
         round_ns((enum calibrate_work)work, compiled[work], instruments); /* warm up */
     }
     for (int round = 0; round < ROUNDS; ++round)
@@ -84,7 +84,7 @@ static void measure(uint32_t instruments) {
 }
 
 int main(void) {
-    measure(9);
-    measure(INSTRUMENTS_MAX);
+    calibrate_cost_measure(9);
+    calibrate_cost_measure(INSTRUMENTS_MAX);
     return 0;
 }

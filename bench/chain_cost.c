@@ -72,12 +72,13 @@ struct bench {
     uint64_t cycle;
 };
 
-static void fail(char const *what) {
+static void chain_cost_fail(char const *what) {
     fprintf(stderr, "chain_cost: %s\n", what);
     exit(1);
 }
 
-static void make(struct bench *bench, uint32_t chains, uint32_t supplies, struct rm_supply_config const *kind) {
+static void chain_cost_make(struct bench *bench, uint32_t chains, uint32_t supplies,
+                            struct rm_supply_config const *kind) {
     struct rm_error error = {0};
     bench->config = (struct rm_ring_supplies){
         .chains = calloc(chains, sizeof *bench->config.chains),
@@ -88,7 +89,7 @@ static void make(struct bench *bench, uint32_t chains, uint32_t supplies, struct
     rm_counter *counters = calloc((size_t)chains * RM_SUPPLY_COUNTERS, sizeof *counters);
     rm_counter **blocks = calloc(chains, sizeof *blocks);
     if (bench->config.chains == NULL || bench->config.supplies == NULL || counters == NULL || blocks == NULL)
-        fail("no memory");
+        chain_cost_fail("no memory");
     for (uint32_t s = 0; s < chains * supplies; ++s)
         bench->config.supplies[s] = *kind;
     for (uint32_t c = 0; c < chains; ++c) {
@@ -102,10 +103,10 @@ static void make(struct bench *bench, uint32_t chains, uint32_t supplies, struct
     }
     if (rm_chains_make(&bench->config, 1, blocks, 0, 1e9, &bench->chains, &error) != RM_OK ||
         rm_chain_port_make(&bench->port, 0, &bench->chains, &bench->chain_port, &error) != RM_OK)
-        fail(error.text);
+        chain_cost_fail(error.text);
 }
 
-static void write_frame(struct bench *bench, uint32_t i, uint32_t chain) {
+static void write_answer_frame(struct bench *bench, uint32_t i, uint32_t chain) {
     uint32_t const supplies = bench->config.chains[0].config.supply_count;
     float values[RM_CHAIN_SUPPLIES_MAX];
     struct rm_flow const flow = {
@@ -131,7 +132,7 @@ static double loop_ns(struct bench *bench, bool answer, double ns_per_tick) {
         ++bench->cycle;
         for (uint32_t chain = 0; chain < bench->config.chain_count;) {
             for (bench->port.ready = 0; bench->port.ready < RM_BURST && chain < bench->config.chain_count; ++chain)
-                write_frame(bench, bench->port.ready++, chain);
+                write_answer_frame(bench, bench->port.ready++, chain);
             if (answer)
                 rm_chain_port_poll(&bench->chain_port, (double)bench->cycle * CYCLE_SECONDS);
         }
@@ -139,25 +140,25 @@ static double loop_ns(struct bench *bench, bool answer, double ns_per_tick) {
     return (double)(rm_tsc() - begin) * ns_per_tick;
 }
 
-static int ascending(void const *one, void const *other) {
+static int by_ascending_cost(void const *one, void const *other) {
     double const a = *(double const *)one, b = *(double const *)other;
     return (a > b) - (a < b);
 }
 
-static void measure(char const *name, struct rm_supply_config const *kind, uint32_t chains, uint32_t supplies,
-                    uint32_t rounds, double ns_per_tick) {
+static void chain_cost_measure(char const *name, struct rm_supply_config const *kind, uint32_t chains,
+                               uint32_t supplies, uint32_t rounds, double ns_per_tick) {
     struct bench *bench = calloc(1, sizeof *bench);
     double *cost = calloc(rounds, sizeof *cost);
     if (bench == NULL || cost == NULL)
-        fail("no memory");
-    make(bench, chains, supplies, kind);
+        chain_cost_fail("no memory");
+    chain_cost_make(bench, chains, supplies, kind);
     for (uint32_t r = 0; r < rounds; ++r) {
         double const empty = loop_ns(bench, false, ns_per_tick);
         cost[r] = (loop_ns(bench, true, ns_per_tick) - empty) / (CYCLES * chains);
     }
     if (bench->port.sent != (uint64_t)rounds * CYCLES * chains * ((supplies + 9) / 10))
-        fail("not every datagram was answered");
-    qsort(cost, rounds, sizeof *cost, ascending);
+        chain_cost_fail("not every datagram was answered");
+    qsort(cost, rounds, sizeof *cost, by_ascending_cost);
     double const median = cost[rounds / 2];
     printf("%-44s %6.0f ns per datagram (%.0f to %.0f), %5.1f per supply: %6.1f kHz of %u chains\n", name, median,
            cost[rounds / 4], cost[rounds - 1 - rounds / 4], median / supplies, 1e6 / (median * chains), chains);
@@ -165,33 +166,33 @@ static void measure(char const *name, struct rm_supply_config const *kind, uint3
     free(bench); /* what it holds goes with the process */
 }
 
-static uint32_t number(int argc, char **argv, int index, uint32_t otherwise, uint32_t most) {
+static uint32_t read_count_argument(int argc, char **argv, int index, uint32_t otherwise, uint32_t most) {
     long const value = argc > index ? strtol(argv[index], NULL, 10) : (long)otherwise;
     if (value < 1 || value > (long)most)
-        fail("expected chain_cost [CHAINS 1-256] [SUPPLIES 1-40] [ROUNDS]");
+        chain_cost_fail("expected chain_cost [CHAINS 1-256] [SUPPLIES 1-40] [ROUNDS]");
     return (uint32_t)value;
 }
 
 int main(int argc, char **argv) {
-    uint32_t const chains = number(argc, argv, 1, 96, RM_CONFIG_CHAINS_MAX);
-    uint32_t const supplies = number(argc, argv, 2, 13, RM_CHAIN_SUPPLIES_MAX);
-    uint32_t const rounds = number(argc, argv, 3, ROUNDS, 100000);
+    uint32_t const chains = read_count_argument(argc, argv, 1, 96, RM_CONFIG_CHAINS_MAX);
+    uint32_t const supplies = read_count_argument(argc, argv, 2, 13, RM_CHAIN_SUPPLIES_MAX);
+    uint32_t const rounds = read_count_argument(argc, argv, 3, ROUNDS, 100000);
     double const ns_per_tick = 1e9 / rm_tsc_hz_measure();
     struct rm_supply_config kind = {.low = -10, .high = 10, .slew = INFINITY, .safe_slew = INFINITY};
-    measure("ideal", &kind, chains, supplies, rounds, ns_per_tick);
+    chain_cost_measure("ideal", &kind, chains, supplies, rounds, ns_per_tick);
     kind.bandwidth_hz = 1000;
-    measure("+ first order of 1 kHz", &kind, chains, supplies, rounds, ns_per_tick);
+    chain_cost_measure("+ first order of 1 kHz", &kind, chains, supplies, rounds, ns_per_tick);
     kind.regulation_hz = 100000;
     kind.drift_ppm = 20;
     kind.delay_s = 20e-6;
-    measure("+ 20 us of delay, 100 kHz of regulation", &kind, chains, supplies, rounds, ns_per_tick);
+    chain_cost_measure("+ 20 us of delay, 100 kHz of regulation", &kind, chains, supplies, rounds, ns_per_tick);
     kind.slew = 2000;
     kind.resolution = 1e-5;
     kind.noise = 1e-4;
-    measure("+ slew, resolution, noise", &kind, chains, supplies, rounds, ns_per_tick);
+    chain_cost_measure("+ slew, resolution, noise", &kind, chains, supplies, rounds, ns_per_tick);
     kind.ripple_count = 1;
     kind.ripple[0].hz = 300;
     kind.ripple[0].amplitude = 1e-3;
-    measure("+ ripple of one frequency", &kind, chains, supplies, rounds, ns_per_tick);
+    chain_cost_measure("+ ripple of one frequency", &kind, chains, supplies, rounds, ns_per_tick);
     return 0;
 }

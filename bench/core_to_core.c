@@ -26,7 +26,7 @@ struct partner {
 };
 
 /** Answers every odd number with the next even one, until it sees 0. */
-static void *answer(void *argument) {
+static void *answer_line(void *argument) {
     struct partner *partner = argument;
     (void)rm_pin(partner->cpu, NULL); /* main has been there */
     for (;;) {
@@ -41,7 +41,7 @@ static void *answer(void *argument) {
 }
 
 /** Ticks of one series. */
-static uint64_t series(struct line *line) {
+static uint64_t measure_series(struct line *line) {
     uint64_t const begin = rm_tsc();
     for (unsigned round = 0; round < ROUNDS; ++round) {
         unsigned const call = 2 * round + 3;
@@ -68,13 +68,13 @@ int main(int argc, char **argv) {
     struct rm_error error = {.text = "needs two CPUs"};
     pthread_t thread;
     if (partner.cpu == cpu || rm_pin(partner.cpu, &error) != RM_OK || rm_pin(cpu, &error) != RM_OK ||
-        pthread_create(&thread, NULL, answer, &partner) != 0) {
+        pthread_create(&thread, NULL, answer_line, &partner) != 0) {
         fprintf(stderr, "%s: %s\n", argv[0], error.text);
         return 1;
     }
     uint64_t ticks[SERIES];
     for (int i = 0; i < SERIES; ++i)
-        ticks[i] = series(&line);
+        ticks[i] = measure_series(&line);
     atomic_store(&line.ball, 0);
     pthread_join(thread, NULL);
     qsort(ticks, SERIES, sizeof ticks[0], by_size);

@@ -42,7 +42,7 @@ static uint64_t count_until(struct rm_port *port, uint64_t end) {
     return frames;
 }
 
-static void measure(struct rm_port *port, double seconds, double tsc_hz) {
+static void discard_measure(struct rm_port *port, double seconds, double tsc_hz) {
     static uint64_t tenth[TENTHS_MAX];
     uint64_t frames = 0;
     int count = 0;
@@ -84,7 +84,7 @@ int main(int argc, char **argv) {
         count_until(port, rm_tsc() + (uint64_t)(settle * tsc_hz));
         puts("begin");
         fflush(stdout);
-        measure(port, seconds, tsc_hz);
+        discard_measure(port, seconds, tsc_hz);
     } else if (pinned) {
         fprintf(stderr, "%s: nothing came within %.0f s\n", argv[0], TIMEOUT_S);
     } else {

@@ -78,12 +78,12 @@ struct bench {
 
 static uint64_t seed = 1;
 
-static double noise(void) {
+static double feedback_cost_draw(void) {
     seed = seed * 6364136223846793005u + 1442695040888963407u;
     return (double)(int64_t)(seed & ~(uint64_t)0x7ff) * 0x1p-63;
 }
 
-static void *room(size_t bytes) {
+static void *feedback_cost_allocate(size_t bytes) {
     enum { PAGE = 4096 };
     void *const memory = aligned_alloc(PAGE, (bytes + PAGE - 1) / PAGE * PAGE);
     if (memory == NULL) {
@@ -94,29 +94,29 @@ static void *room(size_t bytes) {
     return memory;
 }
 
-static double *numbers(size_t count, double scale) {
-    double *const number = room(count * sizeof *number);
+static double *feedback_cost_draw_numbers(size_t count, double scale) {
+    double *const number = feedback_cost_allocate(count * sizeof *number);
     for (size_t i = 0; i < count; ++i)
-        number[i] = scale * noise();
+        number[i] = scale * feedback_cost_draw();
     return number;
 }
 
-static uint32_t padded(uint32_t outputs) {
+static uint32_t pad_outputs(uint32_t outputs) {
     return (outputs + FEEDBACK_OUTPUT_BLOCK - 1) / FEEDBACK_OUTPUT_BLOCK * FEEDBACK_OUTPUT_BLOCK;
 }
 
 static uint32_t plane_of(struct bench const *bench, uint32_t row) { return row / bench->size.rows; }
 
 static void make_product(struct bench *bench) {
-    struct feedback_range *const range = room(bench->rows * sizeof *range);
-    bench->weight = room((size_t)bench->rows * bench->outputs * sizeof(double));
+    struct feedback_range *const range = feedback_cost_allocate(bench->rows * sizeof *range);
+    bench->weight = feedback_cost_allocate((size_t)bench->rows * bench->outputs * sizeof(double));
     for (uint32_t row = 0; row < bench->rows; ++row) {
         range[row] = bench->size.coupled
                          ? (struct feedback_range){0, bench->outputs}
                          : (struct feedback_range){plane_of(bench, row) * bench->per_plane, bench->per_plane};
         for (uint32_t i = 0; i < range[row].count; ++i)
             if ((range[row].first + i) % bench->per_plane < bench->size.outputs)
-                bench->weight[(size_t)row * bench->outputs + range[row].first + i] = 1e-6 * noise();
+                bench->weight[(size_t)row * bench->outputs + range[row].first + i] = 1e-6 * feedback_cost_draw();
     }
     if (!feedback_product_make(&bench->product, bench->rows, bench->outputs, range, FEEDBACK_SIMD_BEST))
         exit(1);
@@ -136,15 +136,15 @@ static void make_controllers(struct bench *bench) {
 
 /** Rows by turns in other orders. The last ones belong together: those of one record, of both planes. */
 static void make_orders(struct bench *bench) {
-    bench->order = room((size_t)ORDERS * bench->rows * sizeof *bench->order);
+    bench->order = feedback_cost_allocate((size_t)ORDERS * bench->rows * sizeof *bench->order);
     for (uint32_t i = 0; i < ORDERS; ++i) {
         uint32_t *const order = bench->order + (size_t)i * bench->rows;
         for (uint32_t row = 0; row < bench->rows; ++row) {
-            uint32_t const place = (uint32_t)(fabs(noise()) * (row + 1)) % (row + 1);
+            uint32_t const place = (uint32_t)(fabs(feedback_cost_draw()) * (row + 1)) % (row + 1);
             order[row] = order[place];
             order[place] = row;
         }
-        uint32_t const first = (uint32_t)(fabs(noise()) * (bench->size.rows - 2)) / 2 * 2;
+        uint32_t const first = (uint32_t)(fabs(feedback_cost_draw()) * (bench->size.rows - 2)) / 2 * 2;
         for (uint32_t j = 0; j < bench->size.last_rows; ++j) {
             uint32_t const wanted = first + j % 2 + j / 2 * bench->size.rows, end = bench->rows - 1 - j;
             for (uint32_t row = 0; row < bench->rows; ++row)
@@ -156,9 +156,9 @@ static void make_orders(struct bench *bench) {
     }
 }
 
-static void make(struct bench *bench, struct size const *size) {
+static void feedback_cost_make(struct bench *bench, struct size const *size) {
     *bench = (struct bench){.size = *size};
-    bench->per_plane = padded(size->outputs);
+    bench->per_plane = pad_outputs(size->outputs);
     bench->rows = size->planes * size->rows;
     bench->outputs = size->planes * bench->per_plane;
     bench->matrices = size->coupled ? 1 : size->planes;
@@ -168,33 +168,34 @@ static void make(struct bench *bench, struct size const *size) {
     make_controllers(bench);
     make_orders(bench);
     size_t const matrix = (size_t)bench->matrices * bench->matrix_rows * bench->matrix_columns;
-    bench->single = room(matrix * sizeof(float));
+    bench->single = feedback_cost_allocate(matrix * sizeof(float));
     for (size_t i = 0; i < matrix; ++i)
-        bench->single[i] = (float)(1e-6 * noise());
-    bench->single_error = room(bench->rows * sizeof(float));
-    bench->single_setpoint = room(bench->outputs * sizeof(float));
-    bench->errors_of = numbers(matrix, 1e-6);
-    bench->outputs_of = numbers((size_t)bench->matrices * bench->matrix_rows * bench->matrix_columns, 0.1);
-    bench->error_double = numbers(bench->rows, 1e5);
-    bench->channel_error = numbers(bench->outputs, 0);
-    bench->channel_command = numbers(bench->outputs, 0);
-    bench->channel_ahead = numbers(bench->outputs, 0);
-    bench->ahead = numbers(bench->outputs, 0);
-    bench->low = numbers(bench->outputs, 0);
-    bench->high = numbers(bench->outputs, 0);
-    bench->cut = numbers(bench->outputs, 0);
-    bench->ring = numbers((size_t)ROWS_OF_RING * bench->outputs, 0);
-    bench->sum = room(bench->outputs * sizeof *bench->sum);
-    bench->error = room(bench->rows * sizeof *bench->error);
+        bench->single[i] = (float)(1e-6 * feedback_cost_draw());
+    bench->single_error = feedback_cost_allocate(bench->rows * sizeof(float));
+    bench->single_setpoint = feedback_cost_allocate(bench->outputs * sizeof(float));
+    bench->errors_of = feedback_cost_draw_numbers(matrix, 1e-6);
+    bench->outputs_of =
+        feedback_cost_draw_numbers((size_t)bench->matrices * bench->matrix_rows * bench->matrix_columns, 0.1);
+    bench->error_double = feedback_cost_draw_numbers(bench->rows, 1e5);
+    bench->channel_error = feedback_cost_draw_numbers(bench->outputs, 0);
+    bench->channel_command = feedback_cost_draw_numbers(bench->outputs, 0);
+    bench->channel_ahead = feedback_cost_draw_numbers(bench->outputs, 0);
+    bench->ahead = feedback_cost_draw_numbers(bench->outputs, 0);
+    bench->low = feedback_cost_draw_numbers(bench->outputs, 0);
+    bench->high = feedback_cost_draw_numbers(bench->outputs, 0);
+    bench->cut = feedback_cost_draw_numbers(bench->outputs, 0);
+    bench->ring = feedback_cost_draw_numbers((size_t)ROWS_OF_RING * bench->outputs, 0);
+    bench->sum = feedback_cost_allocate(bench->outputs * sizeof *bench->sum);
+    bench->error = feedback_cost_allocate(bench->rows * sizeof *bench->error);
     for (uint32_t i = 0; i < bench->outputs; ++i) {
         bench->low[i] = -10;
         bench->high[i] = 10;
     }
     for (int i = 0; i < WHATS; ++i)
-        bench->times[i].count = room(TICKS_MAX * sizeof *bench->times[i].count);
+        bench->times[i].count = feedback_cost_allocate(TICKS_MAX * sizeof *bench->times[i].count);
 }
 
-static void drop(struct bench *bench) {
+static void feedback_cost_drop(struct bench *bench) {
     void *const memory[] = {bench->weight,
                             bench->single,
                             bench->single_error,
@@ -222,124 +223,124 @@ static void drop(struct bench *bench) {
 }
 
 /** The clock, with all that was asked for before done and nothing begun that comes after. */
-static uint64_t now(void) {
+static uint64_t feedback_cost_ticks_now(void) {
     _mm_lfence();
     uint64_t const ticks = rm_tsc();
     _mm_lfence();
     return ticks;
 }
 
-static void note(struct part_times *times, uint64_t ticks) {
+static void feedback_cost_note_time(struct part_times *times, uint64_t ticks) {
     ++times->count[ticks < TICKS_MAX ? ticks : TICKS_MAX - 1];
     ++times->total;
     times->longest = ticks > times->longest ? ticks : times->longest;
 }
 
-static double *row_of(struct bench *bench, uint64_t cycle) {
+static double *bench_row_of(struct bench *bench, uint64_t cycle) {
     return bench->ring + cycle % ROWS_OF_RING * bench->outputs;
 }
 
-static void end(struct bench *bench, uint64_t cycle) {
-    feedback_product_end(&bench->product, bench->sum, 1, bench->ahead, bench->low, bench->high, row_of(bench, cycle),
-                         NULL);
+static void end_bench_cycle(struct bench *bench, uint64_t cycle) {
+    feedback_product_end(&bench->product, bench->sum, 1, bench->ahead, bench->low, bench->high,
+                         bench_row_of(bench, cycle), NULL);
     atomic_store_explicit(&bench->published, cycle + 1, memory_order_release);
 }
 
 /** The cycle's rows, of which the last are timed. Errors change from cycle to cycle. */
-static uint64_t answer(struct bench *bench, uint64_t cycle) {
+static uint64_t answer_bench_cycle(struct bench *bench, uint64_t cycle) {
     uint32_t const *const order = bench->order + cycle % ORDERS * bench->rows;
     uint32_t const before = bench->rows - bench->size.last_rows;
     for (uint32_t row = 0; row < bench->rows; ++row)
         bench->error[row] = (int32_t)(seed >> (row % 40) & 0xffff) - 0x8000;
-    noise();
+    feedback_cost_draw();
     feedback_product_begin(&bench->product, bench->sum);
     for (uint32_t i = 0; i < before; ++i)
         feedback_product_add(&bench->product, bench->sum, order[i], bench->error[order[i]]);
     for (uint32_t i = before; i < bench->rows; ++i)
         feedback_product_near(&bench->product, order[i]);
-    uint64_t const begin = now();
+    uint64_t const begin = feedback_cost_ticks_now();
     for (uint32_t i = before; i < bench->rows; ++i)
         feedback_product_add(&bench->product, bench->sum, order[i], bench->error[order[i]]);
-    end(bench, cycle);
-    uint64_t const ticks = now() - begin;
-    note(&bench->times[ANSWER], ticks);
+    end_bench_cycle(bench, cycle);
+    uint64_t const ticks = feedback_cost_ticks_now() - begin;
+    feedback_cost_note_time(&bench->times[ANSWER], ticks);
     return ticks;
 }
 
 /** Looks at the clock until so many ticks are over; late by what the machine took. */
-static void stand(struct bench *bench, uint64_t ticks) {
-    uint64_t const begin = now();
+static void stand_for_ticks(struct bench *bench, uint64_t ticks) {
+    uint64_t const begin = feedback_cost_ticks_now();
     uint64_t passed;
     do
-        passed = now() - begin;
+        passed = feedback_cost_ticks_now() - begin;
     while (passed < ticks);
-    note(&bench->times[FLOOR], passed - ticks);
+    feedback_cost_note_time(&bench->times[FLOOR], passed - ticks);
 }
 
-static void whole(struct bench *bench, uint64_t cycle) {
-    uint64_t const begin = now();
+static void run_whole_cycle(struct bench *bench, uint64_t cycle) {
+    uint64_t const begin = feedback_cost_ticks_now();
     feedback_product_begin(&bench->product, bench->sum);
     for (uint32_t row = 0; row < bench->rows; ++row)
         feedback_product_add(&bench->product, bench->sum, row, bench->error[row]);
-    end(bench, cycle);
-    note(&bench->times[WHOLE], now() - begin);
+    end_bench_cycle(bench, cycle);
+    feedback_cost_note_time(&bench->times[WHOLE], feedback_cost_ticks_now() - begin);
 }
 
-static void sgemv(struct bench *bench) {
+static void multiply_by_sgemv(struct bench *bench) {
     uint32_t const rows = bench->matrix_rows, columns = bench->matrix_columns;
     for (uint32_t row = 0; row < bench->rows; ++row)
         bench->single_error[row] = (float)bench->error[row];
-    uint64_t const begin = now();
+    uint64_t const begin = feedback_cost_ticks_now();
     for (uint32_t i = 0; i < bench->matrices; ++i)
         cblas_sgemv(CblasRowMajor, CblasNoTrans, (int)columns, (int)rows, 1, bench->single + (size_t)i * rows * columns,
                     (int)rows, bench->single_error + (size_t)i * rows, 1, 0,
                     bench->single_setpoint + (size_t)i * columns, 1);
-    note(&bench->times[SGEMV], now() - begin);
+    feedback_cost_note_time(&bench->times[SGEMV], feedback_cost_ticks_now() - begin);
 }
 
 /** As many modes as rows, or as outputs where there are fewer of those. */
-static uint32_t modes(struct bench const *bench) {
+static uint32_t count_corrected_modes(struct bench const *bench) {
     return bench->matrix_rows < bench->matrix_columns ? bench->matrix_rows : bench->matrix_columns;
 }
 
 /** Per mode: errors in the modes' space, the controllers, and its part of the next row in the outputs'. */
-static void between(struct bench *bench) {
-    uint32_t const rows = bench->matrix_rows, columns = bench->matrix_columns, channels = modes(bench);
-    uint64_t const begin = now();
+static void work_between_cycles(struct bench *bench) {
+    uint32_t const rows = bench->matrix_rows, columns = bench->matrix_columns, channels = count_corrected_modes(bench);
+    uint64_t const begin = feedback_cost_ticks_now();
     for (uint32_t row = 0; row < bench->rows; ++row)
         bench->error_double[row] = bench->error[row];
     for (uint32_t i = 0; i < bench->matrices; ++i)
         cblas_dgemv(CblasRowMajor, CblasNoTrans, (int)channels, (int)rows, 1,
                     bench->errors_of + (size_t)i * rows * columns, (int)rows, bench->error_double + (size_t)i * rows, 1,
                     0, bench->channel_error + (size_t)i * channels, 1);
-    uint64_t const errors = now();
+    uint64_t const errors = feedback_cost_ticks_now();
     for (uint32_t i = 0; i < bench->outputs; ++i)
         bench->channel_command[i] =
             bench->controllers.law.direct * bench->channel_error[i] + bench->controllers.ahead[i];
     feedback_controllers_update(&bench->controllers, bench->channel_error, bench->channel_command,
                                 bench->channel_command);
-    uint64_t const controllers = now();
+    uint64_t const controllers = feedback_cost_ticks_now();
     for (uint32_t i = 0; i < bench->matrices; ++i)
         cblas_dgemv(CblasRowMajor, CblasNoTrans, (int)columns, (int)channels, 1,
                     bench->outputs_of + (size_t)i * rows * columns, (int)channels,
                     bench->controllers.ahead + (size_t)i * channels, 1, 0, bench->channel_ahead + (size_t)i * columns,
                     1);
-    uint64_t const ahead = now();
-    note(&bench->times[ERRORS], errors - begin);
-    note(&bench->times[CONTROLLERS], controllers - errors);
-    note(&bench->times[AHEAD], ahead - controllers);
+    uint64_t const ahead = feedback_cost_ticks_now();
+    feedback_cost_note_time(&bench->times[ERRORS], errors - begin);
+    feedback_cost_note_time(&bench->times[CONTROLLERS], controllers - errors);
+    feedback_cost_note_time(&bench->times[AHEAD], ahead - controllers);
 }
 
-static void run(struct bench *bench, uint64_t cycles) {
+static void run_cycles(struct bench *bench, uint64_t cycles) {
     uint64_t const warm = 1000;
     for (uint64_t cycle = 0; cycle < cycles + warm; ++cycle) {
-        uint64_t const ticks = answer(bench, cycle);
-        stand(bench, ticks);
-        between(bench);
+        uint64_t const ticks = answer_bench_cycle(bench, cycle);
+        stand_for_ticks(bench, ticks);
+        work_between_cycles(bench);
         if (cycle % 2 == 0)
-            sgemv(bench);
+            multiply_by_sgemv(bench);
         else
-            whole(bench, cycle);
+            run_whole_cycle(bench, cycle);
         if (cycle + 1 == warm)
             for (int i = 0; i < WHATS; ++i) {
                 memset(bench->times[i].count, 0, TICKS_MAX * sizeof *bench->times[i].count);
@@ -348,7 +349,7 @@ static void run(struct bench *bench, uint64_t cycles) {
     }
 }
 
-static uint64_t quantile(struct part_times const *times, double share) {
+static uint64_t feedback_cost_quantile(struct part_times const *times, double share) {
     uint64_t const wanted = (uint64_t)(share * (double)times->total);
     uint64_t seen = 0;
     uint64_t ticks = 0;
@@ -357,13 +358,14 @@ static uint64_t quantile(struct part_times const *times, double share) {
     return ticks;
 }
 
-static void print(struct bench const *bench, double ns_per_tick, bool first) {
+static void feedback_cost_print(struct bench const *bench, double ns_per_tick, bool first) {
     printf("%s\"%s\": {", first ? "" : ", ", bench->size.name);
     for (int i = 0; i < WHATS; ++i) {
         struct part_times const *const times = &bench->times[i];
         printf("%s\"%s\": {\"median\": %.1f, \"p99\": %.1f, \"max\": %.1f, \"count\": %llu}", i == 0 ? "" : ", ",
-               what_name[i], (double)quantile(times, 0.5) * ns_per_tick, (double)quantile(times, 0.99) * ns_per_tick,
-               (double)times->longest * ns_per_tick, (unsigned long long)times->total);
+               what_name[i], (double)feedback_cost_quantile(times, 0.5) * ns_per_tick,
+               (double)feedback_cost_quantile(times, 0.99) * ns_per_tick, (double)times->longest * ns_per_tick,
+               (unsigned long long)times->total);
     }
     printf("}");
 }
@@ -387,10 +389,10 @@ int main(int argc, char **argv) {
     printf("{\"simd\": \"%s\", \"sizes\": {", simd_name(feedback_simd_choose(FEEDBACK_SIMD_BEST)));
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; ++i) {
         static struct bench bench;
-        make(&bench, &sizes[i]);
-        run(&bench, cycles);
-        print(&bench, ns_per_tick, i == 0);
-        drop(&bench);
+        feedback_cost_make(&bench, &sizes[i]);
+        run_cycles(&bench, cycles);
+        feedback_cost_print(&bench, ns_per_tick, i == 0);
+        feedback_cost_drop(&bench);
     }
     puts("}}");
     return 0;

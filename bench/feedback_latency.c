@@ -82,7 +82,7 @@ struct bench {
 
 static struct bench bench;
 
-static void die(char const *text) {
+static void feedback_latency_die(char const *text) {
     fprintf(stderr, "ringmaster-feedback-latency: %s\n", text);
     if (bench.workspaces[0] != '\0')
         test_workspaces_remove(bench.workspaces);
@@ -91,15 +91,15 @@ static void die(char const *text) {
 
 static uint64_t seed = 1;
 
-static double noise(void) {
+static double feedback_latency_draw(void) {
     seed = seed * 6364136223846793005u + 1442695040888963407u;
     return (double)(int64_t)(seed & ~(uint64_t)0x7ff) * 0x1p-63;
 }
 
-static void pin(int cpu) {
+static void pin_bench_thread(int cpu) {
     struct rm_error error;
     if (rm_pin((uint32_t)cpu, &error) != RM_OK)
-        die(error.text);
+        feedback_latency_die(error.text);
 }
 
 /* A ring: names, and a response as a storage ring has it. */
@@ -110,7 +110,7 @@ static void name_all(void) {
     bench.actuators = bench.both ? 2 * CORRECTORS : CORRECTORS;
     bench.names = calloc(bench.actuators, sizeof bench.actuator_name[0]);
     if (bench.names == NULL)
-        die("no memory");
+        feedback_latency_die("no memory");
     for (uint32_t i = 0; i < bench.inputs; ++i) {
         snprintf(bench.input_name[i], sizeof bench.input_name[i], "bpm%03u/raw", i + 1);
         bench.input[i] = bench.input_name[i];
@@ -125,7 +125,7 @@ static void name_all(void) {
 }
 
 /** nm per A: √β everywhere the same, and the phase advance even. */
-static double response(uint32_t bpm, char plane, uint32_t actuator) {
+static double response_of_actuator(uint32_t bpm, char plane, uint32_t actuator) {
     double const pi = acos(-1), tune = plane == 'x' ? 33.25 : 9.2;
     if ((plane == 'x') != (actuator < CORRECTORS))
         return 0;
@@ -133,37 +133,37 @@ static double response(uint32_t bpm, char plane, uint32_t actuator) {
     return 1e5 / (2 * sin(pi * tune)) * cos(2 * pi * tune * distance - pi * tune);
 }
 
-static FILE *create(char const *name) {
+static FILE *create_bench_file(char const *name) {
     snprintf(bench.file, sizeof bench.file, "%s/%s", bench.workspaces, name);
     FILE *const file = fopen(bench.file, "w");
     if (file == NULL)
-        die("cannot write a file");
+        feedback_latency_die("cannot write a file");
     return file;
 }
 
-static void write_row(FILE *file, uint32_t input, uint32_t which, char plane) {
+static void write_response_row(FILE *file, uint32_t input, uint32_t which, char plane) {
     uint32_t const bpm = input * bench.bpms_of_input + which;
     fprintf(file, "bpm%03u/%c%u", input + 1, plane, which + 1);
     for (uint32_t i = 0; i < bench.actuators; ++i)
-        fprintf(file, ",%.6g", response(bpm, plane, i));
+        fprintf(file, ",%.6g", response_of_actuator(bpm, plane, i));
     fputs("\n", file);
 }
 
 static void write_files(void) {
-    FILE *file = create("response.csv");
+    FILE *file = create_bench_file("response.csv");
     for (uint32_t i = 0; i < bench.actuators; ++i)
         fprintf(file, ",%s", bench.actuator_name[i]);
     fputs("\n", file);
     for (uint32_t input = 0; input < bench.inputs; ++input)
         for (uint32_t which = 0; which < bench.bpms_of_input; ++which) {
-            write_row(file, input, which, 'x');
+            write_response_row(file, input, which, 'x');
             if (bench.both)
-                write_row(file, input, which, 'y');
+                write_response_row(file, input, which, 'y');
         }
     if (fclose(file) != 0)
-        die("cannot write the matrix");
+        feedback_latency_die("cannot write the matrix");
     static double const hz[LINES] = {50, 100, 150, 200, 250, 300, 350, 400, 500, 600, 700, 800, 900};
-    file = create("feedback.yaml");
+    file = create_bench_file("feedback.yaml");
     fputs("matrix: response.csv\ncoupled: false\nper: mode\ntikhonov: 0.1\nsoft_start_s: 0.1\nfamilies:\n"
           "  - name: fast\n    actuators: [ps/*]\n    plant: {bandwidth_hz: 5000, delay_us: 150}\n"
           "    integral_hz: 100\n    proportional: 0.0\n    predictor: true\n"
@@ -175,14 +175,16 @@ static void write_files(void) {
           "watch: {jump_um: 4000.0}\n",
           file);
     if (fclose(file) != 0)
-        die("cannot write the configuration");
+        feedback_latency_die("cannot write the configuration");
 }
 
 /* A server's segment. */
 
-static void *memory(rm_planned_index index) { return rm_segment_memory(&bench.segment, &bench.plan, index); }
+static void *feedback_latency_object(rm_planned_index index) {
+    return rm_segment_memory(&bench.segment, &bench.plan, index);
+}
 
-static void plan(void) {
+static void plan_bench_segment(void) {
     struct rm_stream const stream = {
         .capacity = CAPACITY,
         .period = PERIOD,
@@ -210,8 +212,8 @@ static void plan(void) {
         bench.stream[i] = rm_plan_stream(&bench.plan, bench.input_name[i], "a position monitor", &stream);
 }
 
-static void send(rm_turn turn) {
-    struct rm_setpoint_vector *const vector = rm_setpoints_begin(memory(bench.sent));
+static void send_bench_turn(rm_turn turn) {
+    struct rm_setpoint_vector *const vector = rm_setpoints_begin(feedback_latency_object(bench.sent));
     for (uint32_t i = 0; i < bench.actuators; ++i)
         rm_setpoints_put(vector, i, bench.values[i]);
     rm_setpoints_commit(vector, 1, turn, rm_tsc());
@@ -219,16 +221,16 @@ static void send(rm_turn turn) {
 
 static void open_server(void) {
     struct rm_error error;
-    plan();
+    plan_bench_segment();
     if (rm_segment_open("demo", "server", &bench.plan, &bench.segment, &error) != RM_OK)
-        die(error.text);
+        feedback_latency_die(error.text);
     for (uint32_t i = 0; i < bench.inputs; ++i)
-        if (!rm_stream_writer_open(&bench.writer[i], memory(bench.stream[i]), LATE_TURNS))
-            die("no memory for a stream");
+        if (!rm_stream_writer_open(&bench.writer[i], feedback_latency_object(bench.stream[i]), LATE_TURNS))
+            feedback_latency_die("no memory for a stream");
     rm_segment_finish(&bench.segment);
     snprintf(bench.folder, sizeof bench.folder, "%s/demo/feedback", bench.workspaces);
     if (mkdir(bench.folder, 0755) != 0)
-        die("cannot make the application's folder");
+        feedback_latency_die("cannot make the application's folder");
     bench.begin_tsc = rm_tsc() + (uint64_t)(0.2 * bench.tsc_hz);
     struct rm_clock_reading const reading = {
         .anchored = true,
@@ -239,12 +241,12 @@ static void open_server(void) {
         .tai_tsc = bench.begin_tsc,
         .tai_ns = rm_tai_ns(),
     };
-    rm_clock_publish(memory(bench.clock), &reading);
-    send(0);
+    rm_clock_publish(feedback_latency_object(bench.clock), &reading);
+    send_bench_turn(0);
 }
 
-static void grant(void) {
-    struct rm_grant *const grant = memory(bench.grant);
+static void grant_bench_application(void) {
+    struct rm_grant *const grant = feedback_latency_object(bench.grant);
     rm_sequence_begin(&grant->sequence);
     atomic_store_explicit(&grant->grant_number, rm_tai_ns(), memory_order_relaxed);
     atomic_store_explicit(&grant->instance, atomic_load(&rm_owner_header(bench.host->owner)->generation),
@@ -255,15 +257,15 @@ static void grant(void) {
 
 /* The machine: a thread that writes records. */
 
-static void put(uint32_t input, rm_turn turn) {
+static void put_bench_input(uint32_t input, rm_turn turn) {
     struct rm_record record = {.turn = turn};
     for (int lane = 0; lane < 8; ++lane)
-        record.lane[lane].i = lane % 4 < 2 ? (int32_t)(2000 * noise()) : 1000000;
+        record.lane[lane].i = lane % 4 < 2 ? (int32_t)(2000 * feedback_latency_draw()) : 1000000;
     rm_stream_writer_put(&bench.writer[input], &record);
     rm_stream_writer_publish(&bench.writer[input], rm_tsc());
 }
 
-static void wait_for(uint64_t tsc) {
+static void wait_for_ticks(uint64_t tsc) {
     while (rm_tsc() < tsc)
         rm_pause();
 }
@@ -272,7 +274,7 @@ static void wait_for(uint64_t tsc) {
  * late, and none incomplete. No step comes before the grant, which is not waited for for long. */
 static uint64_t wait_for_step(uint64_t begin, rm_turn turn) {
     uint64_t const timeout = (uint64_t)(STEP_TIMEOUT_S * bench.tsc_hz);
-    wait_for(begin);
+    wait_for_ticks(begin);
     while (atomic_load_explicit(&bench.stepped, memory_order_acquire) < turn && rm_tsc() - begin < timeout)
         rm_pause();
     return rm_tsc();
@@ -281,21 +283,21 @@ static uint64_t wait_for_step(uint64_t begin, rm_turn turn) {
 static void *write_records(void *argument) {
     (void)argument;
     static uint32_t order[INPUTS_MAX];
-    pin(bench.writer_cpu);
+    pin_bench_thread(bench.writer_cpu);
     for (uint32_t i = 0; i < bench.inputs; ++i)
         order[i] = i;
     uint64_t begin = bench.begin_tsc;
     for (rm_turn turn = FIRST_TURN; !atomic_load_explicit(&bench.ending, memory_order_relaxed); turn += PERIOD) {
         for (uint32_t i = bench.inputs - 1; i > 0; --i) {
-            uint32_t const other = (uint32_t)(fabs(noise()) * i), kept = order[i];
+            uint32_t const other = (uint32_t)(fabs(feedback_latency_draw()) * i), kept = order[i];
             order[i] = order[other];
             order[other] = kept;
         }
         begin = wait_for_step(begin + (uint64_t)(PERIOD * bench.ticks_per_turn), turn - PERIOD);
         for (uint32_t i = 0; i + 1 < bench.inputs; ++i)
-            put(order[i], turn);
-        wait_for(begin + (uint64_t)(LAST_AFTER_S * bench.tsc_hz));
-        put(order[bench.inputs - 1], turn);
+            put_bench_input(order[i], turn);
+        wait_for_ticks(begin + (uint64_t)(LAST_AFTER_S * bench.tsc_hz));
+        put_bench_input(order[bench.inputs - 1], turn);
     }
     return NULL;
 }
@@ -321,18 +323,18 @@ static void open_host(char const *code) {
     };
     struct rm_error error;
     if (rm_host_open(&setup, &bench.host, &error) != RM_OK)
-        die(error.text);
+        feedback_latency_die(error.text);
 }
 
 static double reading_of(enum feedback_reading reading) {
     return bench.host->program->reading[bench.host->program->reading_at[reading]];
 }
 
-static unsigned long long counter(enum rm_application_counter which) {
+static unsigned long long bench_application_counter(enum rm_application_counter which) {
     return rm_counter_get(bench.host->counters, which);
 }
 
-static void note(struct latency_times *times, uint64_t ticks) {
+static void feedback_latency_note_time(struct latency_times *times, uint64_t ticks) {
     ++times->count[ticks < TICKS_MAX ? ticks : TICKS_MAX - 1];
     ++times->total;
     times->longest = ticks > times->longest ? ticks : times->longest;
@@ -344,18 +346,18 @@ static uint64_t take_vector(struct rm_setpoints_place *place) {
     if (!rm_setpoints_copy(bench.host->vectors, rm_setpoint_vector_bytes(bench.actuators), place, &reading,
                            bench.values, bench.actuators))
         return 0;
-    send(reading.input_turn);
+    send_bench_turn(reading.input_turn);
     atomic_store_explicit(&bench.stepped, reading.input_turn, memory_order_release);
     return reading.tsc;
 }
 
-static void stand(uint64_t ticks) {
+static void feedback_latency_stand(uint64_t ticks) {
     uint64_t const begin = rm_tsc();
     uint64_t passed;
     do
         passed = rm_tsc() - begin;
     while (passed < ticks);
-    note(&bench.floor, passed - ticks);
+    feedback_latency_note_time(&bench.floor, passed - ticks);
 }
 
 static void wait_until_on(struct rm_setpoints_place *place) {
@@ -370,13 +372,13 @@ static void wait_until_on(struct rm_setpoints_place *place) {
             snprintf(text, sizeof text,
                      "not on: state %g, enable conditions %g missing, %g BPMs used, %llu steps, %llu late",
                      reading_of(FEEDBACK_STATE), reading_of(FEEDBACK_ENABLE_CONDITIONS), reading_of(FEEDBACK_USED),
-                     counter(RM_APPLICATION_STEPS), counter(RM_APPLICATION_LATE));
-            die(rm_host_failure(bench.host) != NULL ? rm_host_failure(bench.host)->text : text);
+                     bench_application_counter(RM_APPLICATION_STEPS), bench_application_counter(RM_APPLICATION_LATE));
+            feedback_latency_die(rm_host_failure(bench.host) != NULL ? rm_host_failure(bench.host)->text : text);
         }
     }
 }
 
-static void measure(uint64_t cycles, struct rm_setpoints_place *place) {
+static void feedback_latency_measure(uint64_t cycles, struct rm_setpoints_place *place) {
     while (bench.answer.total < cycles) {
         if (rm_host_duty(bench.host, rm_tsc()) == 0)
             continue;
@@ -384,12 +386,12 @@ static void measure(uint64_t cycles, struct rm_setpoints_place *place) {
         if (committed == 0)
             continue;
         uint64_t const ticks = committed - bench.host->stepped_tsc;
-        note(&bench.answer, ticks);
-        stand(ticks);
+        feedback_latency_note_time(&bench.answer, ticks);
+        feedback_latency_stand(ticks);
     }
 }
 
-static uint64_t quantile(struct latency_times const *times, double share) {
+static uint64_t feedback_latency_quantile(struct latency_times const *times, double share) {
     uint64_t const wanted = (uint64_t)(share * (double)times->total);
     uint64_t seen = 0, ticks = 0;
     while (ticks < TICKS_MAX - 1 && (seen += times->count[ticks]) <= wanted)
@@ -397,32 +399,34 @@ static uint64_t quantile(struct latency_times const *times, double share) {
     return ticks;
 }
 
-static void print(char const *name, struct latency_times const *times) {
+static void feedback_latency_print(char const *name, struct latency_times const *times) {
     double const ns = 1e9 / bench.tsc_hz;
     printf("\"%s\": {\"median\": %.1f, \"p99\": %.1f, \"max\": %.1f, \"count\": %llu}", name,
-           (double)quantile(times, 0.5) * ns, (double)quantile(times, 0.99) * ns, (double)times->longest * ns,
-           (unsigned long long)times->total);
+           (double)feedback_latency_quantile(times, 0.5) * ns, (double)feedback_latency_quantile(times, 0.99) * ns,
+           (double)times->longest * ns, (unsigned long long)times->total);
 }
 
-static void run(uint64_t cycles, char const *code, int cpu) {
+static void feedback_latency_run(uint64_t cycles, char const *code, int cpu) {
     pthread_t thread;
     struct rm_setpoints_place place = {.next = 0};
     open_host(code);
-    grant();
+    grant_bench_application();
     if (pthread_create(&thread, NULL, write_records, NULL) != 0)
-        die("no thread");
+        feedback_latency_die("no thread");
     // The host's own threads are free to run elsewhere.
-    pin(cpu);
+    pin_bench_thread(cpu);
     wait_until_on(&place);
-    unsigned long long const skipped = counter(RM_APPLICATION_SKIPPED), late = counter(RM_APPLICATION_LATE);
-    measure(cycles, &place);
+    unsigned long long const skipped = bench_application_counter(RM_APPLICATION_SKIPPED),
+                             late = bench_application_counter(RM_APPLICATION_LATE);
+    feedback_latency_measure(cycles, &place);
     printf("{");
-    print("last_bpm_to_setpoint_ns", &bench.answer);
+    feedback_latency_print("last_bpm_to_setpoint_ns", &bench.answer);
     printf(", ");
-    print("stall_floor_ns", &bench.floor);
+    feedback_latency_print("stall_floor_ns", &bench.floor);
     printf(", \"on\": %s, \"skipped\": %llu, \"late\": %llu}\n",
-           reading_of(FEEDBACK_STATE) == FEEDBACK_ON ? "true" : "false", counter(RM_APPLICATION_SKIPPED) - skipped,
-           counter(RM_APPLICATION_LATE) - late);
+           reading_of(FEEDBACK_STATE) == FEEDBACK_ON ? "true" : "false",
+           bench_application_counter(RM_APPLICATION_SKIPPED) - skipped,
+           bench_application_counter(RM_APPLICATION_LATE) - late);
     atomic_store(&bench.ending, true);
     pthread_join(thread, NULL);
 }
@@ -438,11 +442,11 @@ int main(int argc, char **argv) {
     bench.tsc_hz = rm_tsc_hz_measure();
     bench.ticks_per_turn = bench.tsc_hz / TURN_RATE_HZ;
     if (!test_workspaces_make(bench.workspaces, sizeof bench.workspaces))
-        die("cannot make a place for a workspace");
+        feedback_latency_die("cannot make a place for a workspace");
     name_all();
     open_server();
     write_files();
-    run(cycles, argv[3], atoi(argv[4]));
+    feedback_latency_run(cycles, argv[3], atoi(argv[4]));
     rm_host_close(bench.host);
     for (uint32_t i = 0; i < bench.inputs; ++i)
         rm_stream_writer_close(&bench.writer[i]);

@@ -20,7 +20,7 @@ static double const RATE_HZ = 9642;
 static double const TUNE[2] = {33.25, 9.2};
 
 /* Closed orbit of a ring of smooth optics: what it takes here is only that all modes are there. */
-static double response(uint32_t row, uint32_t column) {
+static double drawn_response(uint32_t row, uint32_t column) {
     uint32_t const plane = row % 2;
     uint32_t const bpm = row / 2;
     uint32_t const corrector = column / 2;
@@ -36,7 +36,7 @@ static void make_names(char **names, uint32_t count, char const *format) {
             abort();
 }
 
-static void *array(size_t count, size_t bytes) {
+static void *feedback_solve_cost_allocate(size_t count, size_t bytes) {
     void *made = calloc(count, bytes);
     if (made == NULL)
         abort();
@@ -47,18 +47,18 @@ static void make_configuration(struct feedback_configuration *configuration, boo
     struct feedback_matrix *matrix = &configuration->matrix;
     *configuration = (struct feedback_configuration){.path = strdup("bench"), .rf = {.column = -1}, .family_count = 1};
     *matrix = (struct feedback_matrix){.rows = ROWS, .columns = COLUMNS};
-    matrix->row_name = array(ROWS, sizeof(char *));
-    matrix->column_name = array(COLUMNS, sizeof(char *));
-    matrix->value = array((size_t)ROWS * COLUMNS, sizeof(double));
+    matrix->row_name = feedback_solve_cost_allocate(ROWS, sizeof(char *));
+    matrix->column_name = feedback_solve_cost_allocate(COLUMNS, sizeof(char *));
+    matrix->value = feedback_solve_cost_allocate((size_t)ROWS * COLUMNS, sizeof(double));
     make_names(matrix->row_name, ROWS, "bpm%03u/%c1");
     make_names(matrix->column_name, COLUMNS, "c%03u%c");
-    configuration->golden_nm = array(ROWS, sizeof(double));
-    configuration->row_weight = array(ROWS, sizeof(double));
-    configuration->column_weight = array(COLUMNS, sizeof(double));
+    configuration->golden_nm = feedback_solve_cost_allocate(ROWS, sizeof(double));
+    configuration->row_weight = feedback_solve_cost_allocate(ROWS, sizeof(double));
+    configuration->column_weight = feedback_solve_cost_allocate(COLUMNS, sizeof(double));
     for (uint32_t r = 0; r < ROWS; ++r) {
         configuration->row_weight[r] = 1;
         for (uint32_t c = 0; c < COLUMNS; ++c)
-            matrix->value[(size_t)r * COLUMNS + c] = response(r, c);
+            matrix->value[(size_t)r * COLUMNS + c] = drawn_response(r, c);
     }
     for (uint32_t c = 0; c < COLUMNS; ++c)
         configuration->column_weight[c] = 1;
@@ -71,15 +71,16 @@ static void make_configuration(struct feedback_configuration *configuration, boo
     configuration->coupled = coupled;
 }
 
-static int compare(void const *a, void const *b) {
+static int by_solve_time(void const *a, void const *b) {
     double const left = *(double const *)a;
     double const right = *(double const *)b;
     return (left > right) - (left < right);
 }
 
-static struct feedback_solution *solve(struct feedback_configuration const *configuration,
-                                       struct feedback_layout const *layout, struct feedback_requests const *requests,
-                                       struct feedback_solution const *before) {
+static struct feedback_solution *feedback_solve_cost_solve(struct feedback_configuration const *configuration,
+                                                           struct feedback_layout const *layout,
+                                                           struct feedback_requests const *requests,
+                                                           struct feedback_solution const *before) {
     struct feedback_solution *solution = NULL;
     struct rm_error error;
     if (feedback_solution_make(configuration, layout, RATE_HZ, requests, before, &solution, &error) != RM_OK) {
@@ -89,7 +90,7 @@ static struct feedback_solution *solve(struct feedback_configuration const *conf
     return solution;
 }
 
-static void measure(char const *what, bool coupled, bool per_corrector, uint32_t rounds) {
+static void feedback_solve_cost_measure(char const *what, bool coupled, bool per_corrector, uint32_t rounds) {
     struct feedback_configuration configuration;
     struct feedback_layout layout;
     double seconds[ROUNDS_MOST];
@@ -102,15 +103,15 @@ static void measure(char const *what, bool coupled, bool per_corrector, uint32_t
     configuration.per_corrector = per_corrector;
     if (feedback_layout_make(&configuration, &layout, NULL) != RM_OK)
         abort();
-    struct feedback_solution *before = solve(&configuration, &layout, &requests, NULL);
+    struct feedback_solution *before = feedback_solve_cost_solve(&configuration, &layout, &requests, NULL);
     for (uint32_t round = 0; round < rounds; ++round) {
         row_in[2 * round % ROWS] = !row_in[2 * round % ROWS]; /* a BPM goes out */
-        struct feedback_solution *solution = solve(&configuration, &layout, &requests, before);
+        struct feedback_solution *solution = feedback_solve_cost_solve(&configuration, &layout, &requests, before);
         seconds[round] = solution->seconds;
         feedback_solution_free(before);
         before = solution;
     }
-    qsort(seconds, rounds, sizeof seconds[0], compare);
+    qsort(seconds, rounds, sizeof seconds[0], by_solve_time);
     printf("%-44s %7.1f ms\n", what, 1e3 * seconds[rounds / 2]);
     feedback_solution_free(before);
     feedback_layout_free(&layout);
@@ -123,9 +124,9 @@ int main(int count, char **arguments) {
         fprintf(stderr, "usage: feedback_solve_cost [ROUNDS]   1 to %d\n", ROUNDS_MOST);
         return 2;
     }
-    measure("two planes of 168 × 264, per mode", false, false, (uint32_t)rounds);
-    measure("two planes of 168 × 264, per corrector", false, true, (uint32_t)rounds);
-    measure("coupled, 336 × 528, per mode", true, false, (uint32_t)rounds);
-    measure("coupled, 336 × 528, per corrector", true, true, (uint32_t)rounds);
+    feedback_solve_cost_measure("two planes of 168 × 264, per mode", false, false, (uint32_t)rounds);
+    feedback_solve_cost_measure("two planes of 168 × 264, per corrector", false, true, (uint32_t)rounds);
+    feedback_solve_cost_measure("coupled, 336 × 528, per mode", true, false, (uint32_t)rounds);
+    feedback_solve_cost_measure("coupled, 336 × 528, per corrector", true, true, (uint32_t)rounds);
     return 0;
 }

@@ -42,7 +42,7 @@ static int by_size(void const *a, void const *b) {
     return (left > right) - (left < right);
 }
 
-static void measure(struct rm_fir_design const *design, uint32_t streams) {
+static void filter_push_measure(struct rm_fir_design const *design, uint32_t streams) {
     uint32_t const versions = (uint32_t)rm_simd_best() + 1;
     struct rm_decimator *decimators[VERSIONS];
     double ns[VERSIONS][ROUNDS];
@@ -71,6 +71,6 @@ int main(void) {
     struct rm_fir_design const *const designs[] = {rm_fir_find("low_latency", 12), rm_fir_find("sharp", 12)};
     for (size_t d = 0; d < sizeof designs / sizeof designs[0]; ++d)
         for (size_t s = 0; s < sizeof streams / sizeof streams[0]; ++s)
-            measure(designs[d], streams[s]);
+            filter_push_measure(designs[d], streams[s]);
     return 0;
 }

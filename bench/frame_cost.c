@@ -29,12 +29,12 @@ static int by_size(void const *a, void const *b) {
     return (left > right) - (left < right);
 }
 
-static void report(char const *name, double *ns, int rounds) {
+static void frame_cost_report(char const *name, double *ns, int rounds) {
     qsort(ns, (size_t)rounds, sizeof *ns, by_size);
     printf("%-36s %6.2f ns (%.2f to %.2f)\n", name, ns[rounds / 2], ns[0], ns[rounds - 1]);
 }
 
-static uint32_t write_frame(uint8_t *frame, uint16_t vlan, bool checksum, uint32_t payload_length) {
+static uint32_t write_bench_frame(uint8_t *frame, uint16_t vlan, bool checksum, uint32_t payload_length) {
     struct rm_flow const flow = {.source_ipv4 = 0x0A000001, .destination_ipv4 = 0x0A00FF01, .vlan = vlan};
     uint32_t const header = rm_frame_write_header(frame, &flow, payload_length);
     memset(frame + header, 0x5A, payload_length);
@@ -47,7 +47,7 @@ static void measure_parse(struct frame_shape const *shape, int rounds, double ns
     static uint8_t frame[FRAMES][FRAME_BYTES];
     uint32_t length = 0;
     for (int i = 0; i < FRAMES; ++i)
-        length = write_frame(frame[i], shape->vlan, shape->checksum, NATIVE_PAYLOAD);
+        length = write_bench_frame(frame[i], shape->vlan, shape->checksum, NATIVE_PAYLOAD);
     double ns[ROUNDS_MOST];
     uint64_t decoded = 0;
     for (int round = 0; round < rounds; ++round) {
@@ -62,12 +62,12 @@ static void measure_parse(struct frame_shape const *shape, int rounds, double ns
     }
     if (decoded != (uint64_t)rounds * PASSES * FRAMES)
         exit(1);
-    report(shape->name, ns, rounds);
+    frame_cost_report(shape->name, ns, rounds);
 }
 
 static void measure_reassembly(int rounds, double ns_per_tick) {
     static uint8_t whole[4096], fragment[2][FRAME_BYTES];
-    uint32_t const length = write_frame(whole, 0, true, GROUPING);
+    uint32_t const length = write_bench_frame(whole, 0, true, GROUPING);
     uint32_t piece[2];
     for (uint32_t i = 0; i < 2; ++i)
         piece[i] = rm_fragment_write(whole, length, 1500, 1, i, fragment[i]);
@@ -88,7 +88,7 @@ static void measure_reassembly(int rounds, double ns_per_tick) {
     }
     if (decoded != (uint64_t)rounds * PASSES)
         exit(1);
-    report("168 BPMs in two fragments", ns, rounds);
+    frame_cost_report("168 BPMs in two fragments", ns, rounds);
     rm_reassembly_free(reassembly);
 }
 
@@ -104,7 +104,7 @@ static void measure_copy(int rounds, double ns_per_tick) {
         }
         ns[round] = (double)(rm_tsc() - begin) * ns_per_tick / PASSES;
     }
-    report("their bytes copied, and nothing else", ns, rounds);
+    frame_cost_report("their bytes copied, and nothing else", ns, rounds);
 }
 
 int main(int argc, char **argv) {

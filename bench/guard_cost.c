@@ -23,12 +23,12 @@ static int by_size(void const *a, void const *b) {
     return (left > right) - (left < right);
 }
 
-static void report(char const *name, uint32_t supplies, double *ns, int rounds) {
+static void guard_cost_report(char const *name, uint32_t supplies, double *ns, int rounds) {
     qsort(ns, (size_t)rounds, sizeof *ns, by_size);
     printf("%-24s %5u supplies %8.1f ns (%.1f to %.1f)\n", name, supplies, ns[rounds / 2], ns[0], ns[rounds - 1]);
 }
 
-static struct rm_guard *make(uint32_t owned) {
+static struct rm_guard *make_owned_guard(uint32_t owned) {
     static struct rm_guard_supply supply[SUPPLIES];
     for (uint32_t i = 0; i < SUPPLIES; ++i) {
         supply[i] = (struct rm_guard_supply){.low = -10, .high = 10, .slew = 0.02, .safe = 0, .safe_slew = 0.01};
@@ -54,7 +54,7 @@ static struct rm_guard *make(uint32_t owned) {
 }
 
 static void measure_vector(char const *name, uint32_t owned, double const *values, int rounds, double ns_per_tick) {
-    struct rm_guard *const guard = make(owned);
+    struct rm_guard *const guard = make_owned_guard(owned);
     double ns[ROUNDS_MOST];
     for (int round = 0; round < rounds; ++round) {
         uint64_t const begin = rm_tsc();
@@ -64,13 +64,13 @@ static void measure_vector(char const *name, uint32_t owned, double const *value
                             values, call);
         ns[round] = (double)(rm_tsc() - begin) * ns_per_tick / CALLS;
     }
-    report(name, owned, ns, rounds);
+    guard_cost_report(name, owned, ns, rounds);
     rm_guard_free(guard);
 }
 
 /** Half of the cycles move everything up, the others down. */
 static void measure_cycle(int rounds, double ns_per_tick) {
-    struct rm_guard *const guard = make(SUPPLIES);
+    struct rm_guard *const guard = make_owned_guard(SUPPLIES);
     double ns[ROUNDS_MOST];
     rm_turn turn = 0;
     for (int round = 0; round < rounds; ++round) {
@@ -81,7 +81,7 @@ static void measure_cycle(int rounds, double ns_per_tick) {
             rm_guard_cycle(guard, ++turn);
         ns[round] = (double)(rm_tsc() - begin) * ns_per_tick / CALLS;
     }
-    report("cycle", SUPPLIES, ns, rounds);
+    guard_cost_report("cycle", SUPPLIES, ns, rounds);
     rm_guard_free(guard);
 }
 

@@ -46,12 +46,12 @@ struct bench {
     atomic_bool ending;
 };
 
-static void die(char const *what, struct rm_error const *error) {
+static void host_cost_die(char const *what, struct rm_error const *error) {
     fprintf(stderr, "host_cost: %s: %s\n", what, error != NULL ? error->text : "failed");
     exit(1);
 }
 
-static void *memory(struct bench *bench, rm_planned_index index) {
+static void *host_cost_object(struct bench *bench, rm_planned_index index) {
     return rm_segment_memory(&bench->segment, &bench->plan, index);
 }
 
@@ -92,22 +92,22 @@ static void open_server(struct bench *bench) {
     for (uint32_t i = 0; i < bench->inputs; ++i)
         bench->stream[i] = rm_plan_stream(&bench->plan, bench->input[i], "a position monitor", &stream);
     if (rm_segment_open("demo", "server", &bench->plan, &bench->segment, &error) != RM_OK)
-        die("server", &error);
+        host_cost_die("server", &error);
     for (uint32_t i = 0; i < bench->inputs; ++i)
-        if (!rm_stream_writer_open(&bench->writer[i], memory(bench, bench->stream[i]), MARGIN_TURNS))
-            die("streams", NULL);
+        if (!rm_stream_writer_open(&bench->writer[i], host_cost_object(bench, bench->stream[i]), MARGIN_TURNS))
+            host_cost_die("streams", NULL);
     rm_segment_finish(&bench->segment);
 }
 
 static void send_vector(struct bench *bench) {
-    struct rm_setpoint_vector *vector = rm_setpoints_begin(memory(bench, bench->sent));
+    struct rm_setpoint_vector *vector = rm_setpoints_begin(host_cost_object(bench, bench->sent));
     for (uint32_t i = 0; i < bench->actuators; ++i)
         rm_setpoints_put(vector, i, 0.5);
     rm_setpoints_commit(vector, 1, 0, rm_tsc());
 }
 
 static void give_grant(struct bench *bench) {
-    struct rm_grant *grant = memory(bench, bench->grant);
+    struct rm_grant *grant = host_cost_object(bench, bench->grant);
     rm_sequence_begin(&grant->sequence);
     atomic_store(&grant->grant_number, 7);
     atomic_store(&grant->instance, rm_owner_header(bench->host->owner)->generation);
@@ -115,33 +115,33 @@ static void give_grant(struct bench *bench) {
     rm_sequence_end(&grant->sequence);
 }
 
-static void wait_for(struct bench const *bench, double seconds) {
+static void wait_for_seconds(struct bench const *bench, double seconds) {
     uint64_t const end = rm_tsc() + (uint64_t)(seconds * bench->tsc_hz);
     while (rm_tsc() < end)
         rm_pause();
 }
 
-static void put(struct bench *bench, uint32_t input, rm_turn turn) {
+static void host_cost_put_input(struct bench *bench, uint32_t input, rm_turn turn) {
     struct rm_record const record = {.turn = turn, .lane = {{.i = 3}}};
     rm_stream_writer_put(&bench->writer[input], &record);
     rm_stream_writer_publish(&bench->writer[input], rm_tsc());
 }
 
 /** One cycle; returns from the last record published to the vector taken. */
-static uint64_t cycle(struct bench *bench, rm_turn turn) {
+static uint64_t host_cost_cycle(struct bench *bench, rm_turn turn) {
     double values[ACTUATORS_MAX];
     struct rm_setpoint_reading reading;
     size_t const vector_bytes = rm_setpoint_vector_bytes(bench->actuators);
     for (uint32_t i = 0; i + 1 < bench->inputs; ++i)
-        put(bench, i, turn);
-    wait_for(bench, GAP_SECONDS);
+        host_cost_put_input(bench, i, turn);
+    wait_for_seconds(bench, GAP_SECONDS);
     uint64_t const begun = rm_tsc();
-    put(bench, bench->inputs - 1, turn);
+    host_cost_put_input(bench, bench->inputs - 1, turn);
     while (!rm_setpoints_copy(bench->host->vectors, vector_bytes, &bench->place, &reading, values, bench->actuators))
         rm_pause();
     uint64_t const taken = rm_tsc();
     send_vector(bench);
-    wait_for(bench, GAP_SECONDS);
+    wait_for_seconds(bench, GAP_SECONDS);
     return taken - begun;
 }
 
@@ -172,18 +172,18 @@ static void open_host(struct bench *bench, char const *code, bool full) {
     };
     struct rm_error error;
     if (rm_host_open(&setup, &bench->host, &error) != RM_OK)
-        die("host", &error);
+        host_cost_die("host", &error);
 }
 
 /* ── figures ── */
 
-static int compare(void const *a, void const *b) {
+static int by_host_ticks(void const *a, void const *b) {
     uint64_t const x = *(uint64_t const *)a, y = *(uint64_t const *)b;
     return (x > y) - (x < y);
 }
 
 /** The value below which `share` of the histogram lies, in nanoseconds; within 6 %. */
-static double quantile(struct rm_histogram const *histogram, double share, double tsc_hz) {
+static double host_cost_quantile(struct rm_histogram const *histogram, double share, double tsc_hz) {
     double const wanted = share * (double)atomic_load(&histogram->total);
     double seen = 0.0;
     unsigned i = 0;
@@ -192,15 +192,15 @@ static double quantile(struct rm_histogram const *histogram, double share, doubl
     return (double)rm_histogram_floor(i) * 1e9 / tsc_hz;
 }
 
-static void report(struct bench *bench, uint64_t *ticks, size_t cycles, bool full) {
-    qsort(ticks, cycles, sizeof *ticks, compare);
+static void host_cost_report(struct bench *bench, uint64_t *ticks, size_t cycles, bool full) {
+    qsort(ticks, cycles, sizeof *ticks, by_host_ticks);
     double const ns = 1e9 / bench->tsc_hz;
     uint64_t const median = ticks[cycles / 2], high = ticks[cycles - cycles / 100 - 1];
     printf("%3u inputs %4u actuators, %s step: seen to committed %4.0f median %4.0f p99; published to taken %4.0f "
            "median %4.0f p99 ns\n",
            bench->inputs, bench->actuators, full ? " full" : "empty",
-           quantile(bench->host->latency, 0.5, bench->tsc_hz), quantile(bench->host->latency, 0.99, bench->tsc_hz),
-           (double)median * ns, (double)high * ns);
+           host_cost_quantile(bench->host->latency, 0.5, bench->tsc_hz),
+           host_cost_quantile(bench->host->latency, 0.99, bench->tsc_hz), (double)median * ns, (double)high * ns);
 }
 
 static void close_all(struct bench *bench) {
@@ -211,11 +211,11 @@ static void close_all(struct bench *bench) {
     rm_plan_free(&bench->plan);
 }
 
-static void measure(char const *code, uint32_t inputs, uint32_t actuators, bool full, size_t cycles) {
+static void host_cost_measure(char const *code, uint32_t inputs, uint32_t actuators, bool full, size_t cycles) {
     struct bench *bench = aligned_alloc(RM_CACHE_LINE, sizeof *bench);
     uint64_t *ticks = calloc(cycles, sizeof *ticks);
     if (bench == NULL || ticks == NULL)
-        die("memory", NULL);
+        host_cost_die("memory", NULL);
     memset(bench, 0, sizeof *bench);
     bench->inputs = inputs;
     bench->actuators = actuators;
@@ -231,10 +231,10 @@ static void measure(char const *code, uint32_t inputs, uint32_t actuators, bool 
         usleep(1000);
     rm_turn turn = (rm_turn)PERIOD * 1000;
     for (size_t i = 0; i < WARM_CYCLES; ++i)
-        cycle(bench, turn += PERIOD);
+        host_cost_cycle(bench, turn += PERIOD);
     for (size_t i = 0; i < cycles; ++i)
-        ticks[i] = cycle(bench, turn += PERIOD);
-    report(bench, ticks, cycles, full);
+        ticks[i] = host_cost_cycle(bench, turn += PERIOD);
+    host_cost_report(bench, ticks, cycles, full);
     atomic_store(&bench->ending, true);
     pthread_join(thread, NULL);
     close_all(bench);
@@ -252,7 +252,7 @@ int main(int argc, char **argv) {
     static uint32_t const sizes[][2] = {{84, 168}, {84, 528}, {168, 168}, {168, 528}};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; ++i)
         for (int full = 0; full < 2; ++full) {
-            measure(argv[1], sizes[i][0], sizes[i][1], full != 0, cycles);
+            host_cost_measure(argv[1], sizes[i][0], sizes[i][1], full != 0, cycles);
             test_workspaces_remove(workspaces);
             snprintf(folder, sizeof folder, "%s", workspaces);
             mkdir(folder, 0755);

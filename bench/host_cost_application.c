@@ -12,16 +12,16 @@ struct state {
     int64_t sum;
 };
 
-static void arrive(struct rm_application_setup const *setup, void *state, uint32_t input,
-                   struct rm_record const *record) {
+static void host_cost_application_arrive(struct rm_application_setup const *setup, void *state, uint32_t input,
+                                         struct rm_record const *record) {
     (void)setup;
     (void)input;
     struct state *it = state;
     it->sum += record->lane[0].i;
 }
 
-static enum rm_step_result step(struct rm_application_setup const *setup, void *state, struct rm_step const *given,
-                                struct rm_command *command) {
+static enum rm_step_result host_cost_application_step(struct rm_application_setup const *setup, void *state,
+                                                      struct rm_step const *given, struct rm_command *command) {
     struct state *it = state;
     uint32_t const count = given->setting[FULL] != 0.0 ? setup->actuator_count : 1;
     double const value = (double)it->sum;
@@ -30,8 +30,8 @@ static enum rm_step_result step(struct rm_application_setup const *setup, void *
     return RM_STEP_SEND;
 }
 
-static void prepare(struct rm_application_setup const *setup, void *state, struct rm_step const *given,
-                    struct rm_command *command) {
+static void host_cost_application_prepare(struct rm_application_setup const *setup, void *state,
+                                          struct rm_step const *given, struct rm_command *command) {
     (void)setup;
     (void)given;
     struct state *it = state;
@@ -48,9 +48,9 @@ struct rm_application_code const ringmaster_application = {
     .state_bytes = sizeof(struct state),
     .settings = settings,
     .setting_count = SETTINGS,
-    .step = step,
+    .step = host_cost_application_step,
     .streams = streams,
     .stream_count = 1,
-    .arrive = arrive,
-    .prepare = prepare,
+    .arrive = host_cost_application_arrive,
+    .prepare = host_cost_application_prepare,
 };

@@ -92,22 +92,22 @@ struct subject {
     double round_ns[ROUNDS]; /**< per record */
 };
 
-static void check(bool held, char const *what) {
+static void layout_cost_expect(bool held, char const *what) {
     if (held)
         return;
     fprintf(stderr, "layout_cost: %s\n", what);
     exit(1);
 }
 
-static uint8_t (*payloads(void))[SPACING_BYTES] {
+static uint8_t (*make_bench_payloads(void))[SPACING_BYTES] {
     size_t const bytes = (PAYLOADS + 1) * SPACING_BYTES;
     uint8_t *const memory = aligned_alloc(64, bytes);
-    check(memory != NULL, "no memory");
+    layout_cost_expect(memory != NULL, "no memory");
     return (uint8_t(*)[SPACING_BYTES])((uint8_t *)memset(memory, 0, bytes) + HEADER_BYTES);
 }
 
 /** The compiler must believe that the record is used, and write it. */
-static inline void use(struct rm_record *record) { __asm__ volatile("" : : "r"(record) : "memory"); }
+static inline void use_record(struct rm_record *record) { __asm__ volatile("" : : "r"(record) : "memory"); }
 
 static uint64_t read_native(struct subject const *subject, uint32_t datagrams) {
     uint64_t records = 0;
@@ -117,7 +117,7 @@ static uint64_t read_native(struct subject const *subject, uint32_t datagrams) {
         if (rm_native_parse(subject->payload[i % PAYLOADS], subject->length, &native) != RM_PORT_DECODED)
             continue;
         rm_native_record(&native, native.turn + native.instrument, rm_tag_full_rate(i, native.status), &record);
-        use(&record);
+        use_record(&record);
         ++records;
     }
     return records;
@@ -136,19 +136,19 @@ static uint64_t read_described(struct subject const *subject, uint32_t datagrams
             rm_layout_read(subject->layout, payload, index, &sample, &record);
             record.turn = sample.counter + sample.id;
             record.tag = rm_tag_full_rate(i, sample.status);
-            use(&record);
+            use_record(&record);
         }
         sum += records;
     }
     return sum;
 }
 
-static struct subject described(char const *name, struct rm_layout_description const *description,
-                                enum rm_layout_way way, uint32_t instruments) {
-    struct subject subject = {.name = name, .payload = payloads()};
+static struct subject described_subject(char const *name, struct rm_layout_description const *description,
+                                        enum rm_layout_way way, uint32_t instruments) {
+    struct subject subject = {.name = name, .payload = make_bench_payloads()};
     struct rm_error error = {.text = ""};
-    check(rm_layout_compile(description, &subject.layout, &error) == RM_OK, error.text);
-    check(rm_layout_read_by(subject.layout, way), "this CPU has no AVX-512 VBMI");
+    layout_cost_expect(rm_layout_compile(description, &subject.layout, &error) == RM_OK, error.text);
+    layout_cost_expect(rm_layout_read_by(subject.layout, way), "this CPU has no AVX-512 VBMI");
     subject.length = rm_layout_payload_bytes(subject.layout, instruments);
     subject.records = instruments * description->turn_count;
     for (uint32_t i = 0; i < PAYLOADS; ++i) {
@@ -162,8 +162,8 @@ static struct subject described(char const *name, struct rm_layout_description c
     return subject;
 }
 
-static struct subject native(void) {
-    struct subject subject = {.name = "native", .payload = payloads(), .records = 1};
+static struct subject native_subject(void) {
+    struct subject subject = {.name = "native", .payload = make_bench_payloads(), .records = 1};
     for (uint32_t i = 0; i < PAYLOADS; ++i) {
         union rm_lane const lanes[LANES] = {{.i = (int32_t)i}};
         subject.length = rm_native_write(subject.payload[i], RM_KIND_BPM, 1, 0, i, lanes, LANES);
@@ -176,16 +176,16 @@ static int by_size(void const *a, void const *b) {
     return (left > right) - (left < right);
 }
 
-static void measure(struct subject *subject, uint32_t round, uint32_t records, double ns_per_tick) {
+static void layout_cost_measure(struct subject *subject, uint32_t round, uint32_t records, double ns_per_tick) {
     uint32_t const datagrams = records / subject->records;
     uint64_t const begin = rm_tsc();
     uint64_t const read =
         subject->layout == NULL ? read_native(subject, datagrams) : read_described(subject, datagrams);
     subject->round_ns[round] = (double)(rm_tsc() - begin) * ns_per_tick / (double)read;
-    check(read == (uint64_t)datagrams * subject->records, "a datagram was refused");
+    layout_cost_expect(read == (uint64_t)datagrams * subject->records, "a datagram was refused");
 }
 
-static void report(struct subject const *subject, double const reference_ns[ROUNDS]) {
+static void layout_cost_report(struct subject const *subject, double const reference_ns[ROUNDS]) {
     double ns[ROUNDS], more_ns[ROUNDS];
     for (int i = 0; i < ROUNDS; ++i) {
         ns[i] = subject->round_ns[i];
@@ -203,22 +203,22 @@ int main(int argc, char **argv) {
     struct rm_layout_description const *const libera = rm_layout_preset("libera_grouping");
     struct rm_layout_description const turns = turns_of(&vendor);
     struct subject subjects[] = {
-        native(),
-        described("native, described", &native_described, RM_BY_VECTOR, 1),
-        described("big-endian vendor's", &vendor, RM_BY_VECTOR, 1),
-        described("big-endian vendor's, four turns", &turns, RM_BY_VECTOR, 1),
-        described("Libera Grouping, 168 entries", libera, RM_BY_VECTOR, LIBERA_ENTRIES),
-        described("native, described, by words", &native_described, RM_BY_WORDS, 1),
-        described("big-endian vendor's, by words", &vendor, RM_BY_WORDS, 1),
-        described("big-endian vendor's, four turns, by words", &turns, RM_BY_WORDS, 1),
-        described("Libera Grouping, 168 entries, by words", libera, RM_BY_WORDS, LIBERA_ENTRIES),
+        native_subject(),
+        described_subject("native, described", &native_described, RM_BY_VECTOR, 1),
+        described_subject("big-endian vendor's", &vendor, RM_BY_VECTOR, 1),
+        described_subject("big-endian vendor's, four turns", &turns, RM_BY_VECTOR, 1),
+        described_subject("Libera Grouping, 168 entries", libera, RM_BY_VECTOR, LIBERA_ENTRIES),
+        described_subject("native, described, by words", &native_described, RM_BY_WORDS, 1),
+        described_subject("big-endian vendor's, by words", &vendor, RM_BY_WORDS, 1),
+        described_subject("big-endian vendor's, four turns, by words", &turns, RM_BY_WORDS, 1),
+        described_subject("Libera Grouping, 168 entries, by words", libera, RM_BY_WORDS, LIBERA_ENTRIES),
     };
     uint32_t const count = sizeof subjects / sizeof subjects[0];
     double const ns_per_tick = 1e9 / rm_tsc_hz_measure();
     for (uint32_t round = 0; round < ROUNDS; ++round)
         for (uint32_t i = 0; i < count; ++i)
-            measure(&subjects[(i + round) % count], round, records, ns_per_tick);
+            layout_cost_measure(&subjects[(i + round) % count], round, records, ns_per_tick);
     for (uint32_t i = 0; i < count; ++i)
-        report(&subjects[i], subjects[0].round_ns);
+        layout_cost_report(&subjects[i], subjects[0].round_ns);
     return 0;
 }

@@ -35,7 +35,7 @@ static uint32_t fill_group(struct rm_machine_group *group, char plane, uint32_t 
 }
 
 /** "CS_*", "CL_*", "CF_*" of the shipped lattice; of another all that are correctors. */
-static void fill(struct rm_ring_machine *config, struct rm_lattice const *lattice) {
+static void fill_ring_machine(struct rm_ring_machine *config, struct rm_lattice const *lattice) {
     static char names[][8] = {"CS_*", "CL_*", "CF_*"};
     static char bpms[] = "BPM*", at[] = "CF_S03_01";
     config->bpms = bpms;
@@ -63,7 +63,7 @@ static void time_steps(struct rm_machine *machine, uint32_t steps, uint64_t *tic
     qsort(ticks, steps, sizeof *ticks, by_value);
 }
 
-static double look(struct rm_machine *machine) {
+static double look_at_machine(struct rm_machine *machine) {
     double best = 1e9;
     struct rm_error error;
     for (int l = 0; l < LOOKS; ++l) {
@@ -75,7 +75,7 @@ static double look(struct rm_machine *machine) {
     return best;
 }
 
-static int measure(struct rm_ring_machine const *config, uint32_t steps) {
+static int machine_cost_measure(struct rm_ring_machine const *config, uint32_t steps) {
     struct rm_machine *machine;
     struct rm_error error;
     uint64_t *ticks = calloc(steps, sizeof *ticks);
@@ -94,7 +94,7 @@ static int measure(struct rm_ring_machine const *config, uint32_t steps) {
     printf("%u BPMs, %u correctors: made in %.0f ms\n", config->bpm_count, config->supply_count, made_ms);
     printf("a step: median %.0f ns, 99 %% below %.0f ns; at 10 kHz %.1f %% of a core\n", median, late,
            median * RATE_HZ * 1e-7);
-    printf("a look of the background: %.1f ms\n", 1e3 * look(machine));
+    printf("a look of the background: %.1f ms\n", 1e3 * look_at_machine(machine));
     rm_machine_free(machine);
     free(ticks);
     free(current);
@@ -136,9 +136,9 @@ int main(int argc, char **argv) {
                          .topup_every_s = 60,
                          .topup_turns = 2000},
     };
-    fill(&config, lattice);
+    fill_ring_machine(&config, lattice);
     rm_lattice_free(lattice);
-    int const status = measure(&config, (uint32_t)asked);
+    int const status = machine_cost_measure(&config, (uint32_t)asked);
     for (uint32_t g = 0; g < config.group_count; ++g)
         free(config.group[g].supply);
     return status;

@@ -36,17 +36,17 @@ struct bench {
     uint64_t sum; /**< of what was read, so that it is */
 };
 
-static void pin(uint32_t cpu) {
+static void memif_cost_pin(uint32_t cpu) {
     struct rm_error error;
     if (rm_pin(cpu, &error) != RM_OK)
         fprintf(stderr, "memif_cost: %s; its figures are of wherever it ran\n", error.text);
 }
 
-static void *send_all(void *argument) {
+static void *send_bench_frames(void *argument) {
     struct bench *const bench = argument;
     struct rm_burst burst = {0};
     uint64_t number = 0;
-    pin(0);
+    memif_cost_pin(0);
     while (!atomic_load_explicit(&bench->stop, memory_order_relaxed)) {
         rm_port_reserve(bench->out, 0, &burst, RM_BURST);
         for (uint32_t i = 0; i < burst.count; ++i) {
@@ -73,20 +73,20 @@ static uint64_t read_lines(struct rm_burst const *burst, uint32_t index) {
 }
 
 /** Some 15 ns that wait for nothing but themselves. */
-static uint64_t work(uint64_t number) {
+static uint64_t work_on_datagram(uint64_t number) {
     for (int i = 0; i < WORK_STEPS; ++i)
         number = number * 0x9E3779B97F4A7C15u ^ number >> 29;
     return number;
 }
 
-static uint64_t receive(struct bench *bench, enum act act) {
+static uint64_t memif_cost_receive(struct bench *bench, enum act act) {
     struct rm_burst burst;
     if (act == DISCARD)
         return rm_port_discard(bench->in, 0);
     uint32_t const count = act == WORK_ALONE ? RM_BURST : rm_port_receive(bench->in, 0, &burst);
     for (uint32_t i = 0; i < count; ++i) {
         uint64_t const read = act == WORK_ALONE ? i : read_lines(&burst, i);
-        bench->sum += act == LOOK ? read : work(read);
+        bench->sum += act == LOOK ? read : work_on_datagram(read);
     }
     if (act != WORK_ALONE)
         rm_port_release(bench->in, 0, &burst);
@@ -110,7 +110,7 @@ static double round_of(struct bench *bench, enum act act, double tsc_hz) {
         wait_for_full(bench);
         uint64_t const begin = rm_tsc();
         for (uint32_t burst = 0; burst < bench->slots / RM_BURST / 2; ++burst)
-            frames += receive(bench, act);
+            frames += memif_cost_receive(bench, act);
         ticks += rm_tsc() - begin;
     }
     return (double)ticks / tsc_hz * 1e9 / (double)(frames != 0 ? frames : 1);
@@ -121,7 +121,7 @@ static int by_value(void const *one, void const *other) {
     return (a > b) - (a < b);
 }
 
-static void print(char const *what, double *ns, int rounds) {
+static void memif_cost_print(char const *what, double *ns, int rounds) {
     qsort(ns, (size_t)rounds, sizeof *ns, by_value);
     printf("%-8s %6.1f ns a frame (%.1f-%.1f)\n", what, ns[rounds / 2], ns[0], ns[rounds - 1]);
 }
@@ -156,8 +156,8 @@ int main(int argc, char **argv) {
         return 1;
     }
     pthread_t sender;
-    pthread_create(&sender, NULL, send_all, &bench);
-    pin(1);
+    pthread_create(&sender, NULL, send_bench_frames, &bench);
+    memif_cost_pin(1);
     double const tsc_hz = rm_tsc_hz_measure();
     static double ns[ACTS][ROUNDS_MOST];
     for (int round = 0; round < rounds; ++round) {
@@ -168,9 +168,9 @@ int main(int argc, char **argv) {
     }
     atomic_store(&bench.stop, true);
     pthread_join(sender, NULL);
-    print("discard", ns[DISCARD], rounds);
-    print("look", ns[LOOK], rounds);
-    print("work", ns[WORK], rounds);
+    memif_cost_print("discard", ns[DISCARD], rounds);
+    memif_cost_print("look", ns[LOOK], rounds);
+    memif_cost_print("work", ns[WORK], rounds);
     rm_port_close(bench.out);
     rm_port_close(bench.in);
     rm_net_stop();

@@ -107,7 +107,7 @@ static struct {
 
 enum { ACTS = sizeof acts / sizeof *acts };
 
-static void prepare(struct parameter_cost *cost, char const *where) {
+static void parameter_cost_prepare(struct parameter_cost *cost, char const *where) {
     static struct rm_limits const limits = {.display_low = 0,
                                             .display_high = 1e6,
                                             .control_low = 0,
@@ -144,7 +144,7 @@ static void prepare(struct parameter_cost *cost, char const *where) {
     }
 }
 
-static double series(struct parameter_cost *cost, int act) {
+static double parameter_cost_series(struct parameter_cost *cost, int act) {
     uint64_t const begin = rm_tsc();
     for (unsigned round = 0; round < COST_ROUNDS; ++round)
         acts[act].act(cost, round);
@@ -158,10 +158,10 @@ int measure_cost(char const *where, int cpu) {
     double const tsc_hz = rm_tsc_hz_measure();
     cost.stamp = rm_stamp_now();
     cost.clock = (struct rm_clock_reading){.tsc_hz = tsc_hz, .tai_tsc = rm_tsc(), .tai_ns = cost.stamp.tai_ns};
-    prepare(&cost, where);
+    parameter_cost_prepare(&cost, where);
     for (int i = 0; i < COST_SERIES; ++i) {
         for (int act = 0; act < ACTS; ++act)
-            ns[act][i] = series(&cost, act) / tsc_hz * 1e9;
+            ns[act][i] = parameter_cost_series(&cost, act) / tsc_hz * 1e9;
     }
     putchar('{');
     for (int act = 0; act < ACTS; ++act)

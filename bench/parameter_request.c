@@ -19,7 +19,7 @@ enum {
 
 enum phase { POLLING = 1, SLEEPING = 2, OVER = 3 };
 
-static void answer(struct ball *ball, char const *where) {
+static void answer_requests(struct ball *ball, char const *where) {
     struct rm_owner *const owner = owner_of(where, "server");
     struct rm_inbox *inbox;
     struct rm_error error;
@@ -67,7 +67,7 @@ int measure_request(char const *where, int first, int second) {
     atomic_store(&ball->phase, POLLING);
     pid_t const child = beside(second);
     if (child == 0) {
-        answer(ball, where);
+        answer_requests(ball, where);
         _exit(0);
     }
     pin(first);

@@ -57,7 +57,7 @@ static void play_parameter(struct player const *player, double number, unsigned 
     }
 }
 
-static void play(struct player const *player, unsigned number, unsigned rounds, bool plain) {
+static void play_rounds(struct player const *player, unsigned number, unsigned rounds, bool plain) {
     if (plain)
         play_plain(player, number, rounds);
     else
@@ -69,10 +69,10 @@ static void play_all(struct player const *player, double ticks[2][BALL_SERIES]) 
     unsigned number = 0;
     for (int i = 0; i < 2 * BALL_SERIES; ++i) {
         bool const plain = i % 2 == 0;
-        play(player, number, WARM_ROUNDS, plain);
+        play_rounds(player, number, WARM_ROUNDS, plain);
         number += 2 * WARM_ROUNDS;
         uint64_t const begin = rm_tsc();
-        play(player, number, BALL_ROUNDS, plain);
+        play_rounds(player, number, BALL_ROUNDS, plain);
         ticks[plain][i / 2] = (double)(rm_tsc() - begin) / BALL_ROUNDS;
         number += 2 * BALL_ROUNDS;
     }

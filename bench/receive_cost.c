@@ -69,7 +69,7 @@ bool rm_port_punt(struct rm_port *port, uint16_t queue, struct rm_burst *burst, 
     return false;
 }
 
-static void *zeroed(size_t bytes) {
+static void *receive_cost_allocate(size_t bytes) {
     void *memory = aligned_alloc(RM_PAGE_BYTES, (bytes + RM_PAGE_BYTES - 1) / RM_PAGE_BYTES * RM_PAGE_BYTES);
     if (memory == NULL)
         exit(1);
@@ -77,7 +77,7 @@ static void *zeroed(size_t bytes) {
 }
 
 static struct rm_stream *make_stream(uint64_t capacity, uint64_t period) {
-    struct rm_stream *stream = zeroed(sizeof *stream + capacity * sizeof(struct rm_slot));
+    struct rm_stream *stream = receive_cost_allocate(sizeof *stream + capacity * sizeof(struct rm_slot));
     stream->slots_offset = sizeof *stream;
     stream->capacity = capacity;
     stream->period = period;
@@ -120,7 +120,7 @@ static struct rm_instrument *make_instrument(struct rm_layout const *layout, str
     made->layout = layout;
     made->kind = RM_KIND_BPM;
     made->lane_count = LANES;
-    made->counters = zeroed(RM_STREAM_COUNTERS * sizeof(rm_counter));
+    made->counters = receive_cost_allocate(RM_STREAM_COUNTERS * sizeof(rm_counter));
     made->next_decimated = RM_TURN_NONE;
     made->gap_records = 32;
     if (!rm_stream_writer_open(&made->writer, make_stream(CAPACITY, 1), 4096))
@@ -131,27 +131,27 @@ static struct rm_instrument *make_instrument(struct rm_layout const *layout, str
 
 static struct rm_receive *make_role(struct rm_port *port, uint32_t instruments, struct rm_layout const *layout,
                                     struct rm_arena *arena) {
-    struct rm_receive *role = zeroed(sizeof *role);
-    struct rm_receive_queue *queue = zeroed(sizeof *queue);
-    struct rm_receive_format *format = zeroed(sizeof *format);
+    struct rm_receive *role = receive_cost_allocate(sizeof *role);
+    struct rm_receive_queue *queue = receive_cost_allocate(sizeof *queue);
+    struct rm_receive_format *format = receive_cost_allocate(sizeof *format);
     *format = (struct rm_receive_format){.udp_port = 4660, .layout = layout};
-    struct rm_identity_table *identities = zeroed(sizeof *identities);
+    struct rm_identity_table *identities = receive_cost_allocate(sizeof *identities);
     struct rm_error error;
     if (rm_identity_table_init(identities, instruments, &error) != RM_OK)
         exit(1);
     *queue = (struct rm_receive_queue){.port = port,
                                        .framing = RM_FRAMING_ETHERNET,
                                        .vlan = RM_RECEIVE_ANY_VLAN,
-                                       .counters = zeroed(RM_PORT_COUNTERS * sizeof(rm_counter)),
+                                       .counters = receive_cost_allocate(RM_PORT_COUNTERS * sizeof(rm_counter)),
                                        .format_count = 1,
                                        .format = format,
                                        .identities = identities};
     role->queue = queue;
     role->queue_count = 1;
-    role->instrument = zeroed(instruments * sizeof(void *));
-    role->vote = zeroed(instruments * sizeof(void *));
+    role->instrument = receive_cost_allocate(instruments * sizeof(void *));
+    role->vote = receive_cost_allocate(instruments * sizeof(void *));
     role->take_burst = rm_fast_path_burst_for(rm_simd_best());
-    role->touched = zeroed((instruments + 1) * sizeof(void *));
+    role->touched = receive_cost_allocate((instruments + 1) * sizeof(void *));
     role->instrument_count = role->vote_count = instruments;
     for (uint32_t i = 0; i < instruments; ++i) {
         role->instrument[i] = make_instrument(layout, arena);
@@ -166,15 +166,15 @@ static struct rm_receive *make_role(struct rm_port *port, uint32_t instruments, 
     }
     struct rm_gate_config const gate = {
         .turn_rate_hz = 1157000.0, .tsc_hz = rm_tsc_hz_measure(), .ahead_turns = 2048, .silence_turns = 262144};
-    rm_turn_gate_init(&role->gate, &gate, zeroed(RM_CLOCK_COUNTERS * sizeof(rm_counter)));
+    rm_turn_gate_init(&role->gate, &gate, receive_cost_allocate(RM_CLOCK_COUNTERS * sizeof(rm_counter)));
     role->follow_ticks = (uint64_t)(0.01 * gate.tsc_hz);
-    role->latency = zeroed(sizeof(struct rm_histogram));
-    role->core_counters = zeroed(RM_CORE_COUNTERS * sizeof(rm_counter));
+    role->latency = receive_cost_allocate(sizeof(struct rm_histogram));
+    role->core_counters = receive_cost_allocate(RM_CORE_COUNTERS * sizeof(rm_counter));
     return role;
 }
 
 /** The native datagram of a BPM electronics, described. */
-static struct rm_layout *described(void) {
+static struct rm_layout *make_described_layout(void) {
     struct rm_layout_description description = {
         .constant_count = 3,
         .constant = {{.at = 0, .type = RM_FIELD_U16, .value = RM_NATIVE_MAGIC},
@@ -200,7 +200,7 @@ static struct rm_layout *described(void) {
 
 static void make_frames(struct rm_port *port) {
     struct rm_flow const flow = {.source_ipv4 = 0x0A000001, .destination_ipv4 = 0x0A00FF01, .destination_port = 4660};
-    port->frame = zeroed(RM_BURST * FRAME_BYTES);
+    port->frame = receive_cost_allocate(RM_BURST * FRAME_BYTES);
     for (uint32_t i = 0; i < RM_BURST; ++i) {
         union rm_lane const lanes[LANES] = {{.i = (int32_t)i}};
         rm_frame_write_header(port->frame[i], &flow, RM_NATIVE_HEADER_BYTES + 4 * LANES);
@@ -209,7 +209,7 @@ static void make_frames(struct rm_port *port) {
 }
 
 /** One loop of a round; without a role only the turns are written. Returns ticks. */
-static uint64_t loop(struct rm_port *port, struct rm_receive *role) {
+static uint64_t loop_over_bursts(struct rm_port *port, struct rm_receive *role) {
     uint64_t const begin = rm_tsc();
     for (uint32_t i = 0; i < BURSTS; ++i) {
         write_turns(port);
@@ -228,12 +228,12 @@ struct rounds {
     double *ns[LOOPS]; /**< per packet, by round */
 };
 
-static void measure(struct rounds *rounds, struct rm_port port[LOOPS], struct rm_receive *const role[LOOPS],
-                    double ns_per_tick) {
+static void receive_cost_measure(struct rounds *rounds, struct rm_port port[LOOPS],
+                                 struct rm_receive *const role[LOOPS], double ns_per_tick) {
     for (uint32_t round = 0; round < rounds->count; ++round)
         for (uint32_t i = 0; i < LOOPS; ++i) {
             uint32_t const which = (i + round) % LOOPS;
-            uint64_t const ticks = loop(&port[which], role[which]);
+            uint64_t const ticks = loop_over_bursts(&port[which], role[which]);
             rounds->ns[which][round] = (double)ticks * ns_per_tick / (BURSTS * RM_BURST);
         }
 }
@@ -245,7 +245,7 @@ static int by_size(void const *a, void const *b) {
 
 /** Prints median and middle half of `one` less `other`, round by round. */
 static void print_difference(char const *what, struct rounds const *rounds, int one, int other) {
-    double *difference = zeroed(rounds->count * sizeof *difference);
+    double *difference = receive_cost_allocate(rounds->count * sizeof *difference);
     for (uint32_t i = 0; i < rounds->count; ++i)
         difference[i] = rounds->ns[one][i] - rounds->ns[other][i];
     qsort(difference, rounds->count, sizeof *difference, by_size);
@@ -261,12 +261,12 @@ int main(int argc, char **argv) {
     for (int i = 0; i < LOOPS; ++i) {
         port[i] = (struct rm_port){.instruments = instruments};
         make_frames(&port[i]);
-        rounds.ns[i] = zeroed(rounds.count * sizeof *rounds.ns[i]);
+        rounds.ns[i] = receive_cost_allocate(rounds.count * sizeof *rounds.ns[i]);
     }
     struct rm_arena arena = {0}; // until the program ends
     struct rm_receive *const role[LOOPS] = {NULL, make_role(&port[NATIVE], instruments, NULL, &arena),
-                                            make_role(&port[DESCRIBED], instruments, described(), &arena)};
-    measure(&rounds, port, role, 1e9 / role[NATIVE]->gate.config.tsc_hz);
+                                            make_role(&port[DESCRIBED], instruments, make_described_layout(), &arena)};
+    receive_cost_measure(&rounds, port, role, 1e9 / role[NATIVE]->gate.config.tsc_hz);
     printf("%u instruments\n", instruments);
     print_difference("native", &rounds, NATIVE, TURNS_ALONE);
     print_difference("described", &rounds, DESCRIBED, TURNS_ALONE);

@@ -38,8 +38,8 @@ static uint32_t from_parts(uint32_t chain, uint32_t count, uint64_t sequence) {
     return header + length;
 }
 
-static void measure(char const *name, uint32_t (*make)(uint32_t, uint32_t, uint64_t), uint32_t count, int rounds,
-                    double ns_per_tick) {
+static void setpoint_frame_cost_measure(char const *name, uint32_t (*make)(uint32_t, uint32_t, uint64_t),
+                                        uint32_t count, int rounds, double ns_per_tick) {
     double ns[ROUNDS_MOST];
     uint64_t bytes = 0;
     for (uint32_t chain = 0; chain < CHAINS; ++chain)
@@ -64,8 +64,8 @@ int main(int argc, char **argv) {
     int const rounds = wanted >= 1 && wanted <= ROUNDS_MOST ? wanted : 15;
     double const ns_per_tick = 1e9 / rm_tsc_hz_measure();
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; ++i) {
-        measure("from template", from_template, counts[i], rounds, ns_per_tick);
-        measure("from its parts", from_parts, counts[i], rounds, ns_per_tick);
+        setpoint_frame_cost_measure("from template", from_template, counts[i], rounds, ns_per_tick);
+        setpoint_frame_cost_measure("from its parts", from_parts, counts[i], rounds, ns_per_tick);
     }
     return 0;
 }

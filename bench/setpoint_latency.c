@@ -49,28 +49,28 @@ struct bench {
     uint64_t late;
 };
 
-static void die(char const *text) {
+static void setpoint_latency_die(char const *text) {
     fprintf(stderr, "ringmaster-setpoint-latency: %s\n", text);
     exit(1);
 }
 
-static void const *find(struct rm_workspace *workspace, enum rm_object_kind kind, char const *name) {
+static void const *find_bench_object(struct rm_workspace *workspace, enum rm_object_kind kind, char const *name) {
     struct rm_object const *object;
     void const *memory;
     struct rm_error error;
     if (rm_workspace_find(workspace, kind, name, &object, &memory, &error) != RM_OK)
-        die(error.text);
+        setpoint_latency_die(error.text);
     return memory;
 }
 
-static struct rm_workspace *attach(char const *name) {
+static struct rm_workspace *attach_workspace(char const *name) {
     struct rm_error error = {0};
     struct rm_workspace *workspace;
     for (int tries = 0; tries < TRIES; ++tries, usleep(NAP_US)) {
         if (rm_workspace_attach(name, 0, &workspace, &error) == RM_OK)
             return workspace;
     }
-    die(error.text);
+    setpoint_latency_die(error.text);
     return NULL;
 }
 
@@ -79,38 +79,38 @@ static void open_segment(struct bench *bench, char const *workspace) {
     struct rm_error error;
     snprintf(name, sizeof name, "setpoints/%s", bench->name);
     if (rm_owner_new(workspace, bench->name, &bench->owner, &error) != RM_OK)
-        die(error.text);
+        setpoint_latency_die(error.text);
     rm_owner_index const vectors = rm_owner_setpoints(bench->owner, name, "", bench->grant->actuator_count);
     if (rm_owner_open(bench->owner, &error) != RM_OK)
-        die(error.text);
+        setpoint_latency_die(error.text);
     bench->setpoints = rm_owner_memory(bench->owner, vectors);
 }
 
-static uint64_t relaxed(_Atomic uint64_t const *word) { return atomic_load_explicit(word, memory_order_relaxed); }
+static uint64_t load_relaxed(_Atomic uint64_t const *word) { return atomic_load_explicit(word, memory_order_relaxed); }
 
 /** The grant number that is granted to this process; waits for it. */
-static uint64_t granted(struct bench const *bench) {
+static uint64_t granted_number(struct bench const *bench) {
     struct rm_grant const *const grant = bench->grant;
     uint64_t const instance = rm_owner_header(bench->owner)->generation;
     for (int tries = 0; tries < TRIES; ++tries, usleep(NAP_US)) {
         uint64_t const seen = atomic_load_explicit(&grant->sequence, memory_order_acquire);
-        uint64_t const grant_number = relaxed(&grant->grant_number);
-        bool const mine = relaxed(&grant->instance) == instance && relaxed(&grant->pid) == (uint64_t)getpid();
+        uint64_t const grant_number = load_relaxed(&grant->grant_number);
+        bool const mine = load_relaxed(&grant->instance) == instance && load_relaxed(&grant->pid) == (uint64_t)getpid();
         atomic_thread_fence(memory_order_acquire);
-        if (seen % 2 == 0 && relaxed(&grant->sequence) == seen && mine && grant_number != 0)
+        if (seen % 2 == 0 && load_relaxed(&grant->sequence) == seen && mine && grant_number != 0)
             return grant_number;
     }
-    die("the server grants nothing");
+    setpoint_latency_die("the server grants nothing");
     return 0;
 }
 
-static void open_port(struct bench *bench, char const *socket) {
+static void open_bench_port(struct bench *bench, char const *socket) {
     struct rm_net_config const net = {.prefix = "ringmaster-setpoint-latency"};
     struct rm_port_config config = {.name = "in", .kind = RM_PORT_MEMIF, .queues = 2, .memif_server = true};
     struct rm_error error;
     snprintf(config.socket_path, sizeof config.socket_path, "%s", socket);
     if (rm_net_start(&net, &error) != RM_OK || rm_port_open(&config, &bench->port, &error) != RM_OK)
-        die(error.text);
+        setpoint_latency_die(error.text);
 }
 
 static struct rm_clock_reading clock_now(struct bench const *bench) {
@@ -120,7 +120,7 @@ static struct rm_clock_reading clock_now(struct bench const *bench) {
             usleep(NAP_US);
     }
     if (!reading.anchored)
-        die("the server has no turn clock");
+        setpoint_latency_die("the server has no turn clock");
     return reading;
 }
 
@@ -135,7 +135,7 @@ static rm_turn wait_for_turn(struct bench *bench, struct rm_clock_reading const 
 }
 
 /** One vector; ticks from its commit to its datagram, 0 when that came by itself. */
-static uint64_t lead(struct bench *bench) {
+static uint64_t lead_ticks(struct bench *bench) {
     struct rm_clock_reading const clock = clock_now(bench);
     uint64_t begin;
     rm_turn const turn = wait_for_turn(bench, &clock, &begin);
@@ -158,10 +158,10 @@ static int by_value(void const *one, void const *other) {
     return (a > b) - (a < b);
 }
 
-static void print(struct bench *bench) {
+static void setpoint_latency_print(struct bench *bench) {
     size_t const count = bench->led;
     if (count == 0)
-        die("no vector has led: does the server send at once for this application?");
+        setpoint_latency_die("no vector has led: does the server send at once for this application?");
     qsort(bench->ns, count, sizeof *bench->ns, by_value);
     printf("{\"vectors\": %llu, \"led\": %zu, \"late\": %llu, \"arrival\": {\"median\": %.1f, \"low\": %.1f, \"high\": "
            "%.1f, \"p99\": %.1f}}\n",
@@ -178,28 +178,28 @@ int main(int argc, char **argv) {
     }
     char name[64];
     bench.name = argv[2];
-    open_port(&bench, argv[3]);
-    struct rm_workspace *const workspace = attach(argv[1]);
+    open_bench_port(&bench, argv[3]);
+    struct rm_workspace *const workspace = attach_workspace(argv[1]);
     snprintf(name, sizeof name, "grant/%s", bench.name);
-    bench.grant = find(workspace, RM_OBJECT_GRANT, name);
-    bench.clock = find(workspace, RM_OBJECT_CLOCK, "clock");
+    bench.grant = find_bench_object(workspace, RM_OBJECT_GRANT, name);
+    bench.clock = find_bench_object(workspace, RM_OBJECT_CLOCK, "clock");
     open_segment(&bench, argv[1]);
     struct rm_error error;
     if (rm_pin((uint32_t)atoi(argv[4]), &error) != RM_OK)
-        die(error.text);
-    bench.grant_number = granted(&bench);
+        setpoint_latency_die(error.text);
+    bench.grant_number = granted_number(&bench);
     double const tsc_hz = rm_tsc_hz_measure();
     for (int i = 0; i < SETTLE_VECTORS; ++i)
-        (void)lead(&bench);
+        (void)lead_ticks(&bench);
     bench.vector = 0;
     for (uint64_t const end = rm_tsc() + (uint64_t)(seconds * tsc_hz); rm_tsc() < end && bench.led < VECTORS_MAX;) {
-        uint64_t const ticks = lead(&bench);
+        uint64_t const ticks = lead_ticks(&bench);
         if (ticks != 0)
             bench.ns[bench.led++] = (double)ticks / tsc_hz * 1e9;
         else
             ++bench.late;
     }
-    print(&bench);
+    setpoint_latency_print(&bench);
     rm_owner_close(bench.owner);
     rm_port_close(bench.port);
     rm_net_stop();

@@ -42,7 +42,7 @@ struct core_watch {
     uint64_t left_out; /**< gaps for which there was no room */
 };
 
-static void note(struct core_watch *watch, uint64_t begin, uint64_t end) {
+static void watch_note_gap(struct core_watch *watch, uint64_t begin, uint64_t end) {
     if (watch->gaps == NULL)
         return;
     if (watch->noted < watch->room)
@@ -51,14 +51,14 @@ static void note(struct core_watch *watch, uint64_t begin, uint64_t end) {
         ++watch->left_out;
 }
 
-static void count(struct core_watch *watch, uint64_t gap) {
+static void count_gap(struct core_watch *watch, uint64_t gap) {
     watch->over_10us += gap > watch->ticks_10us;
     watch->over_1ms += gap > watch->ticks_1ms;
     if (gap > watch->longest_ticks)
         watch->longest_ticks = gap;
 }
 
-static void *look(void *argument) {
+static void *look_for_gaps(void *argument) {
     struct core_watch *watch = argument;
     watch->error.code = rm_pin(watch->cpu, &watch->error);
     if (watch->error.code != RM_OK)
@@ -70,8 +70,8 @@ static void *look(void *argument) {
         uint64_t const gap = now - last;
         if (gap <= watch->ticks_200ns)
             continue;
-        note(watch, last, now);
-        count(watch, gap);
+        watch_note_gap(watch, last, now);
+        count_gap(watch, gap);
     }
     watch->whole = (struct gap){begin, now};
     return NULL;
@@ -86,7 +86,7 @@ static struct core_watch watch_of(uint32_t cpu, double seconds, double tsc_hz) {
 }
 
 /** Room for the gaps of that many seconds. Its pages are there before the watch begins: a fault would be a gap. */
-static bool make_room(struct core_watch *watch, double seconds) {
+static bool make_gap_room(struct core_watch *watch, double seconds) {
     watch->room = (uint64_t)(seconds * GAPS_PER_SECOND) + GAPS_MORE;
     watch->gaps = malloc(watch->room * sizeof *watch->gaps);
     if (watch->gaps)
@@ -94,7 +94,7 @@ static bool make_room(struct core_watch *watch, double seconds) {
     return watch->gaps != NULL;
 }
 
-static bool write_row(FILE *file, uint32_t cpu, struct gap gap) {
+static bool write_gap_row(FILE *file, uint32_t cpu, struct gap gap) {
     uint64_t const row[] = {cpu, gap.begin, gap.end};
     return fwrite(row, sizeof row, 1, file) == 1;
 }
@@ -105,14 +105,14 @@ static bool write_gaps(char const *path, struct core_watch const *watch, int cpu
         return false;
     bool whole = true;
     for (int i = 0; i < cpus; ++i) {
-        whole &= write_row(file, watch[i].cpu, watch[i].whole);
+        whole &= write_gap_row(file, watch[i].cpu, watch[i].whole);
         for (uint64_t g = 0; g < watch[i].noted; ++g)
-            whole &= write_row(file, watch[i].cpu, watch[i].gaps[g]);
+            whole &= write_gap_row(file, watch[i].cpu, watch[i].gaps[g]);
     }
     return fclose(file) == 0 && whole;
 }
 
-static void print(double seconds, double tsc_hz, struct core_watch const *watch, int cpus) {
+static void stall_floor_print(double seconds, double tsc_hz, struct core_watch const *watch, int cpus) {
     printf("{\"seconds\": %g, \"tsc_hz\": %.0f, \"cores\": [", seconds, tsc_hz);
     for (int i = 0; i < cpus; ++i)
         printf("%s{\"cpu\": %u, \"longest_us\": %.1f, \"over_10us\": %llu, \"over_1ms\": %llu, \"left_out\": %llu}",
@@ -122,7 +122,7 @@ static void print(double seconds, double tsc_hz, struct core_watch const *watch,
     puts("]}");
 }
 
-static int fail(char const *what, char const *which) {
+static int stall_floor_fail(char const *what, char const *which) {
     fprintf(stderr, "ringmaster-stall-floor: %s%s\n", what, which);
     return 1;
 }
@@ -131,26 +131,26 @@ static int fail(char const *what, char const *which) {
 static bool watch_all(struct core_watch *watch, int cpus) {
     pthread_t thread[CPUS_MAX];
     int started = 0;
-    while (started < cpus && pthread_create(&thread[started], NULL, look, &watch[started]) == 0)
+    while (started < cpus && pthread_create(&thread[started], NULL, look_for_gaps, &watch[started]) == 0)
         ++started;
     for (int i = 0; i < started; ++i)
         pthread_join(thread[i], NULL);
     if (started < cpus)
-        fail("cannot start a thread", "");
+        stall_floor_fail("cannot start a thread", "");
     bool good = started == cpus;
     for (int i = 0; i < cpus && good; ++i) {
         good = watch[i].error.code == RM_OK;
         if (!good)
-            fail(watch[i].error.text, "");
+            stall_floor_fail(watch[i].error.text, "");
     }
     return good;
 }
 
-static int run(struct core_watch *watch, int cpus, char const *path) {
+static int run_watches(struct core_watch *watch, int cpus, char const *path) {
     if (!watch_all(watch, cpus))
         return 1;
     if (path && !write_gaps(path, watch, cpus))
-        return fail("cannot write ", path);
+        return stall_floor_fail("cannot write ", path);
     return 0;
 }
 
@@ -182,11 +182,12 @@ int main(int argc, char **argv) {
     bool room = true;
     for (int i = 0; i < cpus; ++i) {
         watch[i] = watch_of((uint32_t)cpu[i], seconds, tsc_hz);
-        room &= !path || make_room(&watch[i], seconds);
+        room &= !path || make_gap_room(&watch[i], seconds);
     }
-    int const status = room ? run(watch, cpus, path) : fail("no memory for the gaps, which go to ", path);
+    int const status =
+        room ? run_watches(watch, cpus, path) : stall_floor_fail("no memory for the gaps, which go to ", path);
     if (status == 0)
-        print(seconds, tsc_hz, watch, cpus);
+        stall_floor_print(seconds, tsc_hz, watch, cpus);
     for (int i = 0; i < cpus; ++i)
         free(watch[i].gaps);
     return status;

@@ -6,7 +6,7 @@
  *     ringmaster-transmit-cost count CHAINS SUPPLIES CYCLES      to no peer, for callgrind
  *
  * SUPPLIES are those of each chain. One application owns them all and sets every one anew in each cycle, within its
- * slew: the guard judges every value, every supply goes a step, every datagram differs from the last. `cost` prints a
+ * slew: the guard judges every value, every supply goes a step, every datagram differs from the last. `print_costs` prints a
  * JSON object: per vector and per cycle of all supplies, at rest and on their way, and per datagram.
  */
 #include <signal.h>
@@ -82,7 +82,7 @@ static void prepare_frames(struct bench *bench) {
 }
 
 /** What an application wants next: up and down by half a slew. */
-static void command(struct bench *bench) {
+static void command_setpoints(struct bench *bench) {
     double const next = bench->vector % 2 == 0 ? SWING : 0;
     for (uint32_t i = 0; i < bench->chains * bench->supplies; ++i)
         bench->value[i] = next;
@@ -106,7 +106,7 @@ __attribute__((noinline)) static void fill_cycle(struct bench *bench) {
 
 static volatile sig_atomic_t stopped;
 
-static void stop(int number) {
+static void transmit_cost_stop(int number) {
     (void)number;
     stopped = 1;
 }
@@ -139,31 +139,31 @@ static int by_value(void const *one, void const *other) {
     return (a > b) - (a < b);
 }
 
-static void print(char const *name, double *values, char const *end) {
+static void transmit_cost_print(char const *name, double *values, char const *end) {
     qsort(values, SERIES, sizeof *values, by_value);
     printf("\"%s\": {\"median\": %.3f, \"low\": %.3f, \"high\": %.3f}%s", name, values[SERIES / 2], values[SERIES / 10],
            values[SERIES - 1 - SERIES / 10], end);
 }
 
 /** Nanoseconds of one call. */
-static double timed(struct bench *bench, void (*act)(struct bench *), double tsc_hz) {
+static double time_act(struct bench *bench, void (*act)(struct bench *), double tsc_hz) {
     uint64_t const begin = rm_tsc();
     act(bench);
     return (double)(rm_tsc() - begin) / tsc_hz * 1e9;
 }
 
-static int cost(struct bench *bench) {
+static int print_costs(struct bench *bench) {
     static double vector[SERIES], moving[SERIES], resting[SERIES], fill[SERIES];
     double const tsc_hz = rm_tsc_hz_measure();
     for (int i = -WARM; i < SERIES; ++i) {
         double sums[4] = {0};
         for (int round = 0; round < ROUNDS; ++round) {
-            command(bench);
-            sums[0] += timed(bench, give_vector, tsc_hz);
-            sums[1] += timed(bench, end_cycle, tsc_hz);
-            sums[2] += timed(bench, fill_cycle, tsc_hz);
+            command_setpoints(bench);
+            sums[0] += time_act(bench, give_vector, tsc_hz);
+            sums[1] += time_act(bench, end_cycle, tsc_hz);
+            sums[2] += time_act(bench, fill_cycle, tsc_hz);
             give_vector(bench); // the same again: they are there
-            sums[3] += timed(bench, end_cycle, tsc_hz);
+            sums[3] += time_act(bench, end_cycle, tsc_hz);
         }
         if (i < 0)
             continue;
@@ -173,14 +173,14 @@ static int cost(struct bench *bench) {
         resting[i] = sums[3] / ROUNDS;
     }
     printf("{\"chains\": %u, \"supplies\": %u, ", bench->chains, bench->chains * bench->supplies);
-    print("vector_ns", vector, ", ");
-    print("cycle_moving_ns", moving, ", ");
-    print("cycle_resting_ns", resting, ", ");
-    print("fill_datagram_ns", fill, "}\n");
+    transmit_cost_print("vector_ns", vector, ", ");
+    transmit_cost_print("cycle_moving_ns", moving, ", ");
+    transmit_cost_print("cycle_resting_ns", resting, ", ");
+    transmit_cost_print("fill_datagram_ns", fill, "}\n");
     return 0;
 }
 
-static void open_port(struct bench *bench, char const *socket) {
+static void transmit_cost_open_port(struct bench *bench, char const *socket) {
     struct rm_net_config const net = {.prefix = "ringmaster-transmit-cost"};
     struct rm_port_config config = {.name = "out", .kind = socket ? RM_PORT_MEMIF : RM_PORT_NULL, .queues = 1};
     snprintf(config.socket_path, sizeof config.socket_path, "%s", socket ? socket : "");
@@ -191,12 +191,12 @@ static void open_port(struct bench *bench, char const *socket) {
     }
 }
 
-static int flood(struct bench *bench, char const *socket, uint64_t cycles) {
-    open_port(bench, socket);
-    signal(SIGINT, stop);
-    signal(SIGTERM, stop);
+static int flood_socket(struct bench *bench, char const *socket, uint64_t cycles) {
+    transmit_cost_open_port(bench, socket);
+    signal(SIGINT, transmit_cost_stop);
+    signal(SIGTERM, transmit_cost_stop);
     for (uint64_t cycle = 0; cycle < cycles && !stopped; ++cycle) {
-        command(bench);
+        command_setpoints(bench);
         give_vector(bench);
         end_cycle(bench);
         send_cycle(bench);
@@ -216,13 +216,13 @@ int main(int argc, char **argv) {
         prepare_guard(&bench);
         prepare_frames(&bench);
         if (strcmp(what, "cost") == 0 && argc == 4)
-            return cost(&bench);
+            return print_costs(&bench);
         if (strcmp(what, "count") == 0 && argc == 5)
-            return flood(&bench, NULL, strtoull(argv[4], NULL, 10));
+            return flood_socket(&bench, NULL, strtoull(argv[4], NULL, 10));
         if (strcmp(what, "flood") == 0 && argc == 6) {
             struct rm_error error;
             if (rm_pin((uint32_t)atoi(argv[5]), &error) == RM_OK)
-                return flood(&bench, argv[4], UINT64_MAX);
+                return flood_socket(&bench, argv[4], UINT64_MAX);
             fprintf(stderr, "%s: %s\n", argv[0], error.text);
             return 1;
         }

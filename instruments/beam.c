@@ -34,7 +34,7 @@ struct rm_beam {
 
 enum { ARRAYS = 4 + RM_MOTION_COLUMNS, VECTOR_LANES = 16 };
 
-static bool allocate(struct rm_beam *beam, uint32_t count) {
+static bool beam_allocate(struct rm_beam *beam, uint32_t count) {
     uint32_t const lanes = (count * RM_LANES + VECTOR_LANES - 1) / VECTOR_LANES * VECTOR_LANES;
     float *memory = aligned_alloc(RM_CACHE_LINE, ARRAYS * lanes * sizeof *memory);
     beam->memory = memory;
@@ -66,7 +66,7 @@ static void set_quantiles(uint8_t *quantile, double mean) {
     }
 }
 
-static void set_lane(struct rm_beam *beam, uint32_t lane, struct rm_lane_model const *model) {
+static void set_beam_lane(struct rm_beam *beam, uint32_t lane, struct rm_lane_model const *model) {
     beam->sums.base[lane] = (float)model->base;
     beam->sums.spread[lane] = (float)model->noise;
     beam->sums.key[lane] = (uint32_t)rm_noise_u64(beam->seed ^ rm_noise_u64(lane + 1));
@@ -79,7 +79,7 @@ static void set_instrument(struct rm_beam *beam, unsigned kind, uint32_t index, 
     uint64_t const key = rm_noise_u64(beam->seed) + 2 * (uint64_t)index;
     rm_lane_model_make(kind, &beam->motion.config, (double)index / count, 0.5 / count, key, model);
     for (uint32_t l = 0; l < RM_LANES; ++l)
-        set_lane(beam, index * RM_LANES + l, &model[l]);
+        set_beam_lane(beam, index * RM_LANES + l, &model[l]);
     if (kind != RM_KIND_BLM)
         return;
     struct counting *counting = &beam->counting[beam->counting_count++];
@@ -91,7 +91,7 @@ static void set_instrument(struct rm_beam *beam, unsigned kind, uint32_t index, 
 enum rm_code rm_beam_make(struct rm_beam_config const *config, struct rm_virtual_instrument const *instruments,
                           uint32_t count, struct rm_beam **beam, struct rm_error *error) {
     struct rm_beam *made = calloc(1, sizeof *made);
-    if (made == NULL || !allocate(made, count)) {
+    if (made == NULL || !beam_allocate(made, count)) {
         rm_beam_free(made);
         return rm_fail(error, RM_E_NO_SPACE, "no memory for the beam of %u instruments", count);
     }

@@ -19,7 +19,7 @@ void rm_chain_make(struct rm_chain *chain, struct rm_chain_config const *config,
     }
 }
 
-static bool refuse(struct rm_chain *chain, enum rm_supply_counter counter, uint16_t says) {
+static bool chain_refuse_datagram(struct rm_chain *chain, enum rm_supply_counter counter, uint16_t says) {
     rm_counter_add(chain->counters, counter, 1);
     chain->refused |= says;
     return false;
@@ -29,9 +29,9 @@ static bool refuse(struct rm_chain *chain, enum rm_supply_counter counter, uint1
 static bool in_sequence(struct rm_chain *chain, struct rm_setpoint_datagram const *datagram) {
     bool const newer = !chain->heard || datagram->generation > chain->generation;
     if (!newer && datagram->generation < chain->generation)
-        return refuse(chain, RM_SUPPLY_OLD_GENERATION, RM_CHAIN_SAYS_OLD_GENERATION);
+        return chain_refuse_datagram(chain, RM_SUPPLY_OLD_GENERATION, RM_CHAIN_SAYS_OLD_GENERATION);
     if (!newer && datagram->sequence <= chain->sequence)
-        return refuse(chain, RM_SUPPLY_REPEATED, 0);
+        return chain_refuse_datagram(chain, RM_SUPPLY_REPEATED, 0);
     if (!newer && datagram->sequence != chain->sequence + 1) {
         rm_counter_add(chain->counters, RM_SUPPLY_GAPS, datagram->sequence - chain->sequence - 1);
         chain->refused |= RM_CHAIN_SAYS_GAP;
@@ -43,7 +43,7 @@ static bool in_sequence(struct rm_chain *chain, struct rm_setpoint_datagram cons
     return true;
 }
 
-static void obey(struct rm_chain *chain, struct rm_setpoint_datagram const *datagram, double time) {
+static void chain_obey_datagram(struct rm_chain *chain, struct rm_setpoint_datagram const *datagram, double time) {
     rm_counter_add(chain->counters, RM_SUPPLY_SETPOINTS, 1);
     chain->stopped = false;
     chain->stops_at = time + chain->config->timeout_s;
@@ -53,7 +53,7 @@ static void obey(struct rm_chain *chain, struct rm_setpoint_datagram const *data
 }
 
 /** What the supplies say, all of them: their currents, and their bits. */
-static void listen(struct rm_chain *chain, double time, uint32_t bits[RM_CHAIN_ID_PARTS]) {
+static void chain_check_silence(struct rm_chain *chain, double time, uint32_t bits[RM_CHAIN_ID_PARTS]) {
     uint64_t tripped = 0, saturated = 0;
     for (uint32_t s = 0; s < chain->config->supply_count; ++s) {
         struct rm_supply_reading const reading = rm_supply_read(&chain->supply[s], time);
@@ -103,16 +103,16 @@ bool rm_chain_take(struct rm_chain *chain, uint8_t const *payload, uint32_t leng
     rm_chain_tick(chain, time);
     rm_counter_add(chain->counters, RM_SUPPLY_RECEIVED, 1);
     if (rm_setpoint_parse(payload, length, &datagram) != RM_SETPOINT_GOOD)
-        return refuse(chain, RM_SUPPLY_MALFORMED, 0);
+        return chain_refuse_datagram(chain, RM_SUPPLY_MALFORMED, 0);
     if (datagram.chain != id || datagram.count != chain->config->supply_count)
-        return refuse(chain, RM_SUPPLY_MISDIRECTED, RM_CHAIN_SAYS_MISDIRECTED);
+        return chain_refuse_datagram(chain, RM_SUPPLY_MISDIRECTED, RM_CHAIN_SAYS_MISDIRECTED);
     if (!in_sequence(chain, &datagram))
         return false;
     if ((datagram.flags & RM_SETPOINT_QUERY) == 0)
-        obey(chain, &datagram, time);
+        chain_obey_datagram(chain, &datagram, time);
     else
         rm_counter_add(chain->counters, RM_SUPPLY_QUERIES, 1);
-    listen(chain, time, bits);
+    chain_check_silence(chain, time, bits);
     if (chain->faults.answers && rm_chain_faults_lose(&chain->faults, datagram.sequence, &id, chain->counters))
         return false;
     write_answer(chain, datagram.turn, id, bits, answer);
@@ -120,7 +120,7 @@ bool rm_chain_take(struct rm_chain *chain, uint8_t const *payload, uint32_t leng
     return true;
 }
 
-static void stop(struct rm_chain *chain) {
+static void chain_stop_supplies(struct rm_chain *chain) {
     rm_counter_add(chain->counters, RM_SUPPLY_STOPS, 1);
     chain->stopped = true;
     for (uint32_t s = 0; chain->config->ramps && s < chain->config->supply_count; ++s)
@@ -131,7 +131,7 @@ static void stop(struct rm_chain *chain) {
 void rm_chain_tick(struct rm_chain *chain, double time) {
     rm_chain_faults_tick(&chain->faults, chain->supply, chain->config->supply_count, time, chain->counters);
     if (time >= chain->stops_at)
-        stop(chain);
+        chain_stop_supplies(chain);
 }
 
 void rm_chain_reset(struct rm_chain *chain) {

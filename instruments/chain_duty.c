@@ -22,8 +22,8 @@ static bool is_open(struct rm_chain_duty const *duty, uint32_t port) {
     return false;
 }
 
-static enum rm_code open_port(struct rm_chain_duty *duty, struct rm_ring_config const *ring, uint32_t index,
-                              struct rm_port *shared, struct rm_error *error) {
+static enum rm_code open_chain_port(struct rm_chain_duty *duty, struct rm_ring_config const *ring, uint32_t index,
+                                    struct rm_port *shared, struct rm_error *error) {
     struct rm_port *port = shared;
     enum rm_code code = RM_OK;
     if (shared == NULL) {
@@ -45,7 +45,7 @@ static enum rm_code open_ports(struct rm_chain_duty *duty, struct rm_ring_config
     for (uint32_t c = 0; c < ring->supplies.chain_count && code == RM_OK; ++c) {
         uint32_t const port = ring->supplies.chains[c].port;
         if (!is_open(duty, port))
-            code = open_port(duty, ring, port, open[port], error);
+            code = open_chain_port(duty, ring, port, open[port], error);
     }
     return code;
 }
@@ -83,7 +83,7 @@ void rm_chain_duty_close(struct rm_chain_duty *duty) {
 }
 
 /** What need not be done at every poll. */
-static void tick(struct rm_chain_duty *duty, uint64_t tsc, double time) {
+static void chain_duty_tick(struct rm_chain_duty *duty, uint64_t tsc, double time) {
     duty->tick_tsc = tsc + duty->tick_ticks;
     rm_chains_tick(&duty->chains, time);
     uint64_t const asked = duty->resets == NULL ? 0 : atomic_load_explicit(duty->resets, memory_order_relaxed);
@@ -104,7 +104,7 @@ static uint32_t poll_once(struct rm_chain_duty *duty, uint64_t tsc) {
     for (uint32_t p = 0; p < duty->port_count; ++p)
         frames += rm_chain_port_poll(&duty->chain_port[p], time);
     if (tsc >= duty->tick_tsc)
-        tick(duty, tsc, time);
+        chain_duty_tick(duty, tsc, time);
     return frames;
 }
 

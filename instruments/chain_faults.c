@@ -16,8 +16,8 @@ static void set_bit(uint64_t *bits, uint32_t bit, bool value) {
 }
 
 /** Begins a fault of one supply, or ends it. */
-static void befall(struct rm_chain_faults *faults, struct rm_chain_fault const *fault, struct rm_supply *supply,
-                   uint32_t index, bool begins, rm_counter *counters) {
+static void chain_fault_befall(struct rm_chain_faults *faults, struct rm_chain_fault const *fault,
+                               struct rm_supply *supply, uint32_t index, bool begins, rm_counter *counters) {
     switch (fault->kind) {
     case RM_CHAIN_FAULT_TRIP:
         if (begins && !supply->off)
@@ -41,11 +41,11 @@ static void befall(struct rm_chain_faults *faults, struct rm_chain_fault const *
     }
 }
 
-static void change(struct rm_chain_faults *faults, struct rm_chain_fault const *fault, struct rm_supply *supplies,
-                   uint32_t supply_count, bool begins, rm_counter *counters) {
+static void chain_fault_change(struct rm_chain_faults *faults, struct rm_chain_fault const *fault,
+                               struct rm_supply *supplies, uint32_t supply_count, bool begins, rm_counter *counters) {
     for (uint32_t s = 0; s < supply_count; ++s)
         if (fault->supply == RM_CHAIN_ALL_SUPPLIES || fault->supply == (int32_t)s)
-            befall(faults, fault, &supplies[s], s, begins, counters);
+            chain_fault_befall(faults, fault, &supplies[s], s, begins, counters);
 }
 
 void rm_chain_faults_change(struct rm_chain_faults *faults, struct rm_supply *supplies, uint32_t supply_count,
@@ -56,11 +56,11 @@ void rm_chain_faults_change(struct rm_chain_faults *faults, struct rm_supply *su
         struct rm_chain_fault *fault = &faults->fault[f];
         if (!fault->begun && time >= fault->from_s) {
             fault->begun = true;
-            change(faults, fault, supplies, supply_count, true, counters);
+            chain_fault_change(faults, fault, supplies, supply_count, true, counters);
         }
         if (fault->begun && !fault->over && time >= fault->to_s) {
             fault->over = true;
-            change(faults, fault, supplies, supply_count, false, counters);
+            chain_fault_change(faults, fault, supplies, supply_count, false, counters);
         }
         if (!fault->over)
             faults->next_s = fmin(faults->next_s, fault->begun ? fault->to_s : fault->from_s);
@@ -69,7 +69,7 @@ void rm_chain_faults_change(struct rm_chain_faults *faults, struct rm_supply *su
     }
 }
 
-static bool strikes(struct rm_chain_fault const *fault, uint64_t sequence) {
+static bool chain_fault_strikes(struct rm_chain_fault const *fault, uint64_t sequence) {
     return fault->begun && !fault->over && rm_noise_uniform(fault->key ^ sequence) < fault->probability;
 }
 
@@ -79,8 +79,8 @@ bool rm_chain_faults_lose(struct rm_chain_faults const *faults, uint64_t sequenc
     for (uint32_t f = 0; faults->answers && f < faults->count; ++f) {
         struct rm_chain_fault const *fault = &faults->fault[f];
         if (fault->kind == RM_CHAIN_FAULT_SILENT)
-            lost = lost || strikes(fault, sequence);
-        else if (fault->kind == RM_CHAIN_FAULT_OTHER_ID && strikes(fault, sequence))
+            lost = lost || chain_fault_strikes(fault, sequence);
+        else if (fault->kind == RM_CHAIN_FAULT_OTHER_ID && chain_fault_strikes(fault, sequence))
             other = fault->other_id;
     }
     rm_counter_add(counters, RM_SUPPLY_FAULT_LOST, lost);

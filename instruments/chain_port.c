@@ -23,7 +23,7 @@ void rm_chain_port_free(struct rm_chain_port *port) {
 }
 
 /** Sends what was filled, and gives back the rest. */
-static void flush(struct rm_chain_port *port) {
+static void chain_port_flush(struct rm_chain_port *port) {
     struct rm_burst spare = {0};
     for (uint32_t i = port->filled; i < port->out.count; ++i) {
         spare.data[spare.count] = port->out.data[i];
@@ -42,9 +42,9 @@ static void flush(struct rm_chain_port *port) {
 }
 
 /** The buffer of the next answer, or NULL. */
-static uint8_t *buffer(struct rm_chain_port *port) {
+static uint8_t *chain_port_answer_buffer(struct rm_chain_port *port) {
     if (port->filled == port->out.count) {
-        flush(port);
+        chain_port_flush(port);
         if (rm_port_reserve(port->port, QUEUE, &port->out, RM_BURST) == 0)
             return NULL;
     }
@@ -78,7 +78,7 @@ static struct rm_chain_peer *peer_of(struct rm_chain_port *port, uint32_t index,
 static void send_answer(struct rm_chain_port *port, uint32_t index, struct rm_chain_peer const *peer) {
     struct rm_chain_answer const *answer = &port->answer;
     for (uint32_t p = 0; p < answer->parts; ++p) {
-        uint8_t *frame = buffer(port);
+        uint8_t *frame = chain_port_answer_buffer(port);
         if (frame == NULL)
             return;
         memcpy(frame, peer->header[p + 1 == answer->parts], peer->header_bytes);
@@ -88,7 +88,7 @@ static void send_answer(struct rm_chain_port *port, uint32_t index, struct rm_ch
     }
 }
 
-static void take(struct rm_chain_port *port, uint32_t i, double time) {
+static void chain_port_take_frame(struct rm_chain_port *port, uint32_t i, double time) {
     uint8_t const *frame = port->in.data[i];
     struct rm_datagram datagram;
     if (rm_frame_parse(frame, port->in.length[i], port->in.checksum_good[i], &datagram) != RM_PORT_DECODED)
@@ -106,9 +106,9 @@ uint32_t rm_chain_port_poll(struct rm_chain_port *port, double time) {
     if (count == 0)
         return 0;
     for (uint32_t i = 0; i < count; ++i)
-        take(port, i, time);
+        chain_port_take_frame(port, i, time);
     rm_port_release(port->port, QUEUE, &port->in);
     if (port->out.count != 0)
-        flush(port);
+        chain_port_flush(port);
     return count;
 }

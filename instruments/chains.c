@@ -14,7 +14,7 @@ _Static_assert(TABLE >= 4 * RM_CONFIG_CHAINS_MAX, "the table is mostly free");
 
 static uint32_t place_of(uint32_t ipv4) { return ipv4 * 0x9E3779B1u >> (32 - TABLE_BITS); }
 
-static void enter(struct rm_chains *chains, uint32_t index) {
+static void enter_chain(struct rm_chains *chains, uint32_t index) {
     uint32_t place = place_of(chains->config->chains[index].ipv4);
     while (chains->table[place] != RM_CHAINS_NOBODY)
         place = (place + 1) % TABLE;
@@ -44,7 +44,7 @@ static uint32_t find_faults(struct rm_ring_supplies const *config, uint32_t chai
     return count;
 }
 
-static bool allocate(struct rm_chains *chains, struct rm_ring_supplies const *config) {
+static bool virtual_chains_allocate(struct rm_chains *chains, struct rm_ring_supplies const *config) {
     chains->chain = calloc(config->chain_count, sizeof *chains->chain);
     chains->supply = calloc(config->supply_count, sizeof *chains->supply);
     chains->fault = calloc((size_t)config->chain_count * config->fault_count + 1, sizeof *chains->fault);
@@ -55,7 +55,7 @@ static bool allocate(struct rm_chains *chains, struct rm_ring_supplies const *co
 enum rm_code rm_chains_make(struct rm_ring_supplies const *config, uint64_t seed, rm_counter *const *counters,
                             uint64_t start_tsc, double tsc_hz, struct rm_chains *chains, struct rm_error *error) {
     *chains = (struct rm_chains){.config = config, .start_tsc = start_tsc, .seconds_per_tick = 1 / tsc_hz};
-    if (!allocate(chains, config)) {
+    if (!virtual_chains_allocate(chains, config)) {
         rm_chains_free(chains);
         return rm_fail(error, RM_E_NO_SPACE, "no memory for %u supplies", config->supply_count);
     }
@@ -67,7 +67,7 @@ enum rm_code rm_chains_make(struct rm_ring_supplies const *config, uint64_t seed
         uint32_t const fault_count = find_faults(config, c, seed, faults);
         rm_chain_make(&chains->chain[c], &from->config, &chains->supply[from->first], faults, fault_count,
                       rm_noise_u64(seed) ^ rm_noise_u64(c + 1), counters[c]);
-        enter(chains, c);
+        enter_chain(chains, c);
     }
     return RM_OK;
 }

@@ -36,7 +36,7 @@ enum rm_code rm_counter_faults_make(struct rm_fault const *faults, uint32_t coun
 
 void rm_counter_faults_free(struct rm_counter_faults *faults) { free(faults); }
 
-static void strike(struct rm_counter_faults *faults, struct counter_fault *one, rm_turn turn) {
+static void counter_fault_strike(struct rm_counter_faults *faults, struct counter_fault *one, rm_turn turn) {
     struct rm_fault const *fault = &one->armed.fault;
     if (fault->kind == RM_FAULT_TURN_RESET) {
         faults->reset_turns = turn;
@@ -48,7 +48,7 @@ static void strike(struct rm_counter_faults *faults, struct counter_fault *one, 
 }
 
 /** The error by a jump that lasts, and one datagram less of it. */
-static uint64_t jumped(struct counter_fault *one) {
+static uint64_t counter_after_jump(struct counter_fault *one) {
     if (one->datagrams == 0)
         return 0;
     if (one->datagrams != UINT64_MAX)
@@ -60,8 +60,8 @@ uint64_t rm_counter_faults_error(struct rm_counter_faults *faults, rm_turn turn)
     uint64_t error = 0;
     for (uint32_t f = 0; f < faults->count; ++f) {
         if (rm_fault_strikes(&faults->fault[f].armed, turn))
-            strike(faults, &faults->fault[f], turn);
-        error += jumped(&faults->fault[f]);
+            counter_fault_strike(faults, &faults->fault[f], turn);
+        error += counter_after_jump(&faults->fault[f]);
     }
     return error - faults->reset_turns;
 }

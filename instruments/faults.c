@@ -30,7 +30,7 @@ struct rm_faults {
     struct rm_armed_fault armed[];
 };
 
-static bool delays(enum rm_fault_kind kind) {
+static bool fault_kind_delays(enum rm_fault_kind kind) {
     return kind == RM_FAULT_REORDER || kind == RM_FAULT_LATE || kind == RM_FAULT_DELAY;
 }
 
@@ -59,7 +59,7 @@ static void arm_kind(struct rm_faults *made, enum rm_fault_kind kind, struct rm_
         if (faults[f].kind != kind)
             continue;
         made->armed[made->count] = rm_fault_arm(&faults[f], span_turns);
-        if (delays(kind))
+        if (fault_kind_delays(kind))
             made->longest_delay += delay_of(&made->armed[made->count]);
         ++made->count;
     }
@@ -112,18 +112,19 @@ struct fate {
     struct rm_outgoing *outgoing;
 };
 
-static void damage(struct rm_faults *faults, struct fate *fate, unsigned bits, enum rm_sender_counter counter) {
+static void damage_datagram(struct rm_faults *faults, struct fate *fate, unsigned bits,
+                            enum rm_sender_counter counter) {
     fate->outgoing->damage |= bits;
     rm_counter_add(faults->counters, counter, 1);
 }
 
-static void delay(struct rm_faults *faults, struct fate *fate, struct rm_armed_fault const *armed,
-                  enum rm_sender_counter counter) {
+static void delay_datagram(struct rm_faults *faults, struct fate *fate, struct rm_armed_fault const *armed,
+                           enum rm_sender_counter counter) {
     fate->delay += delay_of(armed);
     rm_counter_add(faults->counters, counter, 1);
 }
 
-static void strike(struct rm_faults *faults, struct rm_armed_fault const *armed, struct fate *fate) {
+static void strike_datagram(struct rm_faults *faults, struct rm_armed_fault const *armed, struct fate *fate) {
     struct rm_fault const *fault = &armed->fault;
     switch (fault->kind) {
     case RM_FAULT_DROP:
@@ -135,20 +136,21 @@ static void strike(struct rm_faults *faults, struct rm_armed_fault const *armed,
         rm_counter_add(faults->counters, RM_SENDER_DUPLICATED, 1);
         break;
     case RM_FAULT_REORDER:
-        delay(faults, fate, armed, RM_SENDER_REORDERED);
+        delay_datagram(faults, fate, armed, RM_SENDER_REORDERED);
         break;
     case RM_FAULT_LATE:
     case RM_FAULT_DELAY:
-        delay(faults, fate, armed, RM_SENDER_DELAYED);
+        delay_datagram(faults, fate, armed, RM_SENDER_DELAYED);
         break;
     case RM_FAULT_CORRUPT:
-        damage(faults, fate, fault->unseen ? RM_DAMAGE_CORRUPT_UNSEEN : RM_DAMAGE_CORRUPT, RM_SENDER_CORRUPTED);
+        damage_datagram(faults, fate, fault->unseen ? RM_DAMAGE_CORRUPT_UNSEEN : RM_DAMAGE_CORRUPT,
+                        RM_SENDER_CORRUPTED);
         break;
     case RM_FAULT_TRUNCATED:
-        damage(faults, fate, RM_DAMAGE_TRUNCATED, RM_SENDER_TRUNCATED);
+        damage_datagram(faults, fate, RM_DAMAGE_TRUNCATED, RM_SENDER_TRUNCATED);
         break;
     case RM_FAULT_WRONG_VERSION:
-        damage(faults, fate, RM_DAMAGE_VERSION, RM_SENDER_WRONG_VERSION);
+        damage_datagram(faults, fate, RM_DAMAGE_VERSION, RM_SENDER_WRONG_VERSION);
         break;
     default:
         fate->outgoing->fragments |= rm_fragment_fault_of(fault);
@@ -164,7 +166,7 @@ void rm_faults_push(struct rm_faults *faults, uint64_t number, rm_turn turn, uin
     held->outgoing = (struct rm_outgoing){.payload = copy, .copies = 1};
     for (uint32_t f = 0; f < faults->count; ++f) {
         if (rm_fault_strikes(&faults->armed[f], turn))
-            strike(faults, &faults->armed[f], &fate);
+            strike_datagram(faults, &faults->armed[f], &fate);
         if (fate.dropped)
             return;
     }

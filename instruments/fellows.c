@@ -18,7 +18,8 @@ static void name_owner(uint32_t place, char owner[RM_OWNER_BYTES]) {
         snprintf(owner, RM_OWNER_BYTES, "ring-%u", place + 1);
 }
 
-static enum rm_code add(struct rm_fellows *fellows, char const *path, char const *owner, struct rm_error *error) {
+static enum rm_code add_fellow(struct rm_fellows *fellows, char const *path, char const *owner,
+                               struct rm_error *error) {
     enum rm_code const code = rm_segment_map_readonly(path, owner, &fellows->ring[fellows->count], error);
     fellows->count += code == RM_OK;
     fellows->begins = fellows->begins || code == RM_E_ABSENT || code == RM_E_HALF_MADE;
@@ -37,7 +38,7 @@ enum rm_code rm_fellows_open(char const *workspace, struct rm_fellows *fellows, 
         name_owner(place, owner);
         bool const lives = rm_segment_lock_held(path, owner);
         if (lives)
-            code = add(fellows, path, owner, error);
+            code = add_fellow(fellows, path, owner, error);
         if (!lives && !named) {
             strcpy(fellows->owner, owner);
             named = true;
@@ -57,8 +58,8 @@ void rm_fellows_close(struct rm_fellows *fellows) {
     fellows->count = 0;
 }
 
-static enum rm_code check_name(struct rm_fellows const *fellows, char const *set, char const *what, char const *name,
-                               struct rm_error *error) {
+static enum rm_code check_fellow_name(struct rm_fellows const *fellows, char const *set, char const *what,
+                                      char const *name, struct rm_error *error) {
     char object[RM_NAME_BYTES];
     void const *memory;
     snprintf(object, sizeof object, "counters/%s/%s", set, name);
@@ -76,9 +77,9 @@ enum rm_code rm_fellows_check_names(struct rm_fellows const *fellows, struct rm_
                                     struct rm_error *error) {
     enum rm_code code = RM_OK;
     for (uint32_t g = 0; g < ring->group_count && code == RM_OK; ++g)
-        code = check_name(fellows, "sender", "instrument", ring->groups[g].name, error);
+        code = check_fellow_name(fellows, "sender", "instrument", ring->groups[g].name, error);
     for (uint32_t c = 0; c < ring->supplies.chain_count && code == RM_OK; ++c)
-        code = check_name(fellows, "supply", "chain", ring->supplies.chains[c].name, error);
+        code = check_fellow_name(fellows, "supply", "chain", ring->supplies.chains[c].name, error);
     return code;
 }
 

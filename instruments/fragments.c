@@ -39,29 +39,29 @@ void rm_fragment_faults_count(unsigned faults, rm_counter *counters) {
             rm_counter_add(counters, counted[c].counter, 1);
 }
 
-static void swap(struct rm_fragment *a, struct rm_fragment *b) {
+static void swap_fragments(struct rm_fragment *a, struct rm_fragment *b) {
     struct rm_fragment const kept = *a;
     *a = *b;
     *b = kept;
 }
 
-static void reverse(struct rm_fragment *plan, uint32_t count) {
+static void reverse_fragments(struct rm_fragment *plan, uint32_t count) {
     for (uint32_t i = 0; i < count / 2; ++i)
-        swap(&plan[i], &plan[count - 1 - i]);
+        swap_fragments(&plan[i], &plan[count - 1 - i]);
 }
 
-static void shuffle(struct rm_fragment *plan, uint32_t count, uint64_t random) {
+static void shuffle_fragments(struct rm_fragment *plan, uint32_t count, uint64_t random) {
     for (uint32_t i = count - 1; i > 0; --i)
-        swap(&plan[i], &plan[rm_noise_u64(random + i) % (i + 1)]);
+        swap_fragments(&plan[i], &plan[rm_noise_u64(random + i) % (i + 1)]);
 }
 
-static void insert(struct rm_fragment *plan, uint32_t *count, uint32_t place, struct rm_fragment fragment) {
+static void insert_fragment(struct rm_fragment *plan, uint32_t *count, uint32_t place, struct rm_fragment fragment) {
     memmove(&plan[place + 1], &plan[place], (*count - place) * sizeof plan[0]);
     plan[place] = fragment;
     ++*count;
 }
 
-static void drop(struct rm_fragment *plan, uint32_t *count, uint64_t random) {
+static void drop_fragment(struct rm_fragment *plan, uint32_t *count, uint64_t random) {
     uint32_t const place = (uint32_t)(random % *count);
     --*count;
     memmove(&plan[place], &plan[place + 1], (*count - place) * sizeof plan[0]);
@@ -74,17 +74,17 @@ uint32_t rm_fragments_plan(uint32_t count, unsigned faults, uint64_t random,
     if (count < 2)
         return count;
     if (faults & RM_FRAGMENT_FAULT_REVERSED)
-        reverse(plan, count);
+        reverse_fragments(plan, count);
     if (faults & RM_FRAGMENT_FAULT_SHUFFLED)
-        shuffle(plan, count, random);
+        shuffle_fragments(plan, count, random);
     if (faults & RM_FRAGMENT_FAULT_DROP)
-        drop(plan, &count, random >> 8);
+        drop_fragment(plan, &count, random >> 8);
     if (faults & RM_FRAGMENT_FAULT_DUPLICATE) {
         uint32_t const place = count < 2 ? 0 : (uint32_t)((random >> 16) % (count - 1)); /* one may be gone */
-        insert(plan, &count, place + 1, plan[place]);
+        insert_fragment(plan, &count, place + 1, plan[place]);
     }
     if (faults & RM_FRAGMENT_FAULT_OVERLAP)
-        insert(plan, &count, 1, (struct rm_fragment){.index = 1, .overlaps = true});
+        insert_fragment(plan, &count, 1, (struct rm_fragment){.index = 1, .overlaps = true});
     return count;
 }
 

@@ -7,7 +7,7 @@
 
 #include "config/kind_lanes.h"
 
-static bool means(char const *name, char const *lane) {
+static bool lane_name_means(char const *name, char const *lane) {
     size_t const length = strlen(name);
     return strncmp(name, lane, length) == 0 && (lane[length] == '\0' || strcmp(lane + length, "1") == 0);
 }
@@ -16,7 +16,7 @@ uint32_t rm_virtual_lane_find(unsigned kind, char const *name) {
     uint32_t count;
     struct rm_kind_lane const *lanes = rm_kind_lanes(kind, &count);
     for (uint32_t l = 0; l < count; ++l)
-        if (means(name, lanes[l].name))
+        if (lane_name_means(name, lanes[l].name))
             return l;
     return RM_KIND_LANE_NONE;
 }

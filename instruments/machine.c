@@ -14,7 +14,7 @@ static double const NM = 1e9;
 
 /* ── making ── */
 
-static enum rm_code allocate(struct rm_machine *machine, struct rm_error *error) {
+static enum rm_code machine_allocate(struct rm_machine *machine, struct rm_error *error) {
     uint32_t const rows = 2 * machine->bpm_count, columns = machine->column_count;
     machine->response = calloc((size_t)rows * (machine->steerer_count + 1), sizeof *machine->response);
     machine->orbit = calloc(machine->bpm_count, sizeof *machine->orbit);
@@ -71,14 +71,14 @@ static enum rm_code look_first(struct rm_machine *machine, struct rm_error *erro
     return rm_machine_refresh(machine, error);
 }
 
-static enum rm_code make(struct rm_machine *machine, struct rm_error *error) {
+static enum rm_code machine_make(struct rm_machine *machine, struct rm_error *error) {
     enum rm_code code = rm_lattice_read(machine->config->lattice, NULL, &machine->lattice, error);
     if (code == RM_OK)
         code = rm_twin_make(machine->lattice, &machine->twin, error);
     if (code == RM_OK)
         code = rm_machine_find(machine, error);
     if (code == RM_OK)
-        code = allocate(machine, error);
+        code = machine_allocate(machine, error);
     if (code != RM_OK)
         return code;
     rm_machine_draw_bpms(machine);
@@ -97,7 +97,7 @@ enum rm_code rm_machine_make(struct rm_ring_machine const *config, double turn_r
         return rm_fail(error, RM_E_NO_SPACE, "no memory for a machine");
     made->config = config;
     made->turn_rate_hz = turn_rate_hz;
-    enum rm_code const code = make(made, error);
+    enum rm_code const code = machine_make(made, error);
     if (code == RM_OK)
         *machine = made;
     else
@@ -198,7 +198,7 @@ static void take_model(struct rm_machine *machine) {
     machine->rest_since = machine->time;
 }
 
-static void blend(struct rm_machine *machine, double time) {
+static void machine_blend_orbits(struct rm_machine *machine, double time) {
     double const blended = time - machine->rest_since, all = machine->config->blend_s;
     if (!(blended < all))
         return;
@@ -247,7 +247,7 @@ static void say_rms(struct rm_machine *machine) {
 }
 
 /** The orbit that was `delay` ago, between the two that are there. */
-static void recall(struct rm_machine *machine, double wanted, float *orbit) {
+static void machine_recall_orbit(struct rm_machine *machine, double wanted, float *orbit) {
     uint64_t const last = machine->steps, oldest = last < RM_MACHINE_HISTORY ? 0 : last - RM_MACHINE_HISTORY + 1;
     uint64_t at = last;
     while (at > oldest && machine->history_time[at % RM_MACHINE_HISTORY] > wanted)
@@ -271,7 +271,7 @@ static void look_through_filters(struct rm_machine *machine, double time, double
         memcpy(machine->history[at], machine->true_orbit, padded * sizeof(float));
         machine->history_time[at] = time;
         late = machine->late;
-        recall(machine, time - config->bpm_delay_s, late);
+        machine_recall_orbit(machine, time - config->bpm_delay_s, late);
     }
     bool const smooth = config->bpm_bandwidth_hz > 0 && machine->stepped;
     float const share = smooth ? (float)-expm1(-2 * M_PI * config->bpm_bandwidth_hz * passed) : 1;
@@ -289,7 +289,7 @@ void rm_machine_step(struct rm_machine *machine, double time, double const *curr
     rm_machine_move_ground(machine, time);
     add_up(machine, time);
     if (machine->stepped)
-        blend(machine, time);
+        machine_blend_orbits(machine, time);
     look_through_filters(machine, time, passed);
     share_columns(machine);
     say_rms(machine);

@@ -12,11 +12,11 @@ static double const CORNER_SHARE = 0.05;                   /**< of a corner's pe
 static double const FORGOTTEN = 20;                        /**< a motion that has fallen by e^20 */
 static double const WANDER_S[WANDERS] = {7.3, 17.9, 41.3}; /**< periods of the mains' frequency */
 
-static uint64_t key_of(struct rm_machine const *machine, uint64_t what) {
+static uint64_t disturbance_key_of(struct rm_machine const *machine, uint64_t what) {
     return rm_noise_u64(machine->config->seed) ^ rm_noise_u64(what);
 }
 
-static double knob(struct rm_machine const *machine, enum rm_machine_first_knob knob) {
+static double disturbance_knob(struct rm_machine const *machine, enum rm_machine_first_knob knob) {
     return atomic_load_explicit(&machine->knob[knob], memory_order_relaxed);
 }
 
@@ -49,8 +49,8 @@ static double mains_time(struct rm_machine const *machine, double time) {
     return time + machine->config->disturbances.mains_wander * off;
 }
 
-static void shake(struct rm_machine *machine, double time) {
-    double const counted = mains_time(machine, time), factor = knob(machine, RM_MACHINE_MAINS);
+static void shake_magnets(struct rm_machine *machine, double time) {
+    double const counted = mains_time(machine, time), factor = disturbance_knob(machine, RM_MACHINE_MAINS);
     for (uint32_t line = 0; line < machine->config->disturbances.mains_count; ++line) {
         double const turns = machine->config->disturbances.mains[line].hz * counted;
         machine->now[machine->mains_column + line] =
@@ -60,11 +60,12 @@ static void shake(struct rm_machine *machine, double time) {
 
 /* ── steps, insertion devices, top-up ── */
 
-static void step(struct rm_machine *machine, double time) {
-    double const every = machine->config->disturbances.step_every_s, factor = knob(machine, RM_MACHINE_STEPS);
+static void step_disturbances(struct rm_machine *machine, double time) {
+    double const every = machine->config->disturbances.step_every_s,
+                 factor = disturbance_knob(machine, RM_MACHINE_STEPS);
     uint64_t const happened = every > 0 && time > 0 ? (uint64_t)(time / every) : 0;
     while (machine->events.step < happened) {
-        uint64_t const key = key_of(machine, KEY_STEP + ((uint64_t)++machine->events.step << 32));
+        uint64_t const key = disturbance_key_of(machine, KEY_STEP + ((uint64_t)++machine->events.step << 32));
         machine->events.stepped[key % RM_MACHINE_STEPPERS] =
             machine->config->disturbances.step_rad * rm_machine_draw(key);
     }
@@ -81,7 +82,7 @@ static double gap_closed(double time, double every, double ramp) {
     return cycle < every ? 1 - done : done;
 }
 
-static bool injecting(struct rm_machine const *machine, double time) {
+static bool is_injecting(struct rm_machine const *machine, double time) {
     double const every = machine->config->disturbances.topup_every_s;
     return every > 0 && time >= every &&
            fmod(time, every) * machine->turn_rate_hz < (double)machine->config->disturbances.topup_turns;
@@ -89,13 +90,13 @@ static bool injecting(struct rm_machine const *machine, double time) {
 
 void rm_machine_disturb(struct rm_machine *machine, double time) {
     struct rm_ring_machine const *config = machine->config;
-    shake(machine, time);
-    step(machine, time);
+    shake_magnets(machine, time);
+    step_disturbances(machine, time);
     machine->now[machine->insertion_column] =
-        knob(machine, RM_MACHINE_INSERTION) * config->disturbances.insertion_rad *
+        disturbance_knob(machine, RM_MACHINE_INSERTION) * config->disturbances.insertion_rad *
         gap_closed(time, config->disturbances.insertion_every_s, config->disturbances.insertion_ramp_s);
     machine->now[machine->topup_column] =
-        injecting(machine, time) ? knob(machine, RM_MACHINE_TOPUP) * config->disturbances.topup_rad : 0;
+        is_injecting(machine, time) ? disturbance_knob(machine, RM_MACHINE_TOPUP) * config->disturbances.topup_rad : 0;
 }
 
 /* ── ground ── */
@@ -111,10 +112,10 @@ bool rm_machine_ground_make(struct rm_machine *machine) {
     struct rm_machine_ground *ground = &machine->ground;
     double const corner = machine->config->disturbances.ground_corner_hz;
     for (uint32_t line = 0; line < RM_MACHINE_MAINS_MAX; ++line)
-        machine->events.mains_phase[line] = 2 * M_PI * rm_noise_uniform(key_of(machine, KEY_PHASE + line));
+        machine->events.mains_phase[line] = 2 * M_PI * rm_noise_uniform(disturbance_key_of(machine, KEY_PHASE + line));
     for (uint32_t w = 0; w < WANDERS; ++w)
         machine->events.wander_phase[w] =
-            2 * M_PI * rm_noise_uniform(key_of(machine, KEY_PHASE + RM_MACHINE_MAINS_MAX + w));
+            2 * M_PI * rm_noise_uniform(disturbance_key_of(machine, KEY_PHASE + RM_MACHINE_MAINS_MAX + w));
     ground->column = machine->column_count - machine->ground_column;
     if (!(machine->config->disturbances.ground_rms_m > 0) || !(corner > 0))
         ground->column = 0;
@@ -145,22 +146,22 @@ void rm_machine_ground_free(struct rm_machine_ground *ground) {
 }
 
 /** One magnet's plane moves on by a knot. */
-static double move(struct rm_machine *machine, uint32_t column) {
+static double draw_magnet_move(struct rm_machine *machine, uint32_t column) {
     struct rm_machine_ground *ground = &machine->ground;
-    uint64_t const key = key_of(machine, KEY_GROUND + column) + rm_noise_u64(ground->knot);
+    uint64_t const key = disturbance_key_of(machine, KEY_GROUND + column) + rm_noise_u64(ground->knot);
     double *first = &ground->state[0][column], *second = &ground->state[1][column];
     *second = ground->pole * *second + (1 - ground->pole) * *first;
     *first = ground->pole * *first + ground->drive * rm_machine_draw(key);
-    return *second * machine->config->disturbances.ground_rms_m * knob(machine, RM_MACHINE_GROUND);
+    return *second * machine->config->disturbances.ground_rms_m * disturbance_knob(machine, RM_MACHINE_GROUND);
 }
 
 /** Brings `next` up to `known` columns. */
-static void know(struct rm_machine *machine, uint32_t known) {
+static void know_disturbances(struct rm_machine *machine, uint32_t known) {
     struct rm_machine_ground *ground = &machine->ground;
     if (known <= ground->known)
         return;
     for (uint32_t c = ground->known; c < known; ++c)
-        ground->place[2][c] = (float)move(machine, c);
+        ground->place[2][c] = (float)draw_magnet_move(machine, c);
     rm_orbit_matrix_add(&machine->active->ground, ground->known, known - ground->known, ground->place[2],
                         ground->orbit[2]);
     ground->known = known;
@@ -175,7 +176,7 @@ static void turn_knots(float *knot[3]) {
 
 static void next_knot(struct rm_machine *machine) {
     struct rm_machine_ground *ground = &machine->ground;
-    know(machine, ground->column);
+    know_disturbances(machine, ground->column);
     turn_knots(ground->orbit);
     turn_knots(ground->place);
     for (uint32_t r = 0; r < machine->active->ground.padded; ++r)
@@ -198,7 +199,7 @@ void rm_machine_move_ground(struct rm_machine *machine, double time) {
     while (knots >= (double)(ground->knot + 1))
         next_knot(machine);
     double const share = share_of(machine, time);
-    know(machine, share < 1 ? (uint32_t)ceil(share * ground->column) : ground->column);
+    know_disturbances(machine, share < 1 ? (uint32_t)ceil(share * ground->column) : ground->column);
     for (uint32_t c = 0; c < ground->column; ++c)
         machine->now[machine->ground_column + c] =
             (double)ground->place[0][c] + share * ((double)ground->place[1][c] - (double)ground->place[0][c]);

@@ -61,7 +61,7 @@ static enum rm_code optics_now(struct rm_machine *machine, struct rm_optics *opt
 }
 
 /** RMS over BPMs and planes of the relative deviation of β. */
-static double beat(struct rm_optics const *design, struct rm_optics const *optics, uint32_t count) {
+static double beta_beat_of(struct rm_optics const *design, struct rm_optics const *optics, uint32_t count) {
     double sum = 0;
     for (uint32_t b = 0; b < count; ++b)
         for (int plane = 0; plane < 2; ++plane) {
@@ -84,7 +84,7 @@ static enum rm_code scale_beat(struct rm_machine *machine, struct rm_optics *des
             scale = (scale + stable) / 2;
             continue;
         }
-        machine->design_beat = beat(design, optics, machine->bpm_count);
+        machine->design_beat = beta_beat_of(design, optics, machine->bpm_count);
         if (!(machine->design_beat > 0) || fabs(machine->design_beat / wanted - 1) < BEAT_CLOSE)
             return RM_OK;
         stable = machine->design_beat < wanted ? scale : stable;

@@ -27,7 +27,7 @@ static struct {
     {"machine/failures", "", "looks that found no closed orbit: the beam was lost"},
 };
 
-static char const *describe(char const *name) {
+static char const *describe_knob(char const *name) {
     static char const *const known[][2] = {
         {"mains", "factor of the configured mains lines; 0: none"},
         {"ground", "factor of the configured motion of the magnets; 0: none"},
@@ -48,7 +48,7 @@ static struct rm_limits limits_between(double low, double high) {
 
 static rm_planned_index plan_knob(struct rm_machine const *machine, uint32_t knob, struct rm_segment_plan *plan) {
     char name[RM_NAME_BYTES];
-    char const *of = rm_machine_knob_name(machine, knob), *description = describe(of);
+    char const *of = rm_machine_knob_name(machine, knob), *description = describe_knob(of);
     bool const magnet = rm_machine_knob(machine, knob) == 0;
     struct rm_limits const limits = magnet                    ? limits_between(-GRADIENT_MOST, GRADIENT_MOST)
                                     : strcmp(of, "beam") == 0 ? limits_between(0, 1)
@@ -81,7 +81,7 @@ enum rm_code rm_machine_knobs_plan(struct rm_knob_parameters *knobs, struct rm_m
     return RM_OK;
 }
 
-static void say(struct rm_knob_parameters *knobs) {
+static void publish_knobs(struct rm_knob_parameters *knobs) {
     struct rm_machine_report const says = rm_machine_says(knobs->machine);
     double const values[RM_MACHINE_READINGS] = {
         1e6 * says.orbit_rms_m[0], 1e6 * says.orbit_rms_m[1], says.tune[0], says.tune[1],
@@ -100,7 +100,7 @@ static void turn_knob(struct rm_knob_parameters *knobs, char const *name) {
     }
 }
 
-static void answer(struct rm_knob_parameters *knobs) {
+static void answer_knob_requests(struct rm_knob_parameters *knobs) {
     struct rm_request request;
     while (rm_inbox_take(knobs->inbox, &request)) {
         rm_inbox_apply(knobs->inbox, &request, rm_stamp_now());
@@ -108,7 +108,7 @@ static void answer(struct rm_knob_parameters *knobs) {
     }
 }
 
-static void *attend(void *argument) {
+static void *attend_knob_requests(void *argument) {
     struct rm_knob_parameters *knobs = argument;
     uint64_t looked_ns = 0;
     while (!atomic_load_explicit(&knobs->ending, memory_order_relaxed)) {
@@ -116,9 +116,9 @@ static void *attend(void *argument) {
         if (now - looked_ns >= LOOK_NS) {
             looked_ns = now;
             rm_inbox_look(knobs->inbox);
-            say(knobs);
+            publish_knobs(knobs);
         }
-        answer(knobs);
+        answer_knob_requests(knobs);
         rm_inbox_wait(knobs->inbox, SLEEP_NS);
         if (rm_monotonic_ns() - now < SLEEP_NS / 2) /* the doorbell rang, maybe for the first time */
             rm_inbox_look(knobs->inbox);
@@ -127,7 +127,7 @@ static void *attend(void *argument) {
 }
 
 /** What people set at the other ring is set here. */
-static void *follow(void *argument) {
+static void *follow_knobs(void *argument) {
     struct rm_knob_parameters *knobs = argument;
     struct timespec const pause = {.tv_nsec = (long)SLEEP_NS};
     while (!atomic_load_explicit(&knobs->ending, memory_order_relaxed)) {
@@ -160,7 +160,7 @@ enum rm_code rm_machine_knobs_follow(struct rm_knob_parameters *knobs, struct rm
         snprintf(name, sizeof name, "machine/%s", rm_machine_knob_name(machine, k));
         knobs->followed[k] = rm_fellows_parameter(of, name);
     }
-    return start_thread(knobs, follow, error);
+    return start_thread(knobs, follow_knobs, error);
 }
 
 enum rm_code rm_machine_knobs_start(struct rm_knob_parameters *knobs, char const *workspace,
@@ -174,13 +174,13 @@ enum rm_code rm_machine_knobs_start(struct rm_knob_parameters *knobs, char const
     }
     for (uint32_t r = 0; r < RM_MACHINE_READINGS; ++r)
         knobs->reading[r] = rm_segment_memory(segment, plan, knobs->reported[r]);
-    say(knobs);
+    publish_knobs(knobs);
     enum rm_code code = rm_owner_borrow(workspace, plan, segment, &knobs->owner, error);
     if (code == RM_OK)
         code = rm_inbox_new(knobs->owner, &knobs->inbox, error);
     if (code != RM_OK)
         return code;
-    return start_thread(knobs, attend, error);
+    return start_thread(knobs, attend_knob_requests, error);
 }
 
 void rm_machine_knobs_stop(struct rm_knob_parameters *knobs) {

@@ -15,7 +15,7 @@ enum {
 
 static double const READS_NM = 2e9; /**< what an i32 holds */
 
-static void find_bpms(struct rm_machine_lanes *lanes) {
+static void find_lanes_bpms(struct rm_machine_lanes *lanes) {
     struct rm_ring_machine const *config = &lanes->ring->machine;
     for (uint32_t i = 0, b = 0; i <= lanes->ring->instrument_count; ++i) {
         while (b < config->bpm_count && config->bpm_instrument[b] < i)
@@ -45,7 +45,7 @@ static void place_bpms(struct rm_machine_lanes const *lanes, struct rm_beam *bea
     }
 }
 
-static void average(struct rm_ring_config const *ring, struct rm_beam *beam) {
+static void average_orbit(struct rm_ring_config const *ring, struct rm_beam *beam) {
     for (uint32_t g = 0; g < ring->group_count; ++g) {
         struct rm_virtual_group const *group = &ring->groups[g];
         for (uint32_t i = group->first; group->period_turns > 1 && i < group->first + group->count; ++i)
@@ -70,9 +70,9 @@ enum rm_code rm_machine_lanes_make(struct rm_ring_config const *ring, struct rm_
         rm_machine_lanes_free(lanes);
         return rm_fail(error, RM_E_NO_SPACE, "no memory for %u BPMs", ring->machine.bpm_count);
     }
-    find_bpms(lanes);
+    find_lanes_bpms(lanes);
     place_bpms(lanes, beam);
-    average(ring, beam);
+    average_orbit(ring, beam);
     return RM_OK;
 }
 
@@ -83,10 +83,10 @@ void rm_machine_lanes_free(struct rm_machine_lanes *lanes) {
     *lanes = (struct rm_machine_lanes){0};
 }
 
-static int32_t rounded(double nm) { return (int32_t)lrint(fmax(-READS_NM, fmin(READS_NM, nm))); }
+static int32_t round_to_nm(double nm) { return (int32_t)lrint(fmax(-READS_NM, fmin(READS_NM, nm))); }
 
 /** The machine's time is the turns'. */
-static void step(struct rm_machine_lanes *lanes, uint64_t index) {
+static void machine_lanes_step(struct rm_machine_lanes *lanes, uint64_t index) {
     if (lanes->currents.at != NULL)
         lanes->currents.at(lanes->currents.state, index, lanes->current);
     rm_machine_step(lanes->machine, (double)index / lanes->ring->beam.turn_rate_hz, lanes->current);
@@ -94,8 +94,8 @@ static void step(struct rm_machine_lanes *lanes, uint64_t index) {
     for (uint32_t b = 0; b < lanes->ring->machine.bpm_count; ++b) {
         double x, y;
         rm_machine_read(lanes->machine, b, &x, &y);
-        lanes->reading[b][0] = rounded(x);
-        lanes->reading[b][1] = rounded(y);
+        lanes->reading[b][0] = round_to_nm(x);
+        lanes->reading[b][1] = round_to_nm(y);
     }
 }
 
@@ -106,7 +106,7 @@ void rm_machine_lanes_advance(struct rm_machine_lanes *lanes, uint64_t index) {
     if (index - lanes->due > STEPS_AT_ONCE * every)
         lanes->due = index - STEPS_AT_ONCE * every;
     while (lanes->due <= index) {
-        step(lanes, lanes->due);
+        machine_lanes_step(lanes, lanes->due);
         lanes->due += every - (first + lanes->due) % every;
     }
 }
@@ -121,6 +121,6 @@ void rm_machine_lanes_add(struct rm_machine_lanes *lanes, struct rm_beam *beam, 
         rm_beam_add(beam, instrument, lane, lanes->reading[b][0]);
         rm_beam_add(beam, instrument, lane + 1, lanes->reading[b][1]);
         if (lanes->beam != 1)
-            rm_beam_add(beam, instrument, lane + SUM_LANE, rounded((lanes->beam - 1) * sum->i));
+            rm_beam_add(beam, instrument, lane + SUM_LANE, round_to_nm((lanes->beam - 1) * sum->i));
     }
 }

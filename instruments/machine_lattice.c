@@ -10,13 +10,13 @@
 
 enum { KEY_LEVER_GAIN = 1 << 20, KEY_LEVER_ROLL = 2 << 20, KEY_MAINS = 3 << 20, KEY_STEPS = 4 << 20 };
 
-static uint64_t key_of(struct rm_machine const *machine, uint64_t what) {
+static uint64_t lattice_key_of(struct rm_machine const *machine, uint64_t what) {
     return rm_noise_u64(machine->config->seed) ^ rm_noise_u64(what);
 }
 
 /** All elements that match, in an array of its own. */
-static uint32_t *find(struct rm_lattice const *lattice, char const *pattern, enum rm_element_kind kind,
-                      uint32_t *count) {
+static uint32_t *find_elements(struct rm_lattice const *lattice, char const *pattern, enum rm_element_kind kind,
+                               uint32_t *count) {
     *count = rm_lattice_find(lattice, pattern, kind, NULL, 0);
     uint32_t *found = calloc(*count + 1, sizeof *found);
     if (found != NULL)
@@ -31,7 +31,7 @@ static uint32_t *find_in_turn(struct rm_lattice const *lattice, char const *patt
     *count = 0;
     for (char *word; all != NULL && (word = strtok_r(rest, " ", &rest)) != NULL;) {
         uint32_t found;
-        uint32_t *some = find(lattice, word, RM_ELEMENT_KINDS, &found);
+        uint32_t *some = find_elements(lattice, word, RM_ELEMENT_KINDS, &found);
         uint32_t *more = some == NULL ? NULL : realloc(all, (*count + found + 1) * sizeof *all);
         if (more == NULL) {
             free(all);
@@ -53,7 +53,7 @@ static bool takes_kick(struct rm_element const *e) {
             e->length_m != 0);
 }
 
-static int compare(void const *a, void const *b) {
+static int by_element_index(void const *a, void const *b) {
     uint32_t const x = *(uint32_t const *)a, y = *(uint32_t const *)b;
     return (x > y) - (x < y);
 }
@@ -65,7 +65,7 @@ static bool order_bpms(struct rm_machine *machine, uint32_t const *read, uint32_
     if (element == NULL || machine->bpm_of == NULL)
         return false;
     memcpy(element, read, count * sizeof *element);
-    qsort(element, count, sizeof *element, compare);
+    qsort(element, count, sizeof *element, by_element_index);
     uint32_t unique = 0;
     for (uint32_t i = 0; i < count; ++i)
         if (unique == 0 || element[unique - 1] != element[i])
@@ -73,11 +73,11 @@ static bool order_bpms(struct rm_machine *machine, uint32_t const *read, uint32_
     machine->bpm_count = unique;
     for (uint32_t i = 0; i < count; ++i)
         machine->bpm_of[i] =
-            (uint32_t)((uint32_t *)bsearch(&read[i], element, unique, sizeof *element, compare) - element);
+            (uint32_t)((uint32_t *)bsearch(&read[i], element, unique, sizeof *element, by_element_index) - element);
     return true;
 }
 
-static enum rm_code find_bpms(struct rm_machine *machine, struct rm_error *error) {
+static enum rm_code find_lattice_bpms(struct rm_machine *machine, struct rm_error *error) {
     struct rm_ring_machine const *config = machine->config;
     uint32_t count;
     uint32_t *read = find_in_turn(machine->lattice, config->bpms, &count);
@@ -115,8 +115,10 @@ static void add_lever(struct rm_machine *machine, uint32_t group, uint32_t suppl
     struct rm_ring_machine const *config = machine->config;
     struct rm_machine_group const *of = &config->group[group];
     uint32_t const l = machine->lever_count;
-    double const gain = 1 + config->errors.corrector_gain * rm_machine_draw(key_of(machine, KEY_LEVER_GAIN + l));
-    double const roll = config->errors.corrector_roll_rad * rm_machine_draw(key_of(machine, KEY_LEVER_ROLL + l));
+    double const gain =
+        1 + config->errors.corrector_gain * rm_machine_draw(lattice_key_of(machine, KEY_LEVER_GAIN + l));
+    double const roll =
+        config->errors.corrector_roll_rad * rm_machine_draw(lattice_key_of(machine, KEY_LEVER_ROLL + l));
     double const along = of->per_unit * gain * cos(roll), across = of->per_unit * gain * sin(roll);
     machine->lever[machine->lever_count++] = (struct rm_machine_lever){.supply = supply, .group = group};
     begin_column(machine);
@@ -137,7 +139,7 @@ static enum rm_code count_group(struct rm_machine const *machine, uint32_t group
 static enum rm_code add_correctors(struct rm_machine *machine, uint32_t group, struct rm_error *error) {
     struct rm_machine_group const *of = &machine->config->group[group];
     uint32_t count;
-    uint32_t *element = find(machine->lattice, of->elements, RM_ELEMENT_KINDS, &count);
+    uint32_t *element = find_elements(machine->lattice, of->elements, RM_ELEMENT_KINDS, &count);
     if (element == NULL)
         return rm_fail(error, RM_E_NO_SPACE, "no memory for the correctors of a lattice");
     enum rm_code code = count_group(machine, group, count, error);
@@ -163,7 +165,7 @@ static struct rm_machine_magnet *magnet_at(struct rm_machine *machine, uint32_t 
 static enum rm_code add_strengths(struct rm_machine *machine, uint32_t group, struct rm_error *error) {
     struct rm_machine_group const *of = &machine->config->group[group];
     uint32_t count;
-    uint32_t *element = find(machine->lattice, of->elements, RM_ELEMENT_KINDS, &count);
+    uint32_t *element = find_elements(machine->lattice, of->elements, RM_ELEMENT_KINDS, &count);
     if (element == NULL)
         return rm_fail(error, RM_E_NO_SPACE, "no memory for the magnets of a lattice");
     enum rm_code code = count_group(machine, group, count, error);
@@ -214,7 +216,7 @@ static void add_mains(struct rm_machine *machine) {
     for (uint32_t line = 0; line < machine->config->disturbances.mains_count; ++line) {
         begin_column(machine);
         for (uint32_t q = 0; q < machine->magnet_count; ++q) {
-            uint64_t const key = key_of(machine, KEY_MAINS + ((uint64_t)line << 32) + 2 * q);
+            uint64_t const key = lattice_key_of(machine, KEY_MAINS + ((uint64_t)line << 32) + 2 * q);
             add_term(machine, machine->magnet[q].element, RM_HORIZONTAL, 1e-6 * rm_machine_draw(key));
             add_term(machine, machine->magnet[q].element, RM_VERTICAL, 1e-6 * rm_machine_draw(key + 1));
         }
@@ -224,12 +226,12 @@ static void add_mains(struct rm_machine *machine) {
 /** Steps come from a few dipoles; in a lattice without any, from quadrupoles. */
 static enum rm_code add_steppers(struct rm_machine *machine, struct rm_error *error) {
     uint32_t count;
-    uint32_t *dipole = find(machine->lattice, NULL, RM_ELEMENT_DIPOLE, &count);
+    uint32_t *dipole = find_elements(machine->lattice, NULL, RM_ELEMENT_DIPOLE, &count);
     if (dipole == NULL)
         return rm_fail(error, RM_E_NO_SPACE, "no memory for the dipoles of a lattice");
     machine->step_column = machine->column_count;
     for (uint32_t s = 0; s < RM_MACHINE_STEPPERS; ++s) {
-        uint64_t const key = key_of(machine, KEY_STEPS + s);
+        uint64_t const key = lattice_key_of(machine, KEY_STEPS + s);
         bool const bends = count != 0 && takes_kick(rm_lattice_element(machine->lattice, dipole[key % count]));
         begin_column(machine);
         if (bends || machine->magnet_count != 0)
@@ -241,7 +243,7 @@ static enum rm_code add_steppers(struct rm_machine *machine, struct rm_error *er
 }
 
 /** The element nearest to `at` that takes a kick: an insertion device's ends are in no lattice. */
-static uint32_t nearest(struct rm_lattice const *lattice, uint32_t at) {
+static uint32_t nearest_monitor(struct rm_lattice const *lattice, uint32_t at) {
     uint32_t const count = rm_lattice_count(lattice);
     for (uint32_t away = 0; away < count; ++away) {
         if (at + away < count && takes_kick(rm_lattice_element(lattice, at + away)))
@@ -262,7 +264,7 @@ static enum rm_code add_insertion(struct rm_machine *machine, struct rm_error *e
     if (rm_lattice_find(machine->lattice, name, RM_ELEMENT_KINDS, &at, 1) == 0)
         return rm_fail(error, RM_E_CONFIG, "machine.disturbances.insertion.at: %s has no element \"%s\"",
                        machine->config->lattice, name);
-    uint32_t const element = nearest(machine->lattice, at);
+    uint32_t const element = nearest_monitor(machine->lattice, at);
     if (element == rm_lattice_count(machine->lattice))
         return rm_fail(error, RM_E_CONFIG, "%s has no element that takes a kick", machine->config->lattice);
     add_term(machine, element, RM_HORIZONTAL, 1);
@@ -271,7 +273,7 @@ static enum rm_code add_insertion(struct rm_machine *machine, struct rm_error *e
 }
 
 static void add_topup(struct rm_machine *machine) {
-    uint32_t const element = nearest(machine->lattice, 0);
+    uint32_t const element = nearest_monitor(machine->lattice, 0);
     machine->topup_column = machine->column_count;
     begin_column(machine);
     if (element != rm_lattice_count(machine->lattice))
@@ -333,7 +335,7 @@ static void add_ground(struct rm_machine *machine) {
 }
 
 /** Only of elements that exist is memory needed. */
-static bool allocate(struct rm_machine *machine) {
+static bool machine_lattice_allocate(struct rm_machine *machine) {
     uint32_t const elements = rm_lattice_count(machine->lattice), supplies = machine->config->supply_count;
     uint32_t const columns = supplies + RM_MACHINE_MAINS_MAX + RM_MACHINE_STEPPERS + 3 + 2 * elements;
     uint32_t const terms = 2 * supplies + (RM_MACHINE_MAINS_MAX + 1) * 2 * elements + RM_MACHINE_STEPPERS + 4;
@@ -368,13 +370,13 @@ static enum rm_code add_groups(struct rm_machine *machine, struct rm_error *erro
 }
 
 enum rm_code rm_machine_find(struct rm_machine *machine, struct rm_error *error) {
-    if (!allocate(machine))
+    if (!machine_lattice_allocate(machine))
         return rm_fail(error, RM_E_NO_SPACE, "no memory for the machine of %s", machine->config->lattice);
     for (uint32_t i = 0; i < rm_lattice_count(machine->lattice); ++i)
         memcpy(machine->base_kick[i], rm_lattice_element(machine->lattice, i)->kick_angle_rad,
                sizeof machine->base_kick[i]);
     find_magnets(machine);
-    enum rm_code code = find_bpms(machine, error);
+    enum rm_code code = find_lattice_bpms(machine, error);
     if (code == RM_OK)
         code = add_groups(machine, error);
     if (code != RM_OK)

@@ -44,8 +44,9 @@ __attribute__((always_inline)) static inline void add_block(vector const *value,
         sum[v] = s[v];
 }
 
-__attribute__((always_inline)) static inline void add(struct rm_orbit_matrix const *matrix, uint32_t first,
-                                                      uint32_t count, float const *weight, float *sum) {
+__attribute__((always_inline)) static inline void add_weighted_columns(struct rm_orbit_matrix const *matrix,
+                                                                       uint32_t first, uint32_t count,
+                                                                       float const *weight, float *sum) {
     for (uint32_t row = 0; row < matrix->padded; row += RM_ORBIT_BLOCK) {
         void const *value = rm_orbit_matrix_at(matrix, row, first);
         void *to = sum + row;
@@ -55,12 +56,12 @@ __attribute__((always_inline)) static inline void add(struct rm_orbit_matrix con
 
 __attribute__((target("avx512f"))) static void add_avx512(struct rm_orbit_matrix const *matrix, uint32_t first,
                                                           uint32_t count, float const *weight, float *sum) {
-    add(matrix, first, count, weight, sum);
+    add_weighted_columns(matrix, first, count, weight, sum);
 }
 
 __attribute__((target("avx2"))) static void add_avx2(struct rm_orbit_matrix const *matrix, uint32_t first,
                                                      uint32_t count, float const *weight, float *sum) {
-    add(matrix, first, count, weight, sum);
+    add_weighted_columns(matrix, first, count, weight, sum);
 }
 
 void rm_orbit_matrix_add(struct rm_orbit_matrix const *matrix, uint32_t first, uint32_t count, float const *weight,
@@ -70,5 +71,5 @@ void rm_orbit_matrix_add(struct rm_orbit_matrix const *matrix, uint32_t first, u
     else if (__builtin_cpu_supports("avx2"))
         add_avx2(matrix, first, count, weight, sum);
     else
-        add(matrix, first, count, weight, sum);
+        add_weighted_columns(matrix, first, count, weight, sum);
 }

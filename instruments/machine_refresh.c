@@ -121,7 +121,7 @@ static void build_row(struct rm_machine *machine, struct rm_machine_model *model
     model->base[row] = (float)base;
 }
 
-static void build(struct rm_machine *machine, struct rm_machine_model *model) {
+static void build_model(struct rm_machine *machine, struct rm_machine_model *model) {
     for (uint32_t b = 0; b < machine->bpm_count; ++b) {
         build_row(machine, model, b, machine->orbit[b][0]);
         build_row(machine, model, machine->bpm_count + b, machine->orbit[b][2]);
@@ -130,7 +130,7 @@ static void build(struct rm_machine *machine, struct rm_machine_model *model) {
 }
 
 /** Gives what was built to the fast part, and gets another one to build: that which it has not taken, or has left. */
-static void hand_over(struct rm_machine *machine) {
+static void hand_over_model(struct rm_machine *machine) {
     struct rm_machine_model *other =
         atomic_exchange_explicit(&machine->ready, machine->build, memory_order_acq_rel); /* pairs with take_model */
     while (other == NULL) { /* it takes the one and leaves the other within some nanoseconds */
@@ -156,8 +156,8 @@ enum rm_code rm_machine_refresh(struct rm_machine *machine, struct rm_error *err
         atomic_fetch_add_explicit(&machine->failures, 1, memory_order_relaxed);
         return code;
     }
-    build(machine, machine->build);
-    hand_over(machine);
+    build_model(machine, machine->build);
+    hand_over_model(machine);
     atomic_store_explicit(&machine->refresh_s, seconds_now() - begun, memory_order_relaxed);
     atomic_fetch_add_explicit(&machine->refreshes, 1, memory_order_relaxed);
     return RM_OK;
@@ -168,7 +168,7 @@ static void sleep_for(double seconds) {
     nanosleep(&nap, NULL);
 }
 
-static bool ending(struct rm_machine const *machine) {
+static bool machine_is_ending(struct rm_machine const *machine) {
     return atomic_load_explicit(&machine->stop, memory_order_relaxed);
 }
 
@@ -176,10 +176,10 @@ static void *look_again_and_again(void *argument) {
     struct rm_machine *machine = argument;
     struct rm_error error;
     rm_background_enter();
-    while (!ending(machine)) {
+    while (!machine_is_ending(machine)) {
         double const next = seconds_now() + machine->period_s;
         rm_machine_refresh(machine, &error); /* a beam that is lost is counted, and said by its intensity */
-        for (double left; !ending(machine) && (left = next - seconds_now()) > 0;)
+        for (double left; !machine_is_ending(machine) && (left = next - seconds_now()) > 0;)
             sleep_for(left < LOOK_S ? left : LOOK_S);
     }
     return NULL;

@@ -63,7 +63,7 @@ static void follow_kick(struct simulation *simulation) {
         rm_beam_kick_at(simulation->beam, kick);
 }
 
-static union rm_lane const *simulate(void *state, uint64_t index, uint32_t first, uint32_t count) {
+static union rm_lane const *simulate_lanes(void *state, uint64_t index, uint32_t first, uint32_t count) {
     struct simulation *simulation = state;
     rm_turn const turn = simulation->first_turn + index;
     if (rm_kicks_wanted(&simulation->kicks))
@@ -111,8 +111,8 @@ static void wait_for_fellow(bool *said) {
 }
 
 /** Finds the rings that are in this workspace already, and takes their time where they have one. */
-static enum rm_code join(struct rm_options const *options, struct rm_ring_config *ring, struct rm_fellows *fellows,
-                         struct rm_session *session, struct rm_error *error) {
+static enum rm_code join_fellows(struct rm_options const *options, struct rm_ring_config *ring,
+                                 struct rm_fellows *fellows, struct rm_session *session, struct rm_error *error) {
     double const rate_hz = options->rate_hz == 0 ? 0 : ring->beam.turn_rate_hz;
     enum rm_fellows_time_source answer = RM_FELLOWS_NO_TIME;
     bool said = false;
@@ -142,7 +142,7 @@ static enum rm_code run_supplies(struct rm_options const *options, struct rm_rin
     struct rm_session session = session_of(options, ring);
     struct rm_fellows fellows;
     session.turn_rate_hz = ring->beam.turn_rate_hz;
-    enum rm_code code = join(options, ring, &fellows, &session, error);
+    enum rm_code code = join_fellows(options, ring, &fellows, &session, error);
     if (code != RM_OK)
         return code;
     code = rm_session_run(&session, error);
@@ -157,7 +157,7 @@ static enum rm_code run_beam(struct rm_options const *options, struct rm_ring_co
     struct rm_fellows fellows;
     enum rm_code code = make_beam(ring, simulation, error);
     if (code == RM_OK)
-        code = join(options, ring, &fellows, &session, error);
+        code = join_fellows(options, ring, &fellows, &session, error);
     if (code != RM_OK)
         return code;
     simulation->first_turn = ring->first_turn;
@@ -166,7 +166,7 @@ static enum rm_code run_beam(struct rm_options const *options, struct rm_ring_co
     if (session.joined)
         simulation->followed_kick = rm_fellows_parameter(&fellows, "ring/kick_turn");
     simulation->seen_kick = followed_kick(simulation);
-    session.source = (struct rm_turn_source){simulate, simulation};
+    session.source = (struct rm_turn_source){simulate_lanes, simulation};
     session.simulated = true;
     session.kicks = &simulation->kicks;
     session.responses = &simulation->responses;
@@ -206,7 +206,7 @@ static void describe_supplies(struct rm_ring_supplies const *supplies) {
            supplies->fault_count);
 }
 
-static void describe(struct rm_ring_config const *ring) {
+static void describe_ring(struct rm_ring_config const *ring) {
     if (ring->supplies.chain_count != 0)
         describe_supplies(&ring->supplies);
     if (ring->instrument_count == 0)
@@ -254,7 +254,7 @@ static enum rm_code run_or_check(struct rm_options const *options, struct rm_err
     if (options->command == RM_SUBCOMMAND_RUN)
         code = run_ring(options, &ring, error);
     else
-        describe(&ring);
+        describe_ring(&ring);
     if (code == RM_OK && options->command != RM_SUBCOMMAND_RUN)
         code = describe_machine(&ring, error);
     rm_ring_config_free(&ring);
@@ -302,7 +302,7 @@ static enum rm_code fill_port(struct rm_options const *options, struct rm_ring_c
     return RM_OK;
 }
 
-static enum rm_code replay(struct rm_options const *options, struct rm_error *error) {
+static enum rm_code replay_recording(struct rm_options const *options, struct rm_error *error) {
     struct rm_replay_file file;
     struct rm_ring_config ring = {.core = options->core};
     enum rm_code code = fill_port(options, &ring, error);
@@ -334,7 +334,8 @@ int main(int argc, char **argv) {
     if (code == RM_OK && options.command == RM_SUBCOMMAND_HELP)
         fputs(rm_usage, stdout);
     else if (code == RM_OK)
-        code = options.command == RM_SUBCOMMAND_REPLAY ? replay(&options, &error) : run_or_check(&options, &error);
+        code = options.command == RM_SUBCOMMAND_REPLAY ? replay_recording(&options, &error)
+                                                       : run_or_check(&options, &error);
     if (code == RM_OK)
         return EXIT_GOOD;
     if (error.text[0] != '\0')

@@ -8,11 +8,11 @@ struct phasor {
     double sine;
 };
 
-static struct phasor multiply(struct phasor a, struct phasor b) {
+static struct phasor phasor_multiply(struct phasor a, struct phasor b) {
     return (struct phasor){a.cosine * b.cosine - a.sine * b.sine, a.cosine * b.sine + a.sine * b.cosine};
 }
 
-static struct phasor scale(struct phasor a, double factor) {
+static struct phasor phasor_scale(struct phasor a, double factor) {
     return (struct phasor){a.cosine * factor, a.sine * factor};
 }
 
@@ -30,19 +30,21 @@ struct oscillator {
     struct phasor step;
 };
 
-static struct oscillator steady(double tune, rm_turn turn) {
+static struct oscillator steady_oscillator(double tune, rm_turn turn) {
     return (struct oscillator){at_turn(tune, turn), at_turn(tune, 1)};
 }
 
 /** A kicked oscillation `turns` after its kick; amplitude 1 at the kick. */
-static struct oscillator damped(double tune, double damping_turns, uint64_t turns) {
+static struct oscillator damped_oscillator(double tune, double damping_turns, uint64_t turns) {
     return (struct oscillator){
-        scale(at_turn(tune, turns), exp(-(double)turns / damping_turns)),
-        scale(at_turn(tune, 1), exp(-1 / damping_turns)),
+        phasor_scale(at_turn(tune, turns), exp(-(double)turns / damping_turns)),
+        phasor_scale(at_turn(tune, 1), exp(-1 / damping_turns)),
     };
 }
 
-static void advance(struct oscillator *oscillator) { oscillator->now = multiply(oscillator->now, oscillator->step); }
+static void oscillator_advance(struct oscillator *oscillator) {
+    oscillator->now = phasor_multiply(oscillator->now, oscillator->step);
+}
 
 /** Of kicks that are asked for while kick_um is 0. */
 static double const REQUESTED_KICK_UM = 100;
@@ -56,10 +58,10 @@ static double requested_kick_nm(struct rm_beam_config const *config) {
  * sum is one oscillation. */
 static struct oscillator kicked_at(struct rm_motion const *motion, double tune, rm_turn turn, uint64_t since_kick) {
     struct rm_beam_config const *config = &motion->config;
-    struct oscillator sum = damped(tune, config->damping_turns, since_kick);
-    sum.now = scale(sum.now, 1e3 * config->kick_um);
+    struct oscillator sum = damped_oscillator(tune, config->damping_turns, since_kick);
+    sum.now = phasor_scale(sum.now, 1e3 * config->kick_um);
     if (motion->requested_kick <= turn) { /* RM_TURN_NONE is above all */
-        struct phasor const asked = damped(tune, config->damping_turns, turn - motion->requested_kick).now;
+        struct phasor const asked = damped_oscillator(tune, config->damping_turns, turn - motion->requested_kick).now;
         sum.now.cosine += requested_kick_nm(config) * asked.cosine;
         sum.now.sine += requested_kick_nm(config) * asked.sine;
     }
@@ -78,16 +80,16 @@ static void write_plane(float *columns, struct plane const *plane, double driven
 }
 
 static void advance_plane(struct plane *plane) {
-    advance(&plane->driven);
-    advance(&plane->kicked);
+    oscillator_advance(&plane->driven);
+    oscillator_advance(&plane->kicked);
 }
 
 static void fill_betatron(struct rm_motion *motion, rm_turn first) {
     struct rm_beam_config const *config = &motion->config;
     uint64_t const every = (uint64_t)config->kick_every_turns;
     uint64_t since_kick = first % every;
-    struct plane x = {steady(config->tune_x, first), kicked_at(motion, config->tune_x, first, since_kick)};
-    struct plane y = {steady(config->tune_y, first), kicked_at(motion, config->tune_y, first, since_kick)};
+    struct plane x = {steady_oscillator(config->tune_x, first), kicked_at(motion, config->tune_x, first, since_kick)};
+    struct plane y = {steady_oscillator(config->tune_y, first), kicked_at(motion, config->tune_y, first, since_kick)};
     struct phasor const modulation = at_turn(config->modulation_hz / config->turn_rate_hz, first);
     double const driven_nm = 1e3 * config->betatron_um * (1 + config->betatron_modulation * modulation.sine);
     double const per_energy = 1 / (requested_kick_nm(config) * requested_kick_nm(config));
@@ -110,18 +112,18 @@ static void fill_betatron(struct rm_motion *motion, rm_turn first) {
 
 static void fill_slow(struct rm_motion *motion, rm_turn first) {
     struct rm_beam_config const *config = &motion->config;
-    struct oscillator synchrotron = steady(config->synchrotron_tune, first);
-    struct oscillator mains = steady(50 / config->turn_rate_hz, first);
-    struct oscillator drift = steady(1 / (config->drift_period_s * config->turn_rate_hz), first);
+    struct oscillator synchrotron = steady_oscillator(config->synchrotron_tune, first);
+    struct oscillator mains = steady_oscillator(50 / config->turn_rate_hz, first);
+    struct oscillator drift = steady_oscillator(1 / (config->drift_period_s * config->turn_rate_hz), first);
     for (unsigned i = 0; i < RM_MOTION_BLOCK; ++i) {
         float *columns = motion->column[i];
         columns[RM_MOTION_SYNCHROTRON_COSINE] = (float)synchrotron.now.cosine;
         columns[RM_MOTION_SYNCHROTRON_SINE] = (float)synchrotron.now.sine;
         columns[RM_MOTION_MAINS] = (float)(mains.now.sine + mains.now.sine * mains.now.cosine);
         columns[RM_MOTION_DRIFT] = (float)drift.now.sine;
-        advance(&synchrotron);
-        advance(&mains);
-        advance(&drift);
+        oscillator_advance(&synchrotron);
+        oscillator_advance(&mains);
+        oscillator_advance(&drift);
     }
 }
 

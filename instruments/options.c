@@ -121,7 +121,7 @@ static bool parse_count(char const *text, uint64_t low, uint64_t *count) {
     return text[0] >= '0' && text[0] <= '9' && *end == '\0' && errno == 0 && *count >= low && *count <= 1ull << 62;
 }
 
-static bool take_number(struct rm_options *options, int key, char const *text) {
+static bool take_ring_number(struct rm_options *options, int key, char const *text) {
     uint64_t count = 0;
     bool good = false;
     switch (key) {
@@ -144,7 +144,7 @@ static bool take_number(struct rm_options *options, int key, char const *text) {
     }
 }
 
-static bool take(struct rm_options *options, int key, char const *text) {
+static bool instruments_take_option(struct rm_options *options, int key, char const *text) {
     switch (key) {
     case KEY_HELP:
         options->command = RM_SUBCOMMAND_HELP;
@@ -177,7 +177,7 @@ static bool take(struct rm_options *options, int key, char const *text) {
         options->ports = text;
         return true;
     default:
-        return take_number(options, key, text);
+        return take_ring_number(options, key, text);
     }
 }
 
@@ -191,7 +191,7 @@ static enum rm_code parse_command(int argc, char **argv, struct option const *kn
             return rm_fail(error, RM_E_ARGUMENT, "unknown option \"%s\"", argv[optind - 1]);
         if (key == ':')
             return rm_fail(error, RM_E_ARGUMENT, "option \"%s\" needs a value", argv[optind - 1]);
-        if (!take(options, key, optarg))
+        if (!instruments_take_option(options, key, optarg))
             return rm_fail(error, RM_E_ARGUMENT, "--%s: \"%s\" is out of its range", known[place].name, optarg);
         if (options->command == RM_SUBCOMMAND_HELP)
             return RM_OK;

@@ -7,17 +7,17 @@
 
 enum { QUEUE = 0 };
 
-static uint32_t reserve(void *state, struct rm_burst *burst, uint32_t count) {
+static uint32_t port_sinks_reserve(void *state, struct rm_burst *burst, uint32_t count) {
     struct rm_port_sink const *sink = state;
     return rm_port_reserve(sink->port, QUEUE, burst, count);
 }
 
-static uint32_t send(void *state, struct rm_burst *burst) {
+static uint32_t port_sinks_send(void *state, struct rm_burst *burst) {
     struct rm_port_sink const *sink = state;
     return rm_port_send(sink->port, QUEUE, burst);
 }
 
-static void release(void *state, struct rm_burst *burst) {
+static void port_sinks_release(void *state, struct rm_burst *burst) {
     struct rm_port_sink const *sink = state;
     rm_port_release(sink->port, QUEUE, burst);
 }
@@ -32,8 +32,8 @@ static bool link_up(void *state) {
     return totals.link_up && !refusing;
 }
 
-static enum rm_code open_port(struct rm_port_sinks *sinks, uint32_t index, struct rm_port_config const *config,
-                              struct rm_error *error) {
+static enum rm_code open_sink_port(struct rm_port_sinks *sinks, uint32_t index, struct rm_port_config const *config,
+                                   struct rm_error *error) {
     struct rm_port_sink *made = &sinks->port[sinks->count];
     enum rm_code const code = rm_port_open(config, &made->port, error);
     if (code != RM_OK)
@@ -42,9 +42,9 @@ static enum rm_code open_port(struct rm_port_sinks *sinks, uint32_t index, struc
     made->source_ipv4 = config->bind_ipv4;
     sinks->sink[sinks->count] = (struct rm_sink){
         .framing = rm_port_framing(made->port),
-        .reserve = reserve,
-        .send = send,
-        .release = release,
+        .reserve = port_sinks_reserve,
+        .send = port_sinks_send,
+        .release = port_sinks_release,
         .link_up = link_up,
         .state = made,
     };
@@ -66,7 +66,7 @@ static enum rm_code open_for(struct rm_port_sinks *sinks, struct rm_ring_config 
     one.bind_ipv4 = one.kind == RM_PORT_UDP ? group->source_ipv4[network] : 0;
     if (is_open(sinks, group->port[network], one.bind_ipv4))
         return RM_OK;
-    return open_port(sinks, group->port[network], &one, error);
+    return open_sink_port(sinks, group->port[network], &one, error);
 }
 
 enum rm_code rm_port_sinks_open(struct rm_ring_config const *ring, struct rm_port_sinks *sinks,

@@ -22,7 +22,7 @@ static rm_planned_index plan_number(struct rm_publication *publication, char con
     return plan_own(publication, name, unit, description, RM_ELEMENT_F64, 1);
 }
 
-static void write_number(struct rm_publication *publication, rm_planned_index index, double value) {
+static void publish_number(struct rm_publication *publication, rm_planned_index index, double value) {
     rm_parameter_write_f64(rm_segment_memory(&publication->segment, &publication->plan, index), value, rm_stamp_now());
 }
 
@@ -61,9 +61,9 @@ static rm_planned_index plan_currents(struct rm_publication *publication) {
                              publication->supplies, NULL);
 }
 
-static enum rm_code publish(struct rm_publication *publication, struct rm_ring_config const *ring,
-                            struct rm_fellows const *fellows, double turn_rate_hz, bool simulated,
-                            struct rm_machine *machine, struct rm_error *error) {
+static enum rm_code publish_ring(struct rm_publication *publication, struct rm_ring_config const *ring,
+                                 struct rm_fellows const *fellows, double turn_rate_hz, bool simulated,
+                                 struct rm_machine *machine, struct rm_error *error) {
     struct rm_segment_plan *plan = &publication->plan;
     plan_counters(publication, ring);
     rm_planned_index const rate =
@@ -91,11 +91,11 @@ static enum rm_code publish(struct rm_publication *publication, struct rm_ring_c
         publication->counters[c] = rm_segment_memory(&publication->segment, plan, c);
     for (uint32_t c = 0; c < publication->chains; ++c)
         publication->supply_counters[c] = rm_segment_memory(&publication->segment, plan, publication->count + c);
-    write_number(publication, rate, turn_rate_hz);
+    publish_number(publication, rate, turn_rate_hz);
     rm_publication_time(publication, &(struct rm_ring_time){0, RM_TURN_NONE, 0});
     if (simulated) {
-        write_number(publication, tune_x, ring->beam.tune_x);
-        write_number(publication, tune_y, ring->beam.tune_y);
+        publish_number(publication, tune_x, ring->beam.tune_x);
+        publish_number(publication, tune_y, ring->beam.tune_y);
         rm_publication_kick(publication, RM_TURN_NONE);
     }
     rm_segment_finish(&publication->segment);
@@ -108,7 +108,7 @@ void rm_publication_time(struct rm_publication *publication, struct rm_ring_time
     if (!publication->shared || !publication->has_turns)
         return;
     uint64_t const zero[2] = {time->start_tsc, time->first_turn};
-    write_number(publication, publication->ticks_per_turn, publication->lock_step ? 0 : time->ticks_per_turn);
+    publish_number(publication, publication->ticks_per_turn, publication->lock_step ? 0 : time->ticks_per_turn);
     rm_parameter_write(rm_segment_memory(&publication->segment, &publication->plan, publication->turn_zero), zero,
                        sizeof zero, rm_stamp_now());
 }
@@ -159,7 +159,7 @@ enum rm_code rm_publication_open(struct rm_ring_config const *ring, struct rm_fe
     else if (ring->workspace[0] == '\0')
         code = keep_private(publication, error);
     else
-        code = publish(publication, ring, fellows, turn_rate_hz, simulated, machine, error);
+        code = publish_ring(publication, ring, fellows, turn_rate_hz, simulated, machine, error);
     if (code != RM_OK)
         rm_publication_close(publication);
     return code;

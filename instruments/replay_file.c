@@ -113,7 +113,7 @@ enum rm_code rm_replay_file_parse(char const *path, uint8_t const *bytes, size_t
     return code;
 }
 
-static enum rm_code map(char const *path, void **mapping, size_t *bytes, struct rm_error *error) {
+static enum rm_code map_replay_file(char const *path, void **mapping, size_t *bytes, struct rm_error *error) {
     int const descriptor = open(path, O_RDONLY | O_CLOEXEC);
     if (descriptor < 0)
         return rm_fail(error, RM_E_SYSTEM, "%s: cannot be opened: %s", path, strerror(errno));
@@ -134,7 +134,7 @@ static enum rm_code map(char const *path, void **mapping, size_t *bytes, struct 
 enum rm_code rm_replay_file_open(char const *path, struct rm_replay_file *file, struct rm_error *error) {
     void *mapping = NULL;
     size_t bytes = 0;
-    enum rm_code code = map(path, &mapping, &bytes, error);
+    enum rm_code code = map_replay_file(path, &mapping, &bytes, error);
     if (code != RM_OK)
         return code;
     code = rm_replay_file_parse(path, mapping, bytes, file, error);

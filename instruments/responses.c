@@ -5,7 +5,7 @@
 
 static double const MOST = 1e9;
 
-static int32_t rounded(double value) {
+static int32_t round_response(double value) {
     double const kept = value > MOST ? MOST : value < -MOST ? -MOST : value;
     return (int32_t)(kept < 0 ? kept - 0.5 : kept + 0.5);
 }
@@ -31,7 +31,7 @@ void rm_responses_add_at(struct rm_chains *chains, struct rm_beam *beam, double 
         struct rm_supply *supply = &chains->supply[response->supply];
         rm_supply_advance(supply, time);
         rm_beam_add(beam, response->instrument, response->lane,
-                    rounded(response->per_unit * rm_supply_current(supply, time)));
+                    round_response(response->per_unit * rm_supply_current(supply, time)));
     }
 }
 

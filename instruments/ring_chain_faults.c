@@ -22,12 +22,12 @@ static struct chain_fault_rule const rules[RM_CHAIN_FAULT_KINDS] = {
     [RM_CHAIN_FAULT_OTHER_ID] = {.of_answers = true, .needs_id = true},
 };
 
-static enum rm_code fail(struct rm_resolve *resolve, uint32_t index, char const *key, char const *text) {
+static enum rm_code fail_chain_fault(struct rm_resolve *resolve, uint32_t index, char const *key, char const *text) {
     return rm_resolve_fail(resolve, "chain_faults", index, key, "%s: %s",
                            rm_ring_chain_fault_name(resolve->file->chain_faults[index].fault), text);
 }
 
-static enum rm_code check_keys(struct rm_resolve *resolve, uint32_t index) {
+static enum rm_code check_chain_fault_keys(struct rm_resolve *resolve, uint32_t index) {
     struct rm_ring_file_chain_fault const *from = &resolve->file->chain_faults[index];
     struct chain_fault_rule const *rule = &rules[from->fault];
     struct {
@@ -41,24 +41,24 @@ static enum rm_code check_keys(struct rm_resolve *resolve, uint32_t index) {
     };
     for (size_t k = 0; k < sizeof keys / sizeof keys[0]; ++k)
         if (keys[k].foreign)
-            return fail(resolve, index, keys[k].key, "this fault has no such key, take it out");
+            return fail_chain_fault(resolve, index, keys[k].key, "this fault has no such key, take it out");
     if (rule->needs_limit && from->limit == NULL)
-        return fail(resolve, index, NULL, "expected limit: it can no more than that, either way");
+        return fail_chain_fault(resolve, index, NULL, "expected limit: it can no more than that, either way");
     if (rule->needs_id && from->id == NULL)
-        return fail(resolve, index, NULL, "expected id: of the chain for which it answers");
+        return fail_chain_fault(resolve, index, NULL, "expected id: of the chain for which it answers");
     return RM_OK;
 }
 
-static enum rm_code check_numbers(struct rm_resolve *resolve, uint32_t index) {
+static enum rm_code check_chain_fault_numbers(struct rm_resolve *resolve, uint32_t index) {
     struct rm_chain_fault const *fault = &resolve->config->supplies.faults[index].fault;
     if (!(fault->from_s >= 0))
-        return fail(resolve, index, "from_s", "expected seconds since the start of the run");
+        return fail_chain_fault(resolve, index, "from_s", "expected seconds since the start of the run");
     if (!(fault->to_s > fault->from_s))
-        return fail(resolve, index, "for_s", "expected more than 0 seconds");
+        return fail_chain_fault(resolve, index, "for_s", "expected more than 0 seconds");
     if (!(fault->probability >= 0 && fault->probability <= 1))
-        return fail(resolve, index, "probability", "expected 0 to 1");
+        return fail_chain_fault(resolve, index, "probability", "expected 0 to 1");
     if (!(fault->limit >= 0))
-        return fail(resolve, index, "limit", "expected 0 or more");
+        return fail_chain_fault(resolve, index, "limit", "expected 0 or more");
     return RM_OK;
 }
 
@@ -109,8 +109,8 @@ static enum rm_code take_fault(struct rm_resolve *resolve, uint32_t index) {
 }
 
 static enum rm_code resolve_fault(struct rm_resolve *resolve, uint32_t index) {
-    enum rm_code (*const checks[])(struct rm_resolve *, uint32_t) = {check_keys, take_fault, check_numbers, find_chains,
-                                                                     find_supply};
+    enum rm_code (*const checks[])(struct rm_resolve *, uint32_t) = {
+        check_chain_fault_keys, take_fault, check_chain_fault_numbers, find_chains, find_supply};
     for (size_t c = 0; c < sizeof checks / sizeof checks[0]; ++c) {
         enum rm_code const code = checks[c](resolve, index);
         if (code != RM_OK)

@@ -60,7 +60,7 @@ static enum rm_code add_chain(struct rm_resolve *resolve, uint32_t described) {
 }
 
 /** What the overlay says of a chain, or of several. */
-static enum rm_code take_overlay(struct rm_resolve *resolve, uint32_t index) {
+static enum rm_code take_chain_overlay(struct rm_resolve *resolve, uint32_t index) {
     struct rm_ring_file_chain const *from = &resolve->file->chains[index];
     struct rm_ring_supplies *supplies = &resolve->config->supplies;
     bool found = false;
@@ -85,7 +85,7 @@ static enum rm_code take_overlay(struct rm_resolve *resolve, uint32_t index) {
                            resolve->machine->source_path);
 }
 
-static enum rm_code allocate(struct rm_resolve *resolve) {
+static enum rm_code allocate_ring_chains(struct rm_resolve *resolve) {
     struct rm_ring_supplies *to = &resolve->config->supplies;
     to->chains = calloc(RM_CONFIG_CHAINS_MAX, sizeof *to->chains);
     to->supplies = calloc(RM_CONFIG_SUPPLIES_MAX, sizeof *to->supplies);
@@ -96,12 +96,12 @@ static enum rm_code allocate(struct rm_resolve *resolve) {
 }
 
 enum rm_code rm_resolve_chains(struct rm_resolve *resolve) {
-    enum rm_code code = allocate(resolve);
+    enum rm_code code = allocate_ring_chains(resolve);
     for (uint32_t c = 0; code == RM_OK && c < resolve->machine->chain_count; ++c)
         if (resolve->ring_port[resolve->machine->chain[c].port] != RM_RING_NO_PORT)
             code = add_chain(resolve, c);
     for (uint32_t c = 0; code == RM_OK && c < resolve->file->chains_count; ++c)
-        code = take_overlay(resolve, c);
+        code = take_chain_overlay(resolve, c);
     return code;
 }
 

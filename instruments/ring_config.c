@@ -96,7 +96,7 @@ static enum rm_code resolve_parts(struct rm_resolve *resolve, resolve_part *cons
 }
 
 /** What stands on parts that are wrong themselves is not judged: it would be refused for their sake. */
-static enum rm_code resolve(struct rm_resolve *resolve, struct rm_errors *errors) {
+static enum rm_code resolve_ring(struct rm_resolve *resolve, struct rm_errors *errors) {
     static resolve_part *const alone[] = {
         resolve_head, resolve_core, resolve_max_lag, resolve_lock_step, rm_resolve_ports, rm_resolve_beam, NULL};
     static resolve_part *const senders[] = {rm_resolve_instruments, rm_resolve_groups, rm_resolve_faults, NULL};
@@ -153,7 +153,7 @@ static enum rm_code resolve_files(struct rm_ring_files const *files, struct rm_r
         code = rm_fail(&error, RM_E_NO_SPACE, "%s: no memory for the instruments", part.path);
         rm_errors_add(errors, &error);
     } else {
-        code = resolve(&part, errors);
+        code = resolve_ring(&part, errors);
     }
     free(part.described);
     free(part.described_supply);

@@ -35,7 +35,7 @@ static struct datagram_fault_rule const rules[RM_FAULT_KINDS] = {
     [RM_FAULT_FRAGMENT_OVERLAP] = {.has_network = true},
 };
 
-static enum rm_code fail(struct rm_resolve *resolve, uint32_t index, char const *key, char const *text) {
+static enum rm_code fail_fault(struct rm_resolve *resolve, uint32_t index, char const *key, char const *text) {
     return rm_resolve_fail(resolve, "faults", index, key, "%s: %s",
                            rm_ring_fault_name(resolve->file->faults[index].fault), text);
 }
@@ -58,7 +58,7 @@ static enum rm_code check_foreign_keys(struct rm_resolve *resolve, uint32_t inde
     };
     for (size_t k = 0; k < sizeof keys / sizeof keys[0]; ++k)
         if (keys[k].foreign)
-            return fail(resolve, index, keys[k].key, "this fault has no such key, take it out");
+            return fail_fault(resolve, index, keys[k].key, "this fault has no such key, take it out");
     return RM_OK;
 }
 
@@ -68,13 +68,13 @@ static enum rm_code check_when(struct rm_resolve *resolve, uint32_t index) {
     if (rule->always)
         return RM_OK;
     if (rule->at_a_turn && from->at_turn == NULL)
-        return fail(resolve, index, NULL, "expected at_turn");
+        return fail_fault(resolve, index, NULL, "expected at_turn");
     if ((from->probability == NULL) == (from->at_turn == NULL))
-        return fail(resolve, index, NULL, "expected either probability or at_turn");
+        return fail_fault(resolve, index, NULL, "expected either probability or at_turn");
     if (from->probability != NULL && !(*from->probability >= 0 && *from->probability <= 1))
-        return fail(resolve, index, "probability", "expected 0 to 1");
+        return fail_fault(resolve, index, "probability", "expected 0 to 1");
     if (from->at_turn != NULL && *from->at_turn == RM_TURN_NONE)
-        return fail(resolve, index, "at_turn", "no turn has this number");
+        return fail_fault(resolve, index, "at_turn", "no turn has this number");
     return RM_OK;
 }
 
@@ -84,9 +84,9 @@ static enum rm_code check_turns(struct rm_resolve *resolve, uint32_t index) {
     if (!rules[kind].has_turns)
         return RM_OK;
     if (kind == RM_FAULT_TURN_JUMP)
-        return turns != 0 ? RM_OK : fail(resolve, index, "turns", "expected turns ahead, or negative: back");
+        return turns != 0 ? RM_OK : fail_fault(resolve, index, "turns", "expected turns ahead, or negative: back");
     if (turns < 1 || turns > RM_FAULT_DELAY_MAX)
-        return fail(resolve, index, "turns", "expected turns of 1 to 65536");
+        return fail_fault(resolve, index, "turns", "expected turns of 1 to 65536");
     return RM_OK;
 }
 
@@ -103,7 +103,7 @@ static void find_groups(struct rm_resolve *resolve, char const *name, struct rm_
     }
 }
 
-static enum rm_code find_instrument(struct rm_resolve *resolve, uint32_t index) {
+static enum rm_code find_faulty_instrument(struct rm_resolve *resolve, uint32_t index) {
     struct rm_ring_config const *config = resolve->config;
     char const *name = resolve->file->faults[index].instrument;
     find_groups(resolve, name, &config->faults[index]);
@@ -132,9 +132,9 @@ static bool meets_udp(struct rm_ring_config const *config, struct rm_ring_fault 
 static enum rm_code check_network(struct rm_resolve *resolve, uint32_t index, int32_t network) {
     struct rm_ring_config const *config = resolve->config;
     if (network != RM_RING_BOTH_NETWORKS && config->network_count < 2)
-        return fail(resolve, index, "network", "there is only one network, take it out");
+        return fail_fault(resolve, index, "network", "there is only one network, take it out");
     if (rm_fault_is_of_fragments(resolve->file->faults[index].fault) && meets_udp(config, &config->faults[index]))
-        return fail(resolve, index, NULL, "a udp port has no fragments of ours: the kernel makes them");
+        return fail_fault(resolve, index, NULL, "a udp port has no fragments of ours: the kernel makes them");
     return RM_OK;
 }
 
@@ -145,7 +145,7 @@ static enum rm_code check_formats(struct rm_resolve *resolve, uint32_t index) {
         return RM_OK;
     for (uint32_t g = fault->first_group; g < fault->first_group + fault->group_count; ++g)
         if (rm_datagram_version_at(resolve->config->groups[g].format) == RM_NO_VERSION)
-            return fail(resolve, index, NULL, "the format has no constants by which its version could be told");
+            return fail_fault(resolve, index, NULL, "the format has no constants by which its version could be told");
     return RM_OK;
 }
 
@@ -169,7 +169,7 @@ static enum rm_code take_fault(struct rm_resolve *resolve, uint32_t index) {
 
 static enum rm_code resolve_fault(struct rm_resolve *resolve, uint32_t index) {
     enum rm_code (*const checks[])(struct rm_resolve *, uint32_t) = {
-        find_instrument, check_foreign_keys, take_fault, check_when, check_turns, check_formats,
+        find_faulty_instrument, check_foreign_keys, take_fault, check_when, check_turns, check_formats,
     };
     for (size_t c = 0; c < sizeof checks / sizeof checks[0]; ++c) {
         enum rm_code const code = checks[c](resolve, index);

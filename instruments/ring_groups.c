@@ -14,12 +14,12 @@
 
 enum { ONE_BLOCK = 1, ANY_BLOCKS = 0 };
 
-static struct rm_config_instrument const *described(struct rm_resolve *resolve, uint32_t instrument) {
+static struct rm_config_instrument const *described_instrument(struct rm_resolve *resolve, uint32_t instrument) {
     return &resolve->machine->instrument[resolve->described[instrument]];
 }
 
-__attribute__((format(printf, 3, 4))) static enum rm_code fail(struct rm_resolve *resolve, uint32_t instrument,
-                                                               char const *format, ...) {
+__attribute__((format(printf, 3, 4))) static enum rm_code fail_group(struct rm_resolve *resolve, uint32_t instrument,
+                                                                     char const *format, ...) {
     char text[RM_ERROR_TEXT_BYTES];
     va_list arguments;
     va_start(arguments, format);
@@ -30,7 +30,7 @@ __attribute__((format(printf, 3, 4))) static enum rm_code fail(struct rm_resolve
 }
 
 static struct rm_format const *format_of(struct rm_resolve *resolve, uint32_t instrument) {
-    return &resolve->machine->format[described(resolve, instrument)->format];
+    return &resolve->machine->format[described_instrument(resolve, instrument)->format];
 }
 
 /** Instruments in a datagram; ANY_BLOCKS: as many as there are. */
@@ -40,19 +40,19 @@ static uint32_t blocks_of(struct rm_format const *format) {
 
 /** The ring's port of one of the two networks. */
 static uint32_t port_of(struct rm_resolve *resolve, uint32_t instrument, uint32_t network) {
-    struct rm_config_instrument const *from = described(resolve, instrument);
+    struct rm_config_instrument const *from = described_instrument(resolve, instrument);
     return resolve->ring_port[network == 0 || !from->mirror.present ? from->port : from->mirror.port];
 }
 
 static uint32_t source_of(struct rm_resolve *resolve, uint32_t instrument, uint32_t network) {
-    struct rm_config_instrument const *from = described(resolve, instrument);
+    struct rm_config_instrument const *from = described_instrument(resolve, instrument);
     return network == 0 || !from->mirror.present ? from->source_ipv4 : from->mirror.source_ipv4;
 }
 
 /** A new group of one instrument. */
 static void open_group(struct rm_resolve *resolve, uint32_t instrument) {
     struct rm_ring_config *config = resolve->config;
-    struct rm_config_instrument const *from = described(resolve, instrument);
+    struct rm_config_instrument const *from = described_instrument(resolve, instrument);
     struct rm_virtual_group *group = &config->groups[config->group_count++];
     *group = (struct rm_virtual_group){
         .first = instrument, .count = 1, .period_turns = from->period_turns, .format = format_of(resolve, instrument)};
@@ -64,7 +64,7 @@ static void open_group(struct rm_resolve *resolve, uint32_t instrument) {
 }
 
 /** Whether an instrument can share the datagrams of a group. */
-static bool belongs(struct rm_resolve *resolve, struct rm_virtual_group const *group, uint32_t instrument) {
+static bool instrument_belongs(struct rm_resolve *resolve, struct rm_virtual_group const *group, uint32_t instrument) {
     bool alike = group->format == format_of(resolve, instrument);
     for (uint32_t n = 0; n < RM_NETWORKS; ++n)
         alike = alike && group->port[n] == port_of(resolve, instrument, n) &&
@@ -84,28 +84,28 @@ static enum rm_code check_member(struct rm_resolve *resolve, struct rm_virtual_g
     struct rm_virtual_instrument const *one = &resolve->config->instruments[instrument];
     struct rm_format const *format = format_of(resolve, instrument); /* as the group's */
     struct rm_layout const *layout = format->layout;
-    if (described(resolve, instrument)->period_turns != group->period_turns)
-        return fail(resolve, instrument, "period_turns is %u, expected %u as of the others in the same datagram",
-                    described(resolve, instrument)->period_turns, group->period_turns);
+    if (described_instrument(resolve, instrument)->period_turns != group->period_turns)
+        return fail_group(resolve, instrument, "period_turns is %u, expected %u as of the others in the same datagram",
+                          described_instrument(resolve, instrument)->period_turns, group->period_turns);
     if (one->turn_error % group->period_turns != 0)
-        return fail(resolve, instrument,
-                    "turn_error is %lld, expected a multiple of period_turns, which the counter counts",
-                    (long long)one->turn_error);
+        return fail_group(resolve, instrument,
+                          "turn_error is %lld, expected a multiple of period_turns, which the counter counts",
+                          (long long)one->turn_error);
     if (layout == NULL)
         return RM_OK;
     struct rm_layout_description const *format_described = rm_layout_described(layout);
     struct rm_layout_field const *id = &format_described->id;
     if (format_described->counter.in == RM_IN_DATAGRAM &&
         one->turn_error != resolve->config->instruments[group->first].turn_error)
-        return fail(resolve, instrument,
-                    "turn_error is %lld, expected that of the others in the same datagram: its "
-                    "format has one counter for all",
-                    (long long)one->turn_error);
+        return fail_group(resolve, instrument,
+                          "turn_error is %lld, expected that of the others in the same datagram: its "
+                          "format has one counter for all",
+                          (long long)one->turn_error);
     if (!id->present && one->id != instrument - group->first)
-        return fail(resolve, instrument, "id is %u, expected %u, the place in the datagram: the format has no id",
-                    one->id, instrument - group->first);
+        return fail_group(resolve, instrument, "id is %u, expected %u, the place in the datagram: the format has no id",
+                          one->id, instrument - group->first);
     if (id->present && id_bits(id) < 16 && one->id >> id_bits(id) != 0)
-        return fail(resolve, instrument, "id %u does not fit into the bits that the format has for it", one->id);
+        return fail_group(resolve, instrument, "id %u does not fit into the bits that the format has for it", one->id);
     return RM_OK;
 }
 
@@ -113,14 +113,15 @@ static enum rm_code check_group(struct rm_resolve *resolve, struct rm_virtual_gr
     struct rm_layout const *layout = group->format->layout;
     uint32_t const blocks = blocks_of(group->format);
     if (blocks != ANY_BLOCKS && group->count != blocks)
-        return fail(resolve, group->first, "a datagram of format \"%s\" is of %u instruments, found %u of this source",
-                    group->format->name, blocks, group->count);
+        return fail_group(resolve, group->first,
+                          "a datagram of format \"%s\" is of %u instruments, found %u of this source",
+                          group->format->name, blocks, group->count);
     if (layout != NULL && (rm_layout_payload_bytes(layout, group->count) > RM_LAYOUT_PAYLOAD_MAX ||
                            group->count * rm_virtual_group_turns(group) > RM_LAYOUT_RECORDS_MAX))
-        return fail(resolve, group->first,
-                    "%u instruments of format \"%s\" do not fit into a datagram of %d bytes; give some "
-                    "another source",
-                    group->count, group->format->name, RM_LAYOUT_PAYLOAD_MAX);
+        return fail_group(resolve, group->first,
+                          "%u instruments of format \"%s\" do not fit into a datagram of %d bytes; give some "
+                          "another source",
+                          group->count, group->format->name, RM_LAYOUT_PAYLOAD_MAX);
     return RM_OK;
 }
 
@@ -128,18 +129,20 @@ static enum rm_code check_group(struct rm_resolve *resolve, struct rm_virtual_gr
 static enum rm_code check_together(struct rm_resolve *resolve, uint32_t instrument) {
     struct rm_ring_config const *config = resolve->config;
     for (uint32_t g = 0; g < config->group_count; ++g)
-        if (blocks_of(config->groups[g].format) == ANY_BLOCKS && belongs(resolve, &config->groups[g], instrument))
-            return fail(resolve, instrument, "it shares its datagrams with \"%s\", so write them one after the other",
-                        config->groups[g].name);
+        if (blocks_of(config->groups[g].format) == ANY_BLOCKS &&
+            instrument_belongs(resolve, &config->groups[g], instrument))
+            return fail_group(resolve, instrument,
+                              "it shares its datagrams with \"%s\", so write them one after the other",
+                              config->groups[g].name);
     return RM_OK;
 }
 
-static enum rm_code add(struct rm_resolve *resolve, uint32_t instrument) {
+static enum rm_code add_to_group(struct rm_resolve *resolve, uint32_t instrument) {
     struct rm_ring_config *config = resolve->config;
     uint32_t const count = config->group_count;
     struct rm_virtual_group *last = &config->groups[count == 0 ? 0 : count - 1];
     enum rm_code code = RM_OK;
-    if (count != 0 && belongs(resolve, last, instrument) &&
+    if (count != 0 && instrument_belongs(resolve, last, instrument) &&
         (blocks_of(last->format) == ANY_BLOCKS || last->count < blocks_of(last->format))) {
         ++last->count;
     } else {
@@ -164,7 +167,7 @@ static void fit_ports(struct rm_ring_config *config) {
     }
 }
 
-static enum rm_code allocate(struct rm_ring_config *config, struct rm_error *error) {
+static enum rm_code allocate_groups(struct rm_ring_config *config, struct rm_error *error) {
     config->group_count = 0;
     config->groups = calloc(config->instrument_count, sizeof *config->groups);
     return config->groups != NULL ? RM_OK : rm_fail(error, RM_E_NO_SPACE, "no memory for the instruments");
@@ -172,9 +175,9 @@ static enum rm_code allocate(struct rm_ring_config *config, struct rm_error *err
 
 enum rm_code rm_resolve_groups(struct rm_resolve *resolve) {
     struct rm_ring_config *config = resolve->config;
-    enum rm_code code = allocate(config, resolve->error);
+    enum rm_code code = allocate_groups(config, resolve->error);
     for (uint32_t i = 0; i < config->instrument_count && code == RM_OK; ++i)
-        code = add(resolve, i);
+        code = add_to_group(resolve, i);
     for (uint32_t g = 0; g < config->group_count && code == RM_OK; ++g)
         code = check_group(resolve, &config->groups[g]);
     if (code == RM_OK)
@@ -186,7 +189,7 @@ enum rm_code rm_ring_all_native(struct rm_ring_config *config, struct rm_error *
     config->native = calloc(1, sizeof *config->native);
     if (config->native == NULL || !rm_format_builtin("native", config->native))
         return rm_fail(error, RM_E_NO_SPACE, "no memory for the format");
-    enum rm_code const code = allocate(config, error);
+    enum rm_code const code = allocate_groups(config, error);
     for (uint32_t i = 0; i < config->instrument_count && code == RM_OK; ++i) {
         struct rm_virtual_instrument const *one = &config->instruments[i];
         struct rm_virtual_group *group = &config->groups[config->group_count++];

@@ -61,7 +61,7 @@ static enum rm_code add_instruments(struct rm_resolve *resolve) {
 }
 
 /** What the overlay says of one of them, or of several. */
-static enum rm_code take_overlay(struct rm_resolve *resolve, uint32_t index) {
+static enum rm_code take_instrument_overlay(struct rm_resolve *resolve, uint32_t index) {
     struct rm_ring_file_instrument const *from = &resolve->file->instruments[index];
     struct rm_ring_config *config = resolve->config;
     struct rm_nearest nearest = {.wanted = from->name};
@@ -92,6 +92,6 @@ enum rm_code rm_resolve_instruments(struct rm_resolve *resolve) {
         return rm_fail(resolve->error, RM_E_NO_SPACE, "%s: no memory for the instruments", resolve->path);
     enum rm_code code = add_instruments(resolve);
     for (uint32_t i = 0; code == RM_OK && i < resolve->file->instruments_count; ++i)
-        code = take_overlay(resolve, i);
+        code = take_instrument_overlay(resolve, i);
     return code;
 }

@@ -54,7 +54,7 @@ static char *find_shared(char const *name) {
 }
 
 /** A path as written, from the file's folder. */
-static char *beside(char const *file, char const *name) {
+static char *path_beside(char const *file, char const *name) {
     char path[PATH_MAX];
     char const *slash = strrchr(file, '/');
     int const folder = slash == NULL || name[0] == '/' ? 0 : (int)(slash - file + 1);
@@ -63,7 +63,7 @@ static char *beside(char const *file, char const *name) {
 }
 
 enum rm_code rm_resolve_lattice(struct rm_resolve const *resolve, char const *name, char **path) {
-    *path = beside(resolve->path, name);
+    *path = path_beside(resolve->path, name);
     bool const is_short = strchr(name, '/') == NULL && strchr(name, '.') == NULL;
     if (*path == NULL && is_short)
         *path = find_upwards(name);

@@ -112,7 +112,7 @@ static enum rm_code resolve_group(struct rm_resolve *resolve, char const *place,
     return code == RM_OK ? check_free(resolve, place, to) : code;
 }
 
-static enum rm_code check_room(struct rm_resolve *resolve) {
+static enum rm_code check_machine_room(struct rm_resolve *resolve) {
     struct rm_ring_file_machine const *from = resolve->file->machine;
     if (from->correctors_count + from->strengths_count <= RM_MACHINE_GROUPS_MAX)
         return RM_OK;
@@ -125,7 +125,7 @@ static enum rm_code resolve_correctors(struct rm_resolve *resolve) {
     struct rm_ring_file_machine const *from = resolve->file->machine;
     struct rm_ring_machine *machine = &resolve->config->machine;
     char place[60];
-    enum rm_code code = check_room(resolve);
+    enum rm_code code = check_machine_room(resolve);
     for (uint32_t c = 0; code == RM_OK && c < from->correctors_count; ++c) {
         struct rm_ring_file_correctors const *one = &from->correctors[c];
         struct rm_machine_group *to = &machine->group[machine->group_count++];
@@ -275,7 +275,7 @@ static enum rm_code resolve_disturbances(struct rm_resolve *resolve) {
 /* ── BPMs ── */
 
 /** Whether a BPM's datagrams tell of lane `lane`. */
-static bool tells(struct rm_format const *format, uint32_t lane) {
+static bool format_tells_lane(struct rm_format const *format, uint32_t lane) {
     if (format->layout == NULL)
         return true;
     struct rm_layout_description const *described = rm_layout_described(format->layout);
@@ -304,7 +304,7 @@ static enum rm_code count_bpms(struct rm_resolve *resolve) {
             if (resolve->config->instruments[i].kind != RM_KIND_BPM)
                 continue;
             add_bpm(machine, i, 0);
-            if (tells(group->format, second))
+            if (format_tells_lane(group->format, second))
                 add_bpm(machine, i, second);
         }
     }

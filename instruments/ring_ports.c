@@ -22,10 +22,10 @@ struct outlet {
     struct rm_ring_port *to;
 };
 
-static unsigned bit(enum rm_port_kind kind) { return 1u << kind; }
+static unsigned port_kind_bit(enum rm_port_kind kind) { return 1u << kind; }
 
 /** An error at the port's entry of the overlay; where that has none, of the configuration. */
-static enum rm_code fail(struct outlet const *outlet, char const *key, char const *text) {
+static enum rm_code fail_outlet(struct outlet const *outlet, char const *key, char const *text) {
     struct rm_resolve const *resolve = outlet->resolve;
     if (outlet->file != NULL)
         return rm_resolve_fail(resolve, "ports", outlet->entry, key, "%s", text);
@@ -40,22 +40,24 @@ static bool opposite_kind(enum rm_port_kind server, enum rm_port_kind *kind) {
     return server != RM_PORT_PCAP && server != RM_PORT_RING && server != RM_PORT_NULL;
 }
 
-static enum rm_code derive(struct outlet const *outlet) {
+static enum rm_code derive_outlet(struct outlet const *outlet) {
     struct rm_port_config const *server = &outlet->server->port;
     struct rm_port_config *to = &outlet->to->port;
     bool const has_end = opposite_kind(server->kind, &to->kind);
     if (outlet->file != NULL && outlet->file->kind != NULL)
         to->kind = *outlet->file->kind;
     else if (!has_end)
-        return fail(outlet, "kind",
-                    "nothing can be at the other end of a port of this kind, expected the key \"kind\" with the port "
-                    "to send through");
+        return fail_outlet(
+            outlet, "kind",
+            "nothing can be at the other end of a port of this kind, expected the key \"kind\" with the port "
+            "to send through");
     to->queues = 1;
     strcpy(to->name, server->name);
     to->memif_server = !server->memif_server;
     to->peer_ipv4 = server->bind_ipv4;
     to->peer_port = server->bind_port;
-    if (((bit(RM_PORT_MEMIF) | bit(RM_PORT_VIRTIO_USER) | bit(RM_PORT_VHOST)) & bit(to->kind)) != 0)
+    if (((port_kind_bit(RM_PORT_MEMIF) | port_kind_bit(RM_PORT_VIRTIO_USER) | port_kind_bit(RM_PORT_VHOST)) &
+         port_kind_bit(to->kind)) != 0)
         strcpy(to->socket_path, server->socket_path);
     return RM_OK;
 }
@@ -67,22 +69,24 @@ struct port_key {
     unsigned kinds;
 };
 
-static enum rm_code check_keys(struct outlet const *outlet) {
+static enum rm_code check_outlet_keys(struct outlet const *outlet) {
     struct rm_ring_file_port const *file = outlet->file;
     struct port_key const keys[] = {
-        {"socket", file->socket != NULL, bit(RM_PORT_MEMIF) | bit(RM_PORT_VIRTIO_USER) | bit(RM_PORT_VHOST)},
-        {"role", file->role != NULL, bit(RM_PORT_MEMIF)},
-        {"interface", file->interface != NULL, bit(RM_PORT_AF_PACKET) | bit(RM_PORT_AF_XDP) | bit(RM_PORT_TAP)},
-        {"peer", file->peer != NULL, bit(RM_PORT_UDP)},
-        {"device", file->device != NULL, bit(RM_PORT_PCI)},
+        {"socket", file->socket != NULL,
+         port_kind_bit(RM_PORT_MEMIF) | port_kind_bit(RM_PORT_VIRTIO_USER) | port_kind_bit(RM_PORT_VHOST)},
+        {"role", file->role != NULL, port_kind_bit(RM_PORT_MEMIF)},
+        {"interface", file->interface != NULL,
+         port_kind_bit(RM_PORT_AF_PACKET) | port_kind_bit(RM_PORT_AF_XDP) | port_kind_bit(RM_PORT_TAP)},
+        {"peer", file->peer != NULL, port_kind_bit(RM_PORT_UDP)},
+        {"device", file->device != NULL, port_kind_bit(RM_PORT_PCI)},
     };
     for (size_t k = 0; k < sizeof keys / sizeof keys[0]; ++k)
-        if (keys[k].given && (keys[k].kinds & bit(outlet->to->port.kind)) == 0)
-            return fail(outlet, keys[k].key, "a port of this kind has no such key, take it out");
+        if (keys[k].given && (keys[k].kinds & port_kind_bit(outlet->to->port.kind)) == 0)
+            return fail_outlet(outlet, keys[k].key, "a port of this kind has no such key, take it out");
     return RM_OK;
 }
 
-static void copy(char *to, size_t bytes, char const *from) {
+static void copy_port_text(char *to, size_t bytes, char const *from) {
     if (from != NULL)
         snprintf(to, bytes, "%s", from);
 }
@@ -93,14 +97,14 @@ static enum rm_code take_port(struct outlet const *outlet) {
     struct rm_port_config *to = &outlet->to->port;
     if (file == NULL)
         return RM_OK;
-    enum rm_code const code = check_keys(outlet);
+    enum rm_code const code = check_outlet_keys(outlet);
     if (code != RM_OK)
         return code;
     if (file->role != NULL)
         to->memif_server = *file->role == RM_MEMIF_SERVER;
-    copy(to->socket_path, sizeof to->socket_path, file->socket);
-    copy(to->interface, sizeof to->interface, file->interface);
-    copy(to->device, sizeof to->device, file->device);
+    copy_port_text(to->socket_path, sizeof to->socket_path, file->socket);
+    copy_port_text(to->interface, sizeof to->interface, file->interface);
+    copy_port_text(to->device, sizeof to->device, file->device);
     if (file->peer != NULL && !rm_endpoint_parse(file->peer, &to->peer_ipv4, &to->peer_port))
         return rm_resolve_fail(outlet->resolve, "ports", outlet->entry, "peer",
                                "found \"%s\", expected an address and a UDP port such as 127.0.0.1:4660", file->peer);
@@ -110,22 +114,24 @@ static enum rm_code take_port(struct outlet const *outlet) {
 /** Nothing that its kind needs is missing. */
 static enum rm_code check_complete(struct outlet const *outlet) {
     struct rm_port_config const *to = &outlet->to->port;
-    unsigned const kind = bit(to->kind);
-    if ((kind & (bit(RM_PORT_AF_PACKET) | bit(RM_PORT_AF_XDP) | bit(RM_PORT_TAP))) != 0 && to->interface[0] == '\0')
-        return fail(outlet, NULL,
-                    "the key \"interface\" is missing, expected the kernel's name of the interface at "
-                    "this end of the link, such as veth1");
-    if ((kind & bit(RM_PORT_PCI)) != 0 && to->device[0] == '\0')
-        return fail(outlet, NULL,
-                    "the key \"device\" is missing, expected the PCI address of the card at this end of "
-                    "the cable, such as 0000:03:00.0");
-    if ((kind & (bit(RM_PORT_MEMIF) | bit(RM_PORT_VIRTIO_USER) | bit(RM_PORT_VHOST))) != 0 &&
+    unsigned const kind = port_kind_bit(to->kind);
+    if ((kind & (port_kind_bit(RM_PORT_AF_PACKET) | port_kind_bit(RM_PORT_AF_XDP) | port_kind_bit(RM_PORT_TAP))) != 0 &&
+        to->interface[0] == '\0')
+        return fail_outlet(outlet, NULL,
+                           "the key \"interface\" is missing, expected the kernel's name of the interface at "
+                           "this end of the link, such as veth1");
+    if ((kind & port_kind_bit(RM_PORT_PCI)) != 0 && to->device[0] == '\0')
+        return fail_outlet(outlet, NULL,
+                           "the key \"device\" is missing, expected the PCI address of the card at this end of "
+                           "the cable, such as 0000:03:00.0");
+    if ((kind & (port_kind_bit(RM_PORT_MEMIF) | port_kind_bit(RM_PORT_VIRTIO_USER) | port_kind_bit(RM_PORT_VHOST))) !=
+            0 &&
         to->socket_path[0] == '\0')
-        return fail(outlet, NULL, "the key \"socket\" is missing, expected the path of the control socket");
-    if ((kind & bit(RM_PORT_UDP)) != 0 && to->peer_port == 0)
-        return fail(outlet, NULL,
-                    "the key \"peer\" is missing, expected the receiver's address and UDP port, such as "
-                    "127.0.0.1:4660");
+        return fail_outlet(outlet, NULL, "the key \"socket\" is missing, expected the path of the control socket");
+    if ((kind & port_kind_bit(RM_PORT_UDP)) != 0 && to->peer_port == 0)
+        return fail_outlet(outlet, NULL,
+                           "the key \"peer\" is missing, expected the receiver's address and UDP port, such as "
+                           "127.0.0.1:4660");
     return RM_OK;
 }
 
@@ -196,7 +202,8 @@ static enum rm_code add_port(struct rm_resolve *resolve, uint32_t index) {
         .server = &resolve->machine->port[index],
         .to = &resolve->config->ports[resolve->config->port_count],
     };
-    enum rm_code (*const parts[])(struct outlet const *) = {derive, take_port, check_complete, take_flow, take_common};
+    enum rm_code (*const parts[])(struct outlet const *) = {derive_outlet, take_port, check_complete, take_flow,
+                                                            take_common};
     enum rm_code code = RM_OK;
     find_entry(&outlet);
     for (size_t p = 0; code == RM_OK && p < sizeof parts / sizeof parts[0]; ++p)

@@ -231,7 +231,7 @@ static cyaml_schema_field_t const fields[] = {
 
 cyaml_schema_value_t const rm_ring_schema = {CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct rm_ring_file, fields)};
 
-static char const *name_of(cyaml_strval_t const *words, size_t count, int64_t value) {
+static char const *ring_word_of(cyaml_strval_t const *words, size_t count, int64_t value) {
     for (size_t i = 0; i < count; ++i)
         if (words[i].val == value)
             return words[i].str;
@@ -239,7 +239,7 @@ static char const *name_of(cyaml_strval_t const *words, size_t count, int64_t va
 }
 
 char const *rm_ring_fault_name(enum rm_fault_kind kind) {
-    return name_of(fault_kinds, CYAML_ARRAY_LEN(fault_kinds), kind);
+    return ring_word_of(fault_kinds, CYAML_ARRAY_LEN(fault_kinds), kind);
 }
 
 bool rm_ring_port_kind_parse(char const *text, enum rm_port_kind *kind) {

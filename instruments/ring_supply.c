@@ -39,7 +39,7 @@ static struct supply_key const keys[] = {
 };
 
 /** An ideal supply of the configuration: off is 0, so its range reaches there. */
-static struct rm_supply_config derive(struct rm_config_supply const *from) {
+static struct rm_supply_config derive_supply(struct rm_config_supply const *from) {
     struct rm_supply_config to = {
         .low = fmin(from->low, 0),
         .high = fmax(from->high, 0),
@@ -54,8 +54,8 @@ static struct rm_supply_config derive(struct rm_config_supply const *from) {
     return to;
 }
 
-static enum rm_code fail(struct rm_resolve *resolve, uint32_t entry, char const *key, double value, double low,
-                         double high) {
+static enum rm_code fail_ring_supply(struct rm_resolve *resolve, uint32_t entry, char const *key, double value,
+                                     double low, double high) {
     return rm_resolve_fail(resolve, "supplies", entry, key, "found %g, expected %g to %g", value, low, high);
 }
 
@@ -65,10 +65,10 @@ static enum rm_code check_entry(struct rm_resolve *resolve, uint32_t entry) {
         double const *given = *(double *const *)(void const *)((char const *)from + keys[k].from);
         struct rm_yaml_key const *key = rm_yaml_key_at(&rm_ring_supply_schema, keys[k].key);
         if (given != NULL && !rm_yaml_in_range(key, *given))
-            return fail(resolve, entry, keys[k].key, *given, key->min, key->max);
+            return fail_ring_supply(resolve, entry, keys[k].key, *given, key->min, key->max);
     }
     if (from->regulation_hz != NULL && *from->regulation_hz != 0 && *from->regulation_hz < REGULATION_LEAST_HZ)
-        return fail(resolve, entry, "regulation_hz", *from->regulation_hz, REGULATION_LEAST_HZ, 1e7);
+        return fail_ring_supply(resolve, entry, "regulation_hz", *from->regulation_hz, REGULATION_LEAST_HZ, 1e7);
     for (uint32_t r = 0; r < from->ripple_count; ++r)
         if (!(from->ripple[r].hz >= 0 && from->ripple[r].hz <= 1e7 && from->ripple[r].amplitude >= 0 &&
               from->ripple[r].amplitude <= 1e9))
@@ -103,13 +103,13 @@ static enum rm_code check_supply(struct rm_resolve *resolve, uint32_t entry, str
                                "found [%g, %g], expected a lower and an upper end around 0, where it is when it is off",
                                to->low, to->high);
     if (!(to->initial >= to->low && to->initial <= to->high))
-        return fail(resolve, entry, "initial", to->initial, to->low, to->high);
+        return fail_ring_supply(resolve, entry, "initial", to->initial, to->low, to->high);
     if (!(to->safe >= to->low && to->safe <= to->high))
-        return fail(resolve, entry, "safe", to->safe, to->low, to->high);
+        return fail_ring_supply(resolve, entry, "safe", to->safe, to->low, to->high);
     return RM_OK;
 }
 
-static enum rm_code take_overlay(struct rm_resolve *resolve, uint32_t entry, uint32_t *chosen) {
+static enum rm_code take_supply_overlay(struct rm_resolve *resolve, uint32_t entry, uint32_t *chosen) {
     struct rm_ring_file_supply const *from = &resolve->file->supplies[entry];
     struct rm_supply_config *supplies = resolve->config->supplies.supplies;
     enum rm_code code = check_entry(resolve, entry);
@@ -133,10 +133,10 @@ enum rm_code rm_resolve_supplies(struct rm_resolve *resolve) {
     if (chosen == NULL)
         return rm_fail(resolve->error, RM_E_NO_SPACE, "%s: no memory for the supplies", resolve->path);
     for (uint32_t s = 0; s < supplies->supply_count; ++s)
-        supplies->supplies[s] = derive(&resolve->machine->supply[resolve->described_supply[s]]);
+        supplies->supplies[s] = derive_supply(&resolve->machine->supply[resolve->described_supply[s]]);
     enum rm_code code = RM_OK;
     for (uint32_t e = 0; code == RM_OK && e < resolve->file->supplies_count; ++e)
-        code = take_overlay(resolve, e, chosen);
+        code = take_supply_overlay(resolve, e, chosen);
     free(chosen);
     return code;
 }

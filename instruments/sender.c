@@ -84,7 +84,9 @@ static enum rm_code make_group(struct sender *sender, uint32_t index, struct rm_
     return RM_OK;
 }
 
-static bool stopped(struct sender const *sender) { return atomic_load_explicit(sender->stop, memory_order_relaxed); }
+static bool sender_is_stopped(struct sender const *sender) {
+    return atomic_load_explicit(sender->stop, memory_order_relaxed);
+}
 
 static bool in_lock_step(struct sender const *sender) { return sender->lock_step.config.period_turns != 0; }
 
@@ -114,7 +116,7 @@ static void poll_hook(void *state) {
 }
 
 /** Lets time pass until turn `next` is due, or some of it. */
-static void idle(struct sender const *sender, uint64_t next) {
+static void sender_idle_until(struct sender const *sender, uint64_t next) {
     if (sender->setup->hook.poll != NULL)
         rm_pause();
     else
@@ -140,7 +142,7 @@ static void flush_all(struct sender *sender) {
 }
 
 /** Counts what is to come before turn `end`, and tells the links to expect it. */
-static void expect(struct sender *sender, uint64_t end) {
+static void sender_expect_end(struct sender *sender, uint64_t end) {
     for (uint32_t s = 0; s < sender->schedule.count; ++s) {
         struct rm_section const *section = &sender->schedule.section[s];
         uint64_t const readings = rm_section_readings(section, end);
@@ -157,7 +159,7 @@ static void expect(struct sender *sender, uint64_t end) {
 
 /** Sends turns up to `end`, one burst's worth. */
 static void send_batch(struct sender *sender, uint64_t end) {
-    expect(sender, end);
+    sender_expect_end(sender, end);
     for (uint64_t index = rm_schedule_next(&sender->schedule); index < end; index = rm_schedule_next(&sender->schedule))
         for (uint32_t s = 0; s < sender->schedule.count; ++s)
             if (sender->schedule.section[s].next == index)
@@ -196,7 +198,7 @@ static uint32_t links_up(struct sender const *sender) {
 static bool wait_for_links(struct sender *sender, uint32_t wanted) {
     look_at_links(sender);
     while (links_up(sender) < wanted) {
-        if (stopped(sender))
+        if (sender_is_stopped(sender))
             return false;
         struct timespec const pause = {.tv_nsec = 1000 * 1000};
         nanosleep(&pause, NULL);
@@ -252,7 +254,7 @@ static void publish_behind(struct sender *sender, uint64_t behind) {
 }
 
 /** In lock-step: what the ring is behind by beyond its maximum lag is time that has stood. */
-static void stand(struct sender *sender, uint64_t next) {
+static void sender_stand_until(struct sender *sender, uint64_t next) {
     uint64_t const latest = rm_pace_tsc(&sender->pace, next) + sender->max_lag_ticks;
     uint64_t const now = pace_now(sender);
     if (in_lock_step(sender) && sender->max_lag_ticks != 0 && now > latest)
@@ -260,7 +262,7 @@ static void stand(struct sender *sender, uint64_t next) {
 }
 
 /** How many turns may be sent: those that are due, and in lock-step have what they must wait for. */
-static uint64_t allowed(struct sender *sender, uint64_t next, uint64_t due) {
+static uint64_t sender_allowed_turns(struct sender *sender, uint64_t next, uint64_t due) {
     struct rm_lock_step_config const *const config = &sender->lock_step.config;
     struct rm_sender_hook const *const hook = &sender->setup->hook;
     rm_turn cycle;
@@ -281,14 +283,14 @@ static enum rm_code fail_waiting(struct sender const *sender, uint64_t next, str
                    RM_LOCK_STEP_SECONDS, turn);
 }
 
-static enum rm_code run(struct sender *sender, struct rm_error *error) {
+static enum rm_code sender_run(struct sender *sender, struct rm_error *error) {
     uint64_t const turns = sender->end;
-    while (sender->index < turns && !stopped(sender)) {
+    while (sender->index < turns && !sender_is_stopped(sender)) {
         poll_hook(sender);
         uint64_t next = rm_schedule_next(&sender->schedule);
         if (next >= turns)
             next = turns - 1;
-        stand(sender, next);
+        sender_stand_until(sender, next);
         uint64_t due = rm_pace_due(&sender->pace, pace_now(sender));
         if (due > turns)
             due = turns;
@@ -297,10 +299,10 @@ static enum rm_code run(struct sender *sender, struct rm_error *error) {
             continue;
         }
         if (due <= next) {
-            idle(sender, next);
+            sender_idle_until(sender, next);
             continue;
         }
-        uint64_t const end = allowed(sender, next, due);
+        uint64_t const end = sender_allowed_turns(sender, next, due);
         if (end == next) {
             if (!rm_lock_step_wait(&sender->lock_step))
                 return fail_waiting(sender, next, error);
@@ -325,7 +327,7 @@ static uint64_t turns_of_a_burst(struct rm_sender_setup const *setup) {
     return turns < RM_BURST ? (uint64_t)turns : RM_BURST;
 }
 
-static enum rm_code make(struct sender *sender, double tsc_hz, struct rm_error *error) {
+static enum rm_code sender_make(struct sender *sender, double tsc_hz, struct rm_error *error) {
     struct rm_sender_setup const *setup = sender->setup;
     sender->groups = calloc(setup->member_count, sizeof *sender->groups);
     sender->links = calloc(setup->sink_count, sizeof *sender->links);
@@ -348,7 +350,7 @@ static enum rm_code make(struct sender *sender, double tsc_hz, struct rm_error *
     return code;
 }
 
-static void destroy(struct sender *sender) {
+static void sender_destroy(struct sender *sender) {
     for (uint32_t g = 0; sender->groups != NULL && g < sender->setup->member_count; ++g)
         rm_sender_group_free(&sender->groups[g]);
     free(sender->groups);
@@ -388,7 +390,7 @@ enum rm_code rm_sender_run(struct rm_sender_setup const *setup, double tsc_hz, a
     sender->setup = setup;
     sender->stop = stop;
     sender->lock_step = (struct rm_lock_step){.config = setup->lock_step, .tsc_hz = tsc_hz};
-    enum rm_code code = make(sender, tsc_hz, error);
+    enum rm_code code = sender_make(sender, tsc_hz, error);
     if (code == RM_OK && wait_for_links(sender, setup->sink_count)) {
         begin_turns(sender, tsc_hz);
         sender->max_lag_turns = max_lag_turns(setup);
@@ -396,12 +398,12 @@ enum rm_code rm_sender_run(struct rm_sender_setup const *setup, double tsc_hz, a
         uint64_t const begun_tsc = rm_tsc();
         if (setup->hook.begin != NULL)
             setup->hook.begin(setup->hook.state, &sender->pace);
-        code = run(sender, error);
+        code = sender_run(sender, error);
         result->seconds = (double)(rm_tsc() - begun_tsc) / tsc_hz;
     }
     result->turns = sender->index - sender->joined - sender->link_down_turns - sender->skipped_turns;
     result->link_down_turns = sender->link_down_turns;
     result->skipped_turns = sender->skipped_turns;
-    destroy(sender);
+    sender_destroy(sender);
     return code;
 }

@@ -124,7 +124,7 @@ static void send_native(struct rm_sender_path *path, struct rm_payload const *pa
     rm_sender_link_commit(path->link, rm_datagram_bytes(&path->template), path->counters, true);
 }
 
-static void begin(struct rm_sender_group *group, rm_turn turn) {
+static void sender_group_begin(struct rm_sender_group *group, rm_turn turn) {
     group->begun = true;
     group->counter_error = group->counter_faults == NULL ? 0 : rm_counter_faults_error(group->counter_faults, turn);
 }
@@ -134,7 +134,7 @@ static void put_turn(struct rm_sender_group *group, uint64_t reading, rm_turn tu
     group->number = turns == 1 ? reading : reading / turns;
     uint32_t const place = (uint32_t)(reading - group->number * turns);
     if (place == 0)
-        begin(group, turn);
+        sender_group_begin(group, turn);
     if (!group->begun)
         return;
     rm_payload_put(&group->payload, place, turn + group->counter_error, lanes);

@@ -22,7 +22,7 @@ static struct link_wait wait_begin(struct rm_sender_link const *link) {
 }
 
 /** True when waiting on is of use; spends a moment. */
-static bool wait_on(struct rm_sender_link *link, struct link_wait *wait) {
+static bool sender_link_wait_on(struct rm_sender_link *link, struct link_wait *wait) {
     rm_pause();
     if (atomic_load_explicit(link->stop, memory_order_relaxed))
         return false;
@@ -55,7 +55,7 @@ static bool send_filled(struct rm_sender_link *link) {
         uint32_t taken;
         while ((taken = link->sink.send(link->sink.state, &link->burst)) == 0 && sending) {
             waited = true;
-            sending = wait_on(link, &wait);
+            sending = sender_link_wait_on(link, &wait);
         }
         if (waited)
             wait_end(&wait, link->owner[gone]);
@@ -87,11 +87,11 @@ void rm_sender_link_flush(struct rm_sender_link *link) {
     link->filled = 0;
 }
 
-static bool reserve(struct rm_sender_link *link) {
+static bool sender_link_reserve(struct rm_sender_link *link) {
     uint32_t const wanted = link->expected == 0 ? 1 : link->expected > RM_BURST ? RM_BURST : link->expected;
     struct link_wait wait = wait_begin(link);
     while ((link->burst.count = link->sink.reserve(link->sink.state, &link->burst, wanted)) == 0)
-        if (!wait_on(link, &wait))
+        if (!sender_link_wait_on(link, &wait))
             return false;
     return true;
 }
@@ -99,7 +99,7 @@ static bool reserve(struct rm_sender_link *link) {
 uint8_t *rm_sender_link_buffer(struct rm_sender_link *link) {
     if (link->filled == link->burst.count) {
         rm_sender_link_flush(link);
-        if (link->lost || !reserve(link))
+        if (link->lost || !sender_link_reserve(link))
             return NULL;
     }
     return link->burst.data[link->filled];

@@ -33,7 +33,7 @@ static bool needs_net(struct rm_ring_config const *ring) {
     return false;
 }
 
-static enum rm_code start_net(struct rm_ring_config const *ring, struct rm_error *error) {
+static enum rm_code start_session_net(struct rm_ring_config const *ring, struct rm_error *error) {
     if (!needs_net(ring))
         return RM_OK;
     struct rm_net_config config = {0};
@@ -129,7 +129,7 @@ static void sum_up(struct session_run *run, struct rm_sender_result const *resul
         rm_summary_print(&summary, stdout);
 }
 
-static enum rm_code send_all(struct session_run *run, struct rm_error *error) {
+static enum rm_code session_send_all(struct session_run *run, struct rm_error *error) {
     struct rm_session const *session = run->session;
     struct rm_ring_config const *ring = session->ring;
     struct rm_sender_setup setup = {
@@ -189,7 +189,7 @@ static enum rm_code run_with_ports(struct session_run *run, struct rm_error *err
     if (code == RM_OK)
         code = open_chains(run, error);
     if (code == RM_OK)
-        code = send_all(run, error);
+        code = session_send_all(run, error);
     if (has_chains(run))
         rm_chain_duty_close(&run->duty);
     rm_members_free(&run->members);
@@ -203,7 +203,7 @@ static enum rm_code run_with_net(struct session_run *run, struct rm_error *error
     if (ring->core != RM_RING_ANY_CORE && rm_pin((uint32_t)ring->core, error) != RM_OK)
         code = error->code = RM_E_CONFIG; /* the file or the option says which */
     if (code == RM_OK)
-        code = start_net(ring, error);
+        code = start_session_net(ring, error);
     if (code != RM_OK)
         return code;
     run->tsc_hz = rm_tsc_hz_measure();

@@ -20,7 +20,7 @@ static struct {
 };
 enum { FAULTS = sizeof faults / sizeof faults[0] };
 
-static uint64_t sum(struct rm_summary const *summary, enum rm_sender_counter counter) {
+static uint64_t sum_sender_counter(struct rm_summary const *summary, enum rm_sender_counter counter) {
     uint64_t total = 0;
     for (uint32_t i = 0; i < summary->blocks; ++i)
         total += rm_counter_get(summary->counters[i], counter);
@@ -48,7 +48,7 @@ static uint64_t sum_supply(struct rm_summary const *summary, enum rm_supply_coun
     return total;
 }
 
-static uint64_t refused(struct rm_summary const *summary) {
+static uint64_t sum_refused(struct rm_summary const *summary) {
     return sum_supply(summary, RM_SUPPLY_MALFORMED) + sum_supply(summary, RM_SUPPLY_MISDIRECTED) +
            sum_supply(summary, RM_SUPPLY_OLD_GENERATION) + sum_supply(summary, RM_SUPPLY_REPEATED);
 }
@@ -58,7 +58,7 @@ static void print_chains(struct rm_summary const *summary, FILE *out) {
             "%u chains obeyed %" PRIu64 " setpoint datagrams, were asked %" PRIu64 " times, refused %" PRIu64
             ", sent %" PRIu64 " answers\n",
             summary->chains, sum_supply(summary, RM_SUPPLY_SETPOINTS), sum_supply(summary, RM_SUPPLY_QUERIES),
-            refused(summary), sum_supply(summary, RM_SUPPLY_ANSWERS));
+            sum_refused(summary), sum_supply(summary, RM_SUPPLY_ANSWERS));
 }
 
 static void print_chains_json(struct rm_summary const *summary, FILE *out) {
@@ -66,11 +66,11 @@ static void print_chains_json(struct rm_summary const *summary, FILE *out) {
             ", \"chains\": %u, \"setpoints\": %" PRIu64 ", \"queries\": %" PRIu64 ", \"refused\": %" PRIu64
             ", \"answers\": %" PRIu64,
             summary->chains, sum_supply(summary, RM_SUPPLY_SETPOINTS), sum_supply(summary, RM_SUPPLY_QUERIES),
-            refused(summary), sum_supply(summary, RM_SUPPLY_ANSWERS));
+            sum_refused(summary), sum_supply(summary, RM_SUPPLY_ANSWERS));
 }
 
 void rm_summary_print(struct rm_summary const *summary, FILE *out) {
-    uint64_t const sent = sum(summary, RM_SENDER_SENT), turns = summary->result.turns;
+    uint64_t const sent = sum_sender_counter(summary, RM_SENDER_SENT), turns = summary->result.turns;
     if (summary->chains != 0)
         print_chains(summary, out);
     if (summary->instruments == 0)
@@ -80,10 +80,10 @@ void rm_summary_print(struct rm_summary const *summary, FILE *out) {
             " turns in %.3f s (%.0f turns/s, %.3f Mpps); waited "
             "%" PRIu64 " times for the link, %.1f us at most; faults:",
             sent, summary->instruments, turns, summary->result.seconds, per_second(summary, turns),
-            1e-6 * per_second(summary, sent), sum(summary, RM_SENDER_WAITS), longest_wait_us(summary));
+            1e-6 * per_second(summary, sent), sum_sender_counter(summary, RM_SENDER_WAITS), longest_wait_us(summary));
     bool any = false;
     for (unsigned f = 0; f < FAULTS; ++f) {
-        uint64_t const count = sum(summary, faults[f].counter);
+        uint64_t const count = sum_sender_counter(summary, faults[f].counter);
         if (count != 0)
             fprintf(out, "%s %" PRIu64 " %s", any ? "," : "", count, faults[f].name);
         any = any || count != 0;
@@ -100,7 +100,7 @@ void rm_summary_print(struct rm_summary const *summary, FILE *out) {
 }
 
 void rm_summary_print_json(struct rm_summary const *summary, FILE *out) {
-    uint64_t const sent = sum(summary, RM_SENDER_SENT), turns = summary->result.turns;
+    uint64_t const sent = sum_sender_counter(summary, RM_SENDER_SENT), turns = summary->result.turns;
     fprintf(out,
             "{\"instruments\": %u, \"sent\": %" PRIu64 ", \"turns\": %" PRIu64 ", \"link_down_turns\": %" PRIu64
             ", \"skipped_turns\": %" PRIu64 ", \"unsent\": %" PRIu64
@@ -108,7 +108,8 @@ void rm_summary_print_json(struct rm_summary const *summary, FILE *out) {
             summary->instruments, sent, turns, summary->result.link_down_turns, summary->result.skipped_turns,
             summary->unsent, summary->result.seconds, per_second(summary, turns), per_second(summary, sent));
     fprintf(out, "\"waits\": %" PRIu64 ", \"wait_us\": %.1f, \"longest_wait_us\": %.1f, ",
-            sum(summary, RM_SENDER_WAITS), 1e6 * (double)sum(summary, RM_SENDER_WAIT_TICKS) / summary->tsc_hz,
+            sum_sender_counter(summary, RM_SENDER_WAITS),
+            1e6 * (double)sum_sender_counter(summary, RM_SENDER_WAIT_TICKS) / summary->tsc_hz,
             longest_wait_us(summary));
     if (summary->beam != NULL)
         fprintf(out, "\"tune_x\": %.9g, \"tune_y\": %.9g, ", summary->beam->tune_x, summary->beam->tune_y);
@@ -116,7 +117,8 @@ void rm_summary_print_json(struct rm_summary const *summary, FILE *out) {
         fputs("\"tune_x\": null, \"tune_y\": null, ", out);
     fputs("\"faults\": {", out);
     for (unsigned f = 0; f < FAULTS; ++f)
-        fprintf(out, "%s\"%s\": %" PRIu64, f == 0 ? "" : ", ", faults[f].name, sum(summary, faults[f].counter));
+        fprintf(out, "%s\"%s\": %" PRIu64, f == 0 ? "" : ", ", faults[f].name,
+                sum_sender_counter(summary, faults[f].counter));
     fputc('}', out);
     if (summary->chains != 0)
         print_chains_json(summary, out);

@@ -15,11 +15,13 @@ static double const TWO_PI = 6.283185307179586;
 /** Salts of what is drawn once. */
 enum { SALT_TICK = 1, SALT_RATE = 2, SALT_RIPPLE = 3 };
 
-static double drawn(struct rm_supply const *supply, uint64_t salt) {
+static double supply_draw(struct rm_supply const *supply, uint64_t salt) {
     return rm_noise_uniform(supply->key ^ rm_noise_u64(salt));
 }
 
-static double within(double value, double low, double high) { return value < low ? low : value > high ? high : value; }
+static double supply_clamp(double value, double low, double high) {
+    return value < low ? low : value > high ? high : value;
+}
 
 /** Where the slew stops to matter. */
 static double knee_of(struct rm_supply const *supply, double slew) {
@@ -43,12 +45,12 @@ void rm_supply_make(struct rm_supply *supply, struct rm_supply_config const *con
     };
     supply->knee = knee_of(supply, config->slew);
     if (config->regulation_hz > 0) {
-        double const off = config->drift_ppm * 1e-6 * (2 * drawn(supply, SALT_RATE) - 1);
+        double const off = config->drift_ppm * 1e-6 * (2 * supply_draw(supply, SALT_RATE) - 1);
         supply->tick_s = 1 / (config->regulation_hz * (1 + off));
-        supply->tick_first = supply->tick_s * drawn(supply, SALT_TICK);
+        supply->tick_first = supply->tick_s * supply_draw(supply, SALT_TICK);
     }
     for (uint32_t r = 0; r < config->ripple_count; ++r)
-        supply->phase[r] = TWO_PI * drawn(supply, SALT_RIPPLE + r);
+        supply->phase[r] = TWO_PI * supply_draw(supply, SALT_RIPPLE + r);
 }
 
 /** The current without its ripple. In single precision the exponential is half as dear, and exact to 10^-7 of the way
@@ -73,7 +75,7 @@ static double smooth_current(struct rm_supply const *supply, double time, bool *
 }
 
 /** From `time` on it goes to `target`. */
-static void go(struct rm_supply *supply, double time, double target, double slew) {
+static void supply_go_to(struct rm_supply *supply, double time, double target, double slew) {
     bool slewing;
     double const current = smooth_current(supply, time, &slewing);
     supply->since = time > supply->since ? time : supply->since;
@@ -88,12 +90,12 @@ static void take_over(struct rm_supply *supply, struct rm_supply_command const *
     double const resolution = supply->config->resolution;
     if (resolution > 0)
         target = resolution * nearbyint(target / resolution);
-    target = within(target, supply->low, supply->high);
+    target = supply_clamp(target, supply->low, supply->high);
     supply->saturated = command->value < supply->low || command->value > supply->high;
     if (target == supply->target && !supply->safe)
         return;
     supply->safe = false;
-    go(supply, command->time, target, supply->config->slew);
+    supply_go_to(supply, command->time, target, supply->config->slew);
 }
 
 /** When a setpoint that arrives at `time` is taken over. */
@@ -131,7 +133,7 @@ void rm_supply_advance(struct rm_supply *supply, double time) {
 }
 
 /** Leaves all setpoints that are under way. */
-static void leave(struct rm_supply *supply, double time) {
+static void supply_leave_target(struct rm_supply *supply, double time) {
     rm_supply_advance(supply, time);
     supply->count = 0;
     supply->saturated = false;
@@ -140,16 +142,17 @@ static void leave(struct rm_supply *supply, double time) {
 void rm_supply_go_safe(struct rm_supply *supply, double time) {
     if (supply->off)
         return;
-    leave(supply, time);
+    supply_leave_target(supply, time);
     supply->safe = true;
-    go(supply, time, within(supply->config->safe, supply->low, supply->high), supply->config->safe_slew);
+    supply_go_to(supply, time, supply_clamp(supply->config->safe, supply->low, supply->high),
+                 supply->config->safe_slew);
 }
 
 void rm_supply_trip(struct rm_supply *supply, double time) {
-    leave(supply, time);
+    supply_leave_target(supply, time);
     supply->off = true;
     supply->safe = false;
-    go(supply, time, 0, supply->config->slew);
+    supply_go_to(supply, time, 0, supply->config->slew);
 }
 
 void rm_supply_reset(struct rm_supply *supply) { supply->off = false; }
@@ -158,11 +161,11 @@ void rm_supply_limit(struct rm_supply *supply, double time, double limit) {
     rm_supply_advance(supply, time);
     supply->low = fmax(supply->config->low, -limit);
     supply->high = fmin(supply->config->high, limit);
-    double const target = within(supply->target, supply->low, supply->high);
+    double const target = supply_clamp(supply->target, supply->low, supply->high);
     if (target == supply->target)
         return;
     supply->saturated = true;
-    go(supply, time, target, supply->slew);
+    supply_go_to(supply, time, target, supply->slew);
 }
 
 static double with_ripple(struct rm_supply const *supply, double time, double current) {
@@ -171,7 +174,7 @@ static double with_ripple(struct rm_supply const *supply, double time, double cu
     for (uint32_t r = 0; r < supply->config->ripple_count; ++r)
         current +=
             supply->config->ripple[r].amplitude * sin(TWO_PI * supply->config->ripple[r].hz * time + supply->phase[r]);
-    return within(current, supply->config->low, supply->config->high);
+    return supply_clamp(current, supply->config->low, supply->config->high);
 }
 
 double rm_supply_current(struct rm_supply const *supply, double time) {

@@ -32,8 +32,8 @@ cyaml_schema_value_t const rm_events_schema = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct rm_file_events, file_fields)};
 
 /** Adds NAME=VALUE at a time; `what` is what a message calls it. */
-static enum rm_code add(struct rm_events *events, double at, char const *assignment, char const *what,
-                        struct rm_error *error) {
+static enum rm_code add_event(struct rm_events *events, double at, char const *assignment, char const *what,
+                              struct rm_error *error) {
     char const *equals = strchr(assignment, '=');
     if (equals == NULL || equals == assignment || equals[1] == '\0')
         return rm_fail(error, RM_E_ARGUMENT,
@@ -62,7 +62,7 @@ enum rm_code rm_events_add(struct rm_events *events, char const *text, struct rm
     if (end == text || *end != ':')
         return rm_fail(error, RM_E_ARGUMENT, "found \"%s\", expected TIME:NAME=VALUE such as 0.5:feedback/loop=1",
                        text);
-    return add(events, at, end + 1, text, error);
+    return add_event(events, at, end + 1, text, error);
 }
 
 enum rm_code rm_events_load(struct rm_events *events, char const *path, struct rm_error *error) {
@@ -71,7 +71,7 @@ enum rm_code rm_events_load(struct rm_events *events, char const *path, struct r
     struct rm_file_events const *file = data;
     for (unsigned i = 0; code == RM_OK && i < file->event_count; ++i) {
         struct rm_error reason;
-        code = add(events, file->event[i].at, file->event[i].set, file->event[i].set, &reason);
+        code = add_event(events, file->event[i].at, file->event[i].set, file->event[i].set, &reason);
         if (code == RM_E_ARGUMENT) {
             char key[32];
             snprintf(key, sizeof key, "events[%u]", i);

@@ -37,7 +37,7 @@ static void find_lanes(struct rm_feed_input *input, struct rm_config_instrument 
 }
 
 /** The instrument that sends it. */
-static enum rm_code find_instrument(struct finding const *finding, struct rm_config_instrument const **found) {
+static enum rm_code find_fed_instrument(struct finding const *finding, struct rm_config_instrument const **found) {
     struct rm_config const *config = finding->config;
     size_t const bytes = strcspn(finding->name, "/");
     uint32_t i = 0;
@@ -74,7 +74,7 @@ static uint32_t list_stages(struct rm_config_rate const *rates, uint32_t rate,
 }
 
 /** As the server's own streams are described. */
-static void describe(struct rm_feed_input *input, struct rm_config_instrument const *wanted) {
+static void describe_feed_input(struct rm_feed_input *input, struct rm_config_instrument const *wanted) {
     input->stream = (struct rm_stream){
         .capacity = RM_FEED_SLOTS,
         .period = wanted->period_turns,
@@ -127,7 +127,7 @@ static enum rm_code find_rate(struct finding const *finding, struct rm_config_in
     char const *rate = slash == NULL ? NULL : slash + 1;
     struct rm_config_rate rates[RM_CONFIG_RATES_MAX];
     struct rm_fir_design const *stages[RM_FEED_STAGES_MAX] = {NULL};
-    describe(finding->input, wanted);
+    describe_feed_input(finding->input, wanted);
     if (rate == NULL)
         return rm_fail(finding->error, RM_E_CONFIG, "input \"%s\": expected INSTRUMENT/RATE", finding->name);
     if (strcmp(rate, rm_instrument_own_rate(wanted->period_turns)) == 0)
@@ -141,7 +141,7 @@ static enum rm_code find_rate(struct finding const *finding, struct rm_config_in
 
 static enum rm_code find_input(struct finding const *finding) {
     struct rm_config_instrument const *wanted = NULL;
-    enum rm_code const code = find_instrument(finding, &wanted);
+    enum rm_code const code = find_fed_instrument(finding, &wanted);
     return wanted == NULL || code != RM_OK ? code : find_rate(finding, wanted);
 }
 
@@ -179,12 +179,12 @@ void rm_feed_close(struct rm_feed *feed) {
 
 /* ── reading ── */
 
-static void keep(struct rm_feed_input *input, struct rm_record const *record) {
+static void feed_input_keep(struct rm_feed_input *input, struct rm_record const *record) {
     input->slot[record->turn / input->stream.period % RM_FEED_SLOTS] = *record;
 }
 
 /** Pushes what came, or NULL, through the decimators; what leaves the last one is kept. */
-static void filter(struct rm_feed_input *input, struct rm_record const *record) {
+static void feed_input_filter(struct rm_feed_input *input, struct rm_record const *record) {
     struct rm_decimated out, in;
     if (rm_decimator_inputs(&input->stage[0])->next_turn == RM_TURN_NONE) {
         if (record == NULL)
@@ -199,7 +199,7 @@ static void filter(struct rm_feed_input *input, struct rm_record const *record) 
         more = rm_decimator_push_decimated(&input->stage[s], &in, &out);
     }
     if (more && !out.absent)
-        keep(input, &out.record);
+        feed_input_keep(input, &out.record);
 }
 
 /** What a datagram of a described layout makes of the lanes of its kind. */
@@ -210,7 +210,7 @@ static void describe_lanes(struct rm_feed_input const *input, union rm_lane *lan
         lanes[l] = rm_lane_source_take(&input->source[l], own);
 }
 
-static void read(struct rm_feed_input *input, struct rm_plant *plant, rm_turn turn) {
+static void feed_input_read(struct rm_feed_input *input, struct rm_plant *plant, rm_turn turn) {
     struct rm_record record = {.turn = turn, .tag = rm_tag_full_rate(0, input->status)};
     if (input->frozen)
         memcpy(record.lane, input->frozen_at, sizeof record.lane);
@@ -222,9 +222,9 @@ static void read(struct rm_feed_input *input, struct rm_plant *plant, rm_turn tu
         record.lane[l].i = 0;
     memcpy(input->frozen_at, record.lane, sizeof record.lane);
     if (input->stage_count > 0)
-        filter(input, input->dropped ? NULL : &record);
+        feed_input_filter(input, input->dropped ? NULL : &record);
     else if (!input->dropped)
-        keep(input, &record);
+        feed_input_keep(input, &record);
 }
 
 /** Reads all instruments whose turn it is. */
@@ -238,7 +238,7 @@ static enum rm_code read_turn(struct rm_feed *feed, struct rm_plant *plant, rm_t
             code = rm_plant_advance(plant, rm_plant_seconds(plant, turn), error);
         advanced = true;
         if (code == RM_OK)
-            read(&feed->input[i], plant, turn);
+            feed_input_read(&feed->input[i], plant, turn);
     }
     return code;
 }

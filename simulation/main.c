@@ -13,19 +13,19 @@ enum { EXIT_GOOD = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 /** Set by a signal; the second one ends the process at once. */
 static volatile sig_atomic_t ending;
 
-static void end(int signal_number) {
+static void simulate_end(int signal_number) {
     (void)signal_number;
     ending = 1;
 }
 
 static void listen_to_signals(void) {
     struct sigaction action = {.sa_flags = (int)SA_RESETHAND};
-    action.sa_handler = end;
+    action.sa_handler = simulate_end;
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
 }
 
-static void say(struct rm_simulation const *simulation) {
+static void simulate_say(struct rm_simulation const *simulation) {
     double const seconds = (double)simulation->done / rm_simulation_rate_hz(simulation);
     double const times = simulation->wall_s > 0 ? seconds / simulation->wall_s : 0;
     printf("%llu cycles of %s, %.6g s at %.6g Hz%s, in %.3g s: %.3g times as %s as real time; results in %s\n",
@@ -34,7 +34,7 @@ static void say(struct rm_simulation const *simulation) {
            simulation->wall_s, times >= 1 ? times : 1 / times, times >= 1 ? "fast" : "slow", simulation->options->out);
 }
 
-static enum rm_code simulate(struct rm_simulate_options *options, struct rm_error *error) {
+static enum rm_code simulate_run(struct rm_simulate_options *options, struct rm_error *error) {
     struct rm_simulation simulation;
     struct rm_error reason = {.text = ""};
     enum rm_code code = rm_simulation_open(options, &simulation, error);
@@ -49,7 +49,7 @@ static enum rm_code simulate(struct rm_simulate_options *options, struct rm_erro
         if (code == RM_OK && options->json)
             rm_summary_print(&simulation, stdout);
         else if (code == RM_OK)
-            say(&simulation);
+            simulate_say(&simulation);
     }
     rm_simulation_close(&simulation);
     return code;
@@ -66,7 +66,7 @@ int main(int argc, char **argv) {
         printf("ringmaster-simulate %s\n", RM_VERSION);
     else if (code == RM_OK) {
         listen_to_signals();
-        code = simulate(&options, &error);
+        code = simulate_run(&options, &error);
     }
     rm_events_free(&options.events);
     if (code == RM_OK)

@@ -83,8 +83,8 @@ static struct option const options_known[] = {
     {NULL, 0, NULL, 0},
 };
 
-static enum rm_code take_number(char const *option, char const *text, double low, double high, double scale,
-                                double *number, struct rm_error *error) {
+static enum rm_code take_simulate_number(char const *option, char const *text, double low, double high, double scale,
+                                         double *number, struct rm_error *error) {
     char *end;
     double const value = strtod(text, &end);
     if (end == text || *end != '\0' || !(value >= low && value <= high))
@@ -123,7 +123,8 @@ static enum rm_code take_record(char const *text, unsigned *record, struct rm_er
     return RM_OK;
 }
 
-static enum rm_code take(struct rm_simulate_options *options, int key, char const *text, struct rm_error *error) {
+static enum rm_code simulate_take_option(struct rm_simulate_options *options, int key, char const *text,
+                                         struct rm_error *error) {
     switch (key) {
     case KEY_HELP:
         options->help = true;
@@ -135,7 +136,7 @@ static enum rm_code take(struct rm_simulate_options *options, int key, char cons
         options->json = true;
         return RM_OK;
     case KEY_SECONDS:
-        return take_number("seconds", text, 1e-6, 1e6, 1, &options->seconds, error);
+        return take_simulate_number("seconds", text, 1e-6, 1e6, 1, &options->seconds, error);
     case KEY_CYCLES:
         return take_count("cycles", text, &options->cycles, error);
     case KEY_AT:
@@ -148,9 +149,9 @@ static enum rm_code take(struct rm_simulate_options *options, int key, char cons
         options->replay = text;
         return RM_OK;
     case KEY_LATENCY:
-        return take_number("latency-us", text, 0, 1e6, 1e-6, &options->latency_s, error);
+        return take_simulate_number("latency-us", text, 0, 1e6, 1e-6, &options->latency_s, error);
     case KEY_REFRESH:
-        return take_number("refresh-ms", text, 0, 1e9, 1e-3, &options->refresh_s, error);
+        return take_simulate_number("refresh-ms", text, 0, 1e9, 1e-3, &options->refresh_s, error);
     case KEY_OUT:
         options->out = text;
         return RM_OK;
@@ -162,7 +163,8 @@ static enum rm_code take(struct rm_simulate_options *options, int key, char cons
 }
 
 /** What is there, and what goes together. */
-static enum rm_code check(struct rm_simulate_options *options, int words, char **word, struct rm_error *error) {
+static enum rm_code simulate_check_options(struct rm_simulate_options *options, int words, char **word,
+                                           struct rm_error *error) {
     if (options->help || options->version)
         return RM_OK;
     if (words != 2 && words != 3)
@@ -193,9 +195,9 @@ enum rm_code rm_simulate_options_parse(int argc, char **argv, struct rm_simulate
     while ((key = getopt_long(argc, argv, "h", options_known, NULL)) != -1) {
         if (key == '?')
             return rm_fail(error, RM_E_ARGUMENT, "\"%s\" is not known, or its value is missing", argv[optind - 1]);
-        enum rm_code const code = take(options, key, optarg, error);
+        enum rm_code const code = simulate_take_option(options, key, optarg, error);
         if (code != RM_OK)
             return code;
     }
-    return check(options, argc - optind, argv + optind, error);
+    return simulate_check_options(options, argc - optind, argv + optind, error);
 }

@@ -13,7 +13,7 @@ static double const ROUNDING_TURNS = 1e-4; /**< a turn's time was reckoned from 
 
 /* ── datagrams ── */
 
-static bool make_room(struct rm_plant *plant) {
+static bool make_plant_room(struct rm_plant *plant) {
     uint32_t const before = plant->transfer_space;
     if (plant->transfers < before)
         return true;
@@ -32,7 +32,7 @@ static bool make_room(struct rm_plant *plant) {
 
 enum rm_code rm_plant_send(struct rm_plant *plant, double time, uint32_t chain, uint8_t const *payload, uint32_t length,
                            struct rm_error *error) {
-    if (!make_room(plant))
+    if (!make_plant_room(plant))
         return rm_fail(error, RM_E_NO_SPACE, "no memory for %u setpoint datagrams that are under way",
                        plant->transfers);
     struct rm_plant_transfer *transfer =
@@ -44,7 +44,7 @@ enum rm_code rm_plant_send(struct rm_plant *plant, double time, uint32_t chain, 
     return RM_OK;
 }
 
-static void deliver(struct rm_plant *plant) {
+static void plant_deliver_setpoints(struct rm_plant *plant) {
     struct rm_plant_transfer const *transfer = &plant->transfer[plant->first_transfer];
     struct rm_chain_answer answer;
     if (rm_chain_take(&plant->chains.chain[transfer->chain], transfer->payload, transfer->length, transfer->time,
@@ -58,7 +58,7 @@ static void deliver(struct rm_plant *plant) {
 /** Delivers what arrives until `time`. */
 static void deliver_until(struct rm_plant *plant, double time) {
     while (plant->transfers > 0 && plant->transfer[plant->first_transfer].time <= time)
-        deliver(plant);
+        plant_deliver_setpoints(plant);
     if (plant->chains.chain != NULL)
         rm_chains_tick(&plant->chains, time);
 }
@@ -147,7 +147,7 @@ void rm_plant_close(struct rm_plant *plant) {
 /* ── time ── */
 
 /** A look of the machine's background, where it is due. */
-static enum rm_code look(struct rm_plant *plant, double time, struct rm_error *error) {
+static enum rm_code plant_look_at_beam(struct rm_plant *plant, double time, struct rm_error *error) {
     if (plant->refresh_s <= 0 || time - plant->refreshed < plant->refresh_s)
         return RM_OK;
     plant->refreshed = time;
@@ -161,7 +161,7 @@ enum rm_code rm_plant_advance(struct rm_plant *plant, double time, struct rm_err
     while (plant->lanes.machine != NULL && code == RM_OK && (double)plant->lanes.due <= time * rate + ROUNDING_TURNS) {
         uint64_t const turn = plant->lanes.due;
         rm_machine_lanes_advance(&plant->lanes, turn);
-        code = look(plant, (double)turn / rate, error);
+        code = plant_look_at_beam(plant, (double)turn / rate, error);
     }
     deliver_until(plant, time);
     plant->time = time;

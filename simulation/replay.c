@@ -21,8 +21,8 @@ static FILE *open_file(struct rm_replay const *replay, enum rm_recorded which, s
 }
 
 /** A number of simulation.json, which is YAML too. */
-static enum rm_code take_number(struct rm_yaml_document const *document, char const *key, uint64_t *number,
-                                struct rm_error *error) {
+static enum rm_code take_replay_number(struct rm_yaml_document const *document, char const *key, uint64_t *number,
+                                       struct rm_error *error) {
     yaml_node_t const *node = rm_yaml_document_find(document, key);
     char *end = NULL;
     if (node != NULL && node->type == YAML_SCALAR_NODE)
@@ -40,18 +40,18 @@ static enum rm_code take_summary(struct rm_replay *replay, uint64_t counts[2], s
     enum rm_code code = rm_yaml_document_open(path, &document, error);
     if (code != RM_OK)
         return code;
-    code = take_number(&document, "cycles", &replay->cycles, error);
+    code = take_replay_number(&document, "cycles", &replay->cycles, error);
     if (code == RM_OK)
-        code = take_number(&document, "first_turn", &replay->first_turn, error);
+        code = take_replay_number(&document, "first_turn", &replay->first_turn, error);
     if (code == RM_OK)
-        code = take_number(&document, "input_count", &counts[0], error);
+        code = take_replay_number(&document, "input_count", &counts[0], error);
     if (code == RM_OK)
-        code = take_number(&document, "actuator_count", &counts[1], error);
+        code = take_replay_number(&document, "actuator_count", &counts[1], error);
     rm_yaml_document_close(&document);
     return code;
 }
 
-static enum rm_code open_all(struct rm_replay *replay, struct rm_events *events, struct rm_error *error) {
+static enum rm_code open_replay_parts(struct rm_replay *replay, struct rm_events *events, struct rm_error *error) {
     char path[PATH_MAX];
     replay->readings = open_file(replay, RM_RECORDED_READINGS, error);
     replay->tags = replay->readings == NULL ? NULL : open_file(replay, RM_RECORDED_TAGS, error);
@@ -76,7 +76,7 @@ enum rm_code rm_replay_open(char const *folder, uint32_t inputs, uint32_t actuat
                        "--replay: %s has %llu inputs and %llu actuators, the application has %u and %u", folder,
                        (unsigned long long)counts[0], (unsigned long long)counts[1], inputs, actuators);
     if (code == RM_OK)
-        code = open_all(replay, events, error);
+        code = open_replay_parts(replay, events, error);
     if (code != RM_OK)
         rm_replay_close(replay);
     return code;

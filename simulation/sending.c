@@ -35,7 +35,7 @@ static enum rm_code find_chains(struct rm_sending *sending, struct rm_error *err
 
 /* ── answers ── */
 
-static void join(struct rm_sending *sending, uint32_t supply, double value) {
+static void sending_join(struct rm_sending *sending, uint32_t supply, double value) {
     rm_guard_join(sending->guard, supply, value);
     rm_guard_fault(sending->guard, supply, sending->tripped[supply]);
     sending->sent[supply] = (double)rm_guard_setpoints(sending->guard)[supply];
@@ -48,10 +48,10 @@ static void hear_supply(struct rm_sending *sending, struct rm_sending_chain cons
     bool const tripped = (bits & RM_SUPPLY_BIT_TRIPPED) != 0;
     sending->tripped[supply] = tripped;
     if ((before || tripped || !chain->joined) && isfinite(readback))
-        join(sending, supply, readback);
+        sending_join(sending, supply, readback);
 }
 
-static void hear(void *context, uint32_t plant_chain, struct rm_chain_answer const *answer) {
+static void sending_hear_answer(void *context, uint32_t plant_chain, struct rm_chain_answer const *answer) {
     struct rm_sending *sending = context;
     uint32_t const c = sending->server_chain[plant_chain];
     if (c == UINT32_MAX || !sending->config->chain[c].readback)
@@ -90,8 +90,8 @@ static void count_silence(struct rm_sending *sending, uint32_t c) {
 
 /* ── life ── */
 
-static enum rm_code post(struct rm_sending *sending, uint32_t c, uint8_t flags, rm_turn turn, double time,
-                         float const *values, struct rm_error *error) {
+static enum rm_code sending_post_frame(struct rm_sending *sending, uint32_t c, uint8_t flags, rm_turn turn, double time,
+                                       float const *values, struct rm_error *error) {
     uint8_t payload[RM_SETPOINT_LONGEST];
     struct rm_config_chain const *wanted = &sending->config->chain[c];
     struct rm_sending_chain *chain = &sending->chain[c];
@@ -103,7 +103,7 @@ static enum rm_code post(struct rm_sending *sending, uint32_t c, uint8_t flags, 
 enum rm_code rm_sending_open(struct rm_config const *config, uint32_t application, struct rm_plant *plant,
                              struct rm_sending *sending, struct rm_error *error) {
     *sending = (struct rm_sending){.config = config, .application = application, .plant = plant};
-    plant->answer = hear;
+    plant->answer = sending_hear_answer;
     plant->context = sending;
     enum rm_code code = find_chains(sending, error);
     if (code == RM_OK && config->chain_count > 0)
@@ -112,9 +112,9 @@ enum rm_code rm_sending_open(struct rm_config const *config, uint32_t applicatio
         struct rm_config_chain const *wanted = &config->chain[c];
         for (uint32_t s = wanted->first_supply; !wanted->readback && s < wanted->first_supply + wanted->supply_count;
              ++s)
-            join(sending, s, config->supply[s].safe);
+            sending_join(sending, s, config->supply[s].safe);
         sending->chain[c].joined = !wanted->readback;
-        code = post(sending, c, RM_SETPOINT_QUERY, plant->config.first_turn, plant->time, NULL, error);
+        code = sending_post_frame(sending, c, RM_SETPOINT_QUERY, plant->config.first_turn, plant->time, NULL, error);
     }
     if (code == RM_OK)
         code = rm_plant_advance(plant, plant->time, error);
@@ -146,10 +146,10 @@ static enum rm_code send_chain(struct rm_sending *sending, uint32_t c, rm_turn t
     struct rm_config_chain const *wanted = &sending->config->chain[c];
     float const *values = rm_guard_setpoints(sending->guard) + wanted->first_supply;
     if (!sending->chain[c].joined)
-        return post(sending, c, RM_SETPOINT_QUERY, turn, time, NULL, error);
+        return sending_post_frame(sending, c, RM_SETPOINT_QUERY, turn, time, NULL, error);
     for (uint32_t s = 0; s < wanted->supply_count; ++s)
         sending->sent[wanted->first_supply + s] = (double)values[s];
-    return post(sending, c, 0, turn, time, values, error);
+    return sending_post_frame(sending, c, 0, turn, time, values, error);
 }
 
 enum rm_code rm_sending_cycle(struct rm_sending *sending, rm_turn turn, double time, struct rm_error *error) {

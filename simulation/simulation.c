@@ -67,7 +67,7 @@ static enum rm_code open_replay(struct rm_simulation *simulation, struct rm_erro
     return code;
 }
 
-static enum rm_code allocate(struct rm_simulation *simulation, struct rm_error *error) {
+static enum rm_code simulation_allocate(struct rm_simulation *simulation, struct rm_error *error) {
     struct rm_host_program const *program = simulation->program;
     size_t const inputs = program->setup.input_count + 1ul;
     size_t const widest = program->setup.actuator_count + program->reading_values + 1ul;
@@ -103,7 +103,7 @@ enum rm_code rm_simulation_open(struct rm_simulate_options *options, struct rm_s
     if (code == RM_OK)
         code = options->replay != NULL ? open_replay(simulation, error) : open_ring(simulation, error);
     if (code == RM_OK)
-        code = allocate(simulation, error);
+        code = simulation_allocate(simulation, error);
     if (code != RM_OK)
         return code;
     rm_events_sort(&options->events);
@@ -212,7 +212,7 @@ static enum rm_code befall_ring(struct rm_simulation *simulation, struct rm_even
                    event->name, event->value, simulation->program->setup.name);
 }
 
-static enum rm_code happen(struct rm_simulation *simulation, double time, struct rm_error *error) {
+static enum rm_code simulation_apply_events(struct rm_simulation *simulation, double time, struct rm_error *error) {
     struct rm_events const *events = &simulation->options->events;
     char const *own = simulation->program->setup.name;
     size_t const bytes = strlen(own);
@@ -229,7 +229,7 @@ static enum rm_code happen(struct rm_simulation *simulation, double time, struct
 
 /* ── one cycle ── */
 
-static enum rm_code gather(struct rm_simulation *simulation, rm_turn turn, struct rm_error *error) {
+static enum rm_code simulation_gather_inputs(struct rm_simulation *simulation, rm_turn turn, struct rm_error *error) {
     if (simulation->replays)
         return rm_replay_next(&simulation->replay, turn, simulation->record, simulation->missing,
                               simulation->program->sent, error);
@@ -240,7 +240,7 @@ static enum rm_code gather(struct rm_simulation *simulation, rm_turn turn, struc
 }
 
 /** The order of arrivals: that of the inputs, or another in each cycle. */
-static void shuffle(struct rm_simulation *simulation) {
+static void simulation_shuffle_inputs(struct rm_simulation *simulation) {
     uint32_t const count = simulation->program->setup.input_count;
     uint32_t *order = simulation->order;
     for (uint32_t i = 0; i < count; ++i)
@@ -256,9 +256,9 @@ static void shuffle(struct rm_simulation *simulation) {
     }
 }
 
-static uint32_t arrive(struct rm_simulation *simulation) {
+static uint32_t simulation_deliver_inputs(struct rm_simulation *simulation) {
     uint32_t missing = 0;
-    shuffle(simulation);
+    simulation_shuffle_inputs(simulation);
     for (uint32_t i = 0; i < simulation->program->setup.input_count; ++i) {
         uint32_t const input = simulation->order[i];
         if (simulation->missing[input])
@@ -270,7 +270,7 @@ static uint32_t arrive(struct rm_simulation *simulation) {
 }
 
 /** The cycles of setpoints until the application's next step. */
-static enum rm_code send(struct rm_simulation *simulation, rm_turn turn, struct rm_error *error) {
+static enum rm_code simulation_send_setpoints(struct rm_simulation *simulation, rm_turn turn, struct rm_error *error) {
     struct rm_config_setpoints const *setpoints = &simulation->config->setpoints;
     if (simulation->replays || setpoints->period_turns == 0)
         return RM_OK;
@@ -320,16 +320,16 @@ static void record_reported(struct rm_simulation *simulation) {
     rm_recording_put(recording, RM_RECORDED_STREAMS, program->stream, code->stream_count * sizeof *program->stream);
 }
 
-static enum rm_code step(struct rm_simulation *simulation, rm_turn turn, struct rm_error *error) {
+static enum rm_code simulation_step_turn(struct rm_simulation *simulation, rm_turn turn, struct rm_error *error) {
     struct rm_host_program *program = simulation->program;
-    enum rm_code code = gather(simulation, turn, error);
+    enum rm_code code = simulation_gather_inputs(simulation, turn, error);
     if (code == RM_OK && simulation->done == 0)
         code = rm_host_program_init(program, error);
     if (code != RM_OK)
         return code;
     record_inputs(simulation);
     rm_host_program_expect(program, NULL);
-    uint32_t const missing = arrive(simulation);
+    uint32_t const missing = simulation_deliver_inputs(simulation);
     bool const sends =
         rm_host_program_step(program, turn, simulation->record, simulation->missing, missing) == RM_STEP_SEND;
     rm_recording_put(&simulation->recording, RM_RECORDED_SETPOINTS, program->command.setpoint,
@@ -338,7 +338,7 @@ static enum rm_code step(struct rm_simulation *simulation, rm_turn turn, struct 
     simulation->quiet += !sends;
     if (sends && !simulation->replays)
         rm_sending_vector(&simulation->sending, turn, program->command.setpoint);
-    code = send(simulation, turn, error);
+    code = simulation_send_setpoints(simulation, turn, error);
     rm_host_program_prepare(program);
     rm_host_program_work(program);
     record_reported(simulation);
@@ -369,9 +369,9 @@ enum rm_code rm_simulation_run(struct rm_simulation *simulation, volatile sig_at
     enum rm_code code = RM_OK;
     while (code == RM_OK && simulation->done < simulation->cycles && !*stop) {
         rm_turn const turn = simulation->first_turn + simulation->done * simulation->program->setup.period_turns;
-        code = happen(simulation, (double)simulation->done * period_s, error);
+        code = simulation_apply_events(simulation, (double)simulation->done * period_s, error);
         if (code == RM_OK)
-            code = step(simulation, turn, error);
+            code = simulation_step_turn(simulation, turn, error);
         uint64_t const now = simulation->done % 64 == 0 ? rm_monotonic_ns() : shown;
         if (now - shown > 200000000) {
             show_progress(simulation, (double)(now - begun) * 1e-9, false);

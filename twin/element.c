@@ -16,11 +16,11 @@ static void *copy_of(void const *from, size_t bytes, bool *failed) {
     return made;
 }
 
-static double *numbers(double const *from, uint32_t count, bool *failed) {
+static double *copy_numbers(double const *from, uint32_t count, bool *failed) {
     return copy_of(from, count * sizeof *from, failed);
 }
 
-static struct rm_wiggler *wiggler(struct rm_wiggler const *from, bool *failed) {
+static struct rm_wiggler *copy_wiggler(struct rm_wiggler const *from, bool *failed) {
     struct rm_wiggler *const made = copy_of(from, sizeof *from, failed);
     if (made == NULL)
         return NULL;
@@ -32,17 +32,17 @@ static struct rm_wiggler *wiggler(struct rm_wiggler const *from, bool *failed) {
 bool rm_element_copy(struct rm_element const *from, struct rm_element *to) {
     bool failed = false;
     *to = *from;
-    to->polynom_a = numbers(from->polynom_a, from->max_order + 1, &failed);
-    to->polynom_b = numbers(from->polynom_b, from->max_order + 1, &failed);
-    to->fringe_integrals = numbers(from->fringe_integrals, 10, &failed);
-    to->t1 = numbers(from->t1, 6, &failed);
-    to->t2 = numbers(from->t2, 6, &failed);
-    to->r1 = numbers(from->r1, 36, &failed);
-    to->r2 = numbers(from->r2, 36, &failed);
-    to->rectangle_aperture = numbers(from->rectangle_aperture, 4, &failed);
-    to->elliptic_aperture = numbers(from->elliptic_aperture, 2, &failed);
-    to->matrix = numbers(from->matrix, 36, &failed);
-    to->wiggler = wiggler(from->wiggler, &failed);
+    to->polynom_a = copy_numbers(from->polynom_a, from->max_order + 1, &failed);
+    to->polynom_b = copy_numbers(from->polynom_b, from->max_order + 1, &failed);
+    to->fringe_integrals = copy_numbers(from->fringe_integrals, 10, &failed);
+    to->t1 = copy_numbers(from->t1, 6, &failed);
+    to->t2 = copy_numbers(from->t2, 6, &failed);
+    to->r1 = copy_numbers(from->r1, 36, &failed);
+    to->r2 = copy_numbers(from->r2, 36, &failed);
+    to->rectangle_aperture = copy_numbers(from->rectangle_aperture, 4, &failed);
+    to->elliptic_aperture = copy_numbers(from->elliptic_aperture, 2, &failed);
+    to->matrix = copy_numbers(from->matrix, 36, &failed);
+    to->wiggler = copy_wiggler(from->wiggler, &failed);
     if (failed)
         rm_element_clear(to);
     return !failed;

@@ -16,7 +16,7 @@ struct element_look {
     struct rm_error *error;
 };
 
-static enum rm_code refuse(struct element_look const *look, char const *what) {
+static enum rm_code element_check_refuse(struct element_look const *look, char const *what) {
     return rm_fail(look->error, RM_E_CONFIG, "element %u (\"%.*s\"): %s", look->index, RM_ELEMENT_NAME_BYTES - 1,
                    look->element->name, what);
 }
@@ -27,7 +27,7 @@ static enum rm_code all_of_finite(struct element_look const *look, char const *n
     for (uint32_t i = 0; numbers != NULL && i < count; ++i)
         if (!isfinite(numbers[i])) {
             snprintf(text, sizeof text, "%s[%u] is %f; every number must be finite", name, i, numbers[i]);
-            return refuse(look, text);
+            return element_check_refuse(look, text);
         }
     return RM_OK;
 }
@@ -70,18 +70,20 @@ static enum rm_code all_finite(struct element_look const *look) {
 static enum rm_code codes_known(struct element_look const *look) {
     struct rm_element const *const e = look->element;
     if (memchr(e->name, '\0', sizeof e->name) == NULL)
-        return refuse(look, "its name has no end; at most 63 bytes and a zero");
+        return element_check_refuse(look, "its name has no end; at most 63 bytes and a zero");
     if ((unsigned)e->kind >= RM_ELEMENT_KINDS)
-        return refuse(look, "its kind is none of enum rm_element_kind");
+        return element_check_refuse(look, "its kind is none of enum rm_element_kind");
     if ((unsigned)e->pass >= RM_PASSES)
-        return refuse(look, "its pass is none of enum rm_pass");
+        return element_check_refuse(look, "its pass is none of enum rm_pass");
     if ((unsigned)e->radiation > RM_RADIATION_QUANTUM || rm_pass_name(e->pass, e->radiation) == NULL)
-        return refuse(look, "its pass has no such variant with radiation; set radiation to RM_RADIATION_NONE");
+        return element_check_refuse(look,
+                                    "its pass has no such variant with radiation; set radiation to RM_RADIATION_NONE");
     if (e->max_order >= RM_POLYNOM_ORDERS)
-        return refuse(look, "max_order is beyond 31; leave out the highest orders");
+        return element_check_refuse(look, "max_order is beyond 31; leave out the highest orders");
     for (int end = 0; end < 2; ++end)
         if (e->fringe_bend[end] > 3 || e->fringe_quad[end] > 2)
-            return refuse(look, "a fringe method is not known; fringe_bend is 0 to 3, fringe_quad 0 to 2");
+            return element_check_refuse(look,
+                                        "a fringe method is not known; fringe_bend is 0 to 3, fringe_quad 0 to 2");
     return RM_OK;
 }
 
@@ -90,22 +92,22 @@ static bool has_polynoms(struct rm_element const *e) { return e->polynom_a != NU
 static enum rm_code check_integrated(struct element_look const *look, bool bends) {
     struct rm_element const *const e = look->element;
     if (!has_polynoms(e))
-        return refuse(look, "its pass needs polynom_a and polynom_b");
+        return element_check_refuse(look, "its pass needs polynom_a and polynom_b");
     if (e->steps < 1 || e->steps > MOST_STEPS)
-        return refuse(look, "its pass needs steps from 1 to 100000");
+        return element_check_refuse(look, "its pass needs steps from 1 to 100000");
     if (e->length_m < 0)
-        return refuse(look, "its length is below 0, and its pass integrates; only a drift may go back");
+        return element_check_refuse(look, "its length is below 0, and its pass integrates; only a drift may go back");
     if (bends && e->length_m == 0)
-        return refuse(look, "a bend needs a length above 0");
+        return element_check_refuse(look, "a bend needs a length above 0");
     return RM_OK;
 }
 
 static enum rm_code check_linear(struct element_look const *look, bool bends) {
     struct rm_element const *const e = look->element;
     if (!has_polynoms(e) || e->max_order < 1)
-        return refuse(look, "its pass needs polynom_a and polynom_b with max_order of at least 1");
+        return element_check_refuse(look, "its pass needs polynom_a and polynom_b with max_order of at least 1");
     if (e->length_m < 0 || (bends && e->length_m == 0))
-        return refuse(look, "its pass needs a length above 0");
+        return element_check_refuse(look, "its pass needs a length above 0");
     return RM_OK;
 }
 
@@ -113,18 +115,18 @@ static enum rm_code check_aperture(struct element_look const *look, bool needed)
     double const *const rectangle = look->element->rectangle_aperture;
     double const *const ellipse = look->element->elliptic_aperture;
     if (needed && rectangle == NULL)
-        return refuse(look, "its pass needs rectangle_aperture");
+        return element_check_refuse(look, "its pass needs rectangle_aperture");
     if (rectangle != NULL && (rectangle[0] > rectangle[1] || rectangle[2] > rectangle[3]))
-        return refuse(look, "rectangle_aperture is turned around; expected xmin, xmax, ymin, ymax");
+        return element_check_refuse(look, "rectangle_aperture is turned around; expected xmin, xmax, ymin, ymax");
     if (ellipse != NULL && (ellipse[0] <= 0 || ellipse[1] <= 0))
-        return refuse(look, "elliptic_aperture needs half axes above 0");
+        return element_check_refuse(look, "elliptic_aperture needs half axes above 0");
     return RM_OK;
 }
 
 static enum rm_code check_harmonics(struct element_look const *look, struct rm_wiggler_harmonic const *list,
                                     uint32_t count) {
     if (count != 0 && list == NULL)
-        return refuse(look, "its wiggler counts harmonics that are not there");
+        return element_check_refuse(look, "its wiggler counts harmonics that are not there");
     for (uint32_t i = 0; i < count; ++i) {
         double const numbers[] = {list[i].number, list[i].amplitude, list[i].kx,
                                   list[i].ky,     list[i].kz,        list[i].phase_rad};
@@ -132,7 +134,7 @@ static enum rm_code check_harmonics(struct element_look const *look, struct rm_w
         if (code != RM_OK)
             return code;
         if (list[i].kz == 0)
-            return refuse(look, "a harmonic of its wiggler has kz 0; expected a number of periods");
+            return element_check_refuse(look, "a harmonic of its wiggler has kz 0; expected a number of periods");
     }
     return RM_OK;
 }
@@ -140,17 +142,17 @@ static enum rm_code check_harmonics(struct element_look const *look, struct rm_w
 static enum rm_code check_wiggler(struct element_look const *look) {
     struct rm_wiggler const *const w = look->element->wiggler;
     if (w == NULL)
-        return look->element->pass == RM_PASS_GWIG ? refuse(look, "its pass needs a wiggler") : RM_OK;
+        return look->element->pass == RM_PASS_GWIG ? element_check_refuse(look, "its pass needs a wiggler") : RM_OK;
     enum rm_code const code = all_of_finite(look, "peak_field_t", &w->peak_field_t, 1);
     if (code != RM_OK)
         return code;
     if (!(w->period_m > 0) || !isfinite(w->period_m) || look->element->length_m <= 0)
-        return refuse(look, "a wiggler needs a length and a period above 0");
+        return element_check_refuse(look, "a wiggler needs a length and a period above 0");
     double const periods = look->element->length_m / w->period_m;
     if (fabs(periods - round(periods)) > 1e-6 || periods > MOST_STEPS)
-        return refuse(look, "a wiggler's length must be a whole number of periods");
+        return element_check_refuse(look, "a wiggler's length must be a whole number of periods");
     if (w->steps_per_period < 1 || w->steps_per_period > MOST_STEPS || (w->method != 2 && w->method != 4))
-        return refuse(look, "a wiggler needs steps_per_period of at least 1 and method 2 or 4");
+        return element_check_refuse(look, "a wiggler needs steps_per_period of at least 1 and method 2 or 4");
     enum rm_code const by = check_harmonics(look, w->by, w->by_count);
     return by != RM_OK ? by : check_harmonics(look, w->bx, w->bx_count);
 }
@@ -169,13 +171,13 @@ static enum rm_code check_pass(struct element_look const *look) {
     case RM_PASS_BEND_LINEAR:
         return check_linear(look, true);
     case RM_PASS_THIN_MPOLE:
-        return has_polynoms(e) ? RM_OK : refuse(look, "its pass needs polynom_a and polynom_b");
+        return has_polynoms(e) ? RM_OK : element_check_refuse(look, "its pass needs polynom_a and polynom_b");
     case RM_PASS_RF_CAVITY:
         return e->length_m < 0 || e->frequency_hz < 0
-                   ? refuse(look, "a cavity needs a length and a frequency of at least 0")
+                   ? element_check_refuse(look, "a cavity needs a length and a frequency of at least 0")
                    : RM_OK;
     case RM_PASS_MATRIX66:
-        return e->matrix != NULL ? RM_OK : refuse(look, "its pass needs a matrix");
+        return e->matrix != NULL ? RM_OK : element_check_refuse(look, "its pass needs a matrix");
     default:
         return RM_OK;
     }

@@ -10,8 +10,8 @@ static enum rm_code no_memory(uint32_t count, struct rm_error *error) {
     return rm_fail(error, RM_E_NO_SPACE, "no memory for a lattice of %u elements; free some memory", count);
 }
 
-static enum rm_code check(struct rm_lattice_facts const *info, struct rm_element const *elements, uint32_t count,
-                          struct rm_error *error) {
+static enum rm_code check_lattice(struct rm_lattice_facts const *info, struct rm_element const *elements,
+                                  uint32_t count, struct rm_error *error) {
     if (count == 0)
         return rm_fail(error, RM_E_CONFIG, "lattice \"%s\" has no elements; expected at least one", info->name);
     enum rm_code code = rm_lattice_info_check(info, error);
@@ -22,7 +22,7 @@ static enum rm_code check(struct rm_lattice_facts const *info, struct rm_element
 
 enum rm_code rm_lattice_make(struct rm_lattice_facts const *info, struct rm_element const *elements, uint32_t count,
                              struct rm_lattice **lattice, struct rm_error *error) {
-    enum rm_code const code = check(info, elements, count, error);
+    enum rm_code const code = check_lattice(info, elements, count, error);
     if (code != RM_OK)
         return code;
     struct rm_lattice *const made = calloc(1, sizeof *made);

@@ -31,7 +31,7 @@ static struct rotation_matrix about_s(double angle) {
     return (struct rotation_matrix){{{c, -s, 0}, {s, c, 0}, {0, 0, 1}}};
 }
 
-static struct rotation_matrix back(struct rotation_matrix const *of) {
+static struct rotation_matrix rotation_back(struct rotation_matrix const *of) {
     struct rotation_matrix result;
     for (unsigned i = 0; i < 3; ++i)
         for (unsigned k = 0; k < 3; ++k)
@@ -39,7 +39,7 @@ static struct rotation_matrix back(struct rotation_matrix const *of) {
     return result;
 }
 
-static struct rotation_matrix product(struct rotation_matrix const *a, struct rotation_matrix const *b) {
+static struct rotation_matrix rotation_product(struct rotation_matrix const *a, struct rotation_matrix const *b) {
     struct rotation_matrix result = {{{0}}};
     for (unsigned i = 0; i < 3; ++i)
         for (unsigned k = 0; k < 3; ++k)
@@ -48,7 +48,7 @@ static struct rotation_matrix product(struct rotation_matrix const *a, struct ro
     return result;
 }
 
-static struct vector3 turned(struct rotation_matrix const *by, struct vector3 of) {
+static struct vector3 rotate_vector(struct rotation_matrix const *by, struct vector3 of) {
     struct vector3 result = {{0}};
     for (unsigned i = 0; i < 3; ++i)
         for (unsigned k = 0; k < 3; ++k)
@@ -56,17 +56,17 @@ static struct vector3 turned(struct rotation_matrix const *by, struct vector3 of
     return result;
 }
 
-static struct vector3 sum(struct vector3 a, struct vector3 b, double scale) {
+static struct vector3 vector_sum(struct vector3 a, struct vector3 b, double scale) {
     return (struct vector3){{a.v[0] + scale * b.v[0], a.v[1] + scale * b.v[1], a.v[2] + scale * b.v[2]}};
 }
 
 /** `of` along axis `k` of a frame. */
-static double along(struct rotation_matrix const *frame, unsigned k, struct vector3 of) {
+static double component_along(struct rotation_matrix const *frame, unsigned k, struct vector3 of) {
     return frame->m[0][k] * of.v[0] + frame->m[1][k] * of.v[1] + frame->m[2][k] * of.v[2];
 }
 
 /** From one frame to another that is turned by `r` and lies `distance` further along its own axis: eq. (9). */
-static void matrix(struct rotation_matrix const *r, double distance, double to[36]) {
+static void misalign_set_matrix(struct rotation_matrix const *r, double distance, double to[36]) {
     double const(*const m)[3] = r->m;
     double const c = m[2][2], d = distance / c;
     double const rows[36] = {
@@ -111,19 +111,19 @@ static void matrix(struct rotation_matrix const *r, double distance, double to[3
 }
 
 /** The constant part, eqs. (8) to (11): `offset` is where the other frame's origin lies, `frame` are its axes. */
-static void translation(struct rotation_matrix const *r, double distance, struct rotation_matrix const *frame,
-                        struct vector3 offset, double to[6]) {
+static void misalign_set_translation(struct rotation_matrix const *r, double distance,
+                                     struct rotation_matrix const *frame, struct vector3 offset, double to[6]) {
     double const d = distance / r->m[2][2];
-    to[0] = d * r->m[2][0] - along(frame, 0, offset);
+    to[0] = d * r->m[2][0] - component_along(frame, 0, offset);
     to[1] = r->m[2][0];
-    to[2] = d * r->m[2][1] - along(frame, 1, offset);
+    to[2] = d * r->m[2][1] - component_along(frame, 1, offset);
     to[3] = r->m[2][1];
     to[4] = 0;
     to[5] = d;
 }
 
 /** Solves m t = t in place, by elimination with pivots; m is lost. These matrices are near the identity. */
-static void solve(double m[36], double t[6]) {
+static void misalign_solve_shift(double m[36], double t[6]) {
     for (unsigned k = 0; k < 6; ++k) {
         unsigned pivot = k;
         for (unsigned i = k + 1; i < 6; ++i)
@@ -153,29 +153,31 @@ struct misalignment {
 
 static struct misalignment misalignment_of(struct rm_element const *element, struct vector3 offset, double roll_rad) {
     double const length = element->length_m, angle = element->bending_angle_rad;
-    struct rotation_matrix const bend = about_y(-angle), half = about_y(-angle / 2), unbend = back(&half);
-    struct rotation_matrix const roll = about_s(roll_rad), rolled = product(&half, &roll);
-    struct rotation_matrix const entrance = product(&rolled, &unbend); /* eq. (31) */
+    struct rotation_matrix const bend = about_y(-angle), half = about_y(-angle / 2), unbend = rotation_back(&half);
+    struct rotation_matrix const roll = about_s(roll_rad), rolled = rotation_product(&half, &roll);
+    struct rotation_matrix const entrance = rotation_product(&rolled, &unbend); /* eq. (31) */
     bool const curved = angle != 0;
     double const reach = curved ? length / angle * sin(angle / 2) : length / 2; /* half the chord */
-    struct vector3 const chord = turned(&half, (struct vector3){{0, 0, reach}});
+    struct vector3 const chord = rotate_vector(&half, (struct vector3){{0, 0, reach}});
     /* Where the entrance of the displaced element is, eq. (33), and the exit against where it should be, eq. (25). */
-    struct vector3 const origin = sum(sum(chord, turned(&entrance, chord), -1), turned(&half, offset), 1);
+    struct vector3 const origin =
+        vector_sum(vector_sum(chord, rotate_vector(&entrance, chord), -1), rotate_vector(&half, offset), 1);
     struct vector3 const exit = {
         {curved ? length / angle * (cos(angle) - 1) : 0, 0, curved ? length / angle * sin(angle) : length}};
-    struct vector3 const back_home = sum(exit, sum(turned(&entrance, exit), origin, 1), -1);
+    struct vector3 const back_home = vector_sum(exit, vector_sum(rotate_vector(&entrance, exit), origin, 1), -1);
 
     struct misalignment result;
-    double const in = along(&entrance, 2, origin), out = along(&bend, 2, back_home);
-    matrix(&entrance, in, result.r1);
-    translation(&entrance, in, &entrance, origin, result.t1);
+    double const in = component_along(&entrance, 2, origin), out = component_along(&bend, 2, back_home);
+    misalign_set_matrix(&entrance, in, result.r1);
+    misalign_set_translation(&entrance, in, &entrance, origin, result.t1);
     double lost[36];
     memcpy(lost, result.r1, sizeof lost);
-    solve(lost, result.t1); /* t1 is added before r1 turns */
-    struct rotation_matrix const unturned = back(&entrance), straight = back(&bend);
-    struct rotation_matrix const first = product(&straight, &unturned), leaving = product(&first, &bend); /* eq. (32) */
-    matrix(&leaving, out, result.r2);
-    translation(&leaving, out, &bend, back_home, result.t2);
+    misalign_solve_shift(lost, result.t1); /* t1 is added before r1 turns */
+    struct rotation_matrix const unturned = rotation_back(&entrance), straight = rotation_back(&bend);
+    struct rotation_matrix const first = rotation_product(&straight, &unturned),
+                                 leaving = rotation_product(&first, &bend); /* eq. (32) */
+    misalign_set_matrix(&leaving, out, result.r2);
+    misalign_set_translation(&leaving, out, &bend, back_home, result.t2);
     return result;
 }
 
@@ -186,7 +188,7 @@ static bool has_room(double **at, size_t count) {
     return *at != NULL;
 }
 
-static void forget(struct rm_element *element) {
+static void forget_misalignment(struct rm_element *element) {
     double **const parts[] = {&element->t1, &element->t2, &element->r1, &element->r2};
     for (unsigned i = 0; i < 4; ++i) {
         free(*parts[i]);
@@ -203,12 +205,12 @@ enum rm_code rm_twin_set_misalignment(struct rm_twin *twin, uint32_t element, do
         return rm_fail(error, RM_E_ARGUMENT, "misalignment of element %u '%s' is not finite: %g, %g, %g m, %g rad",
                        element, it->name, x_m, y_m, z_m, roll_rad);
     if (x_m == 0 && y_m == 0 && z_m == 0 && roll_rad == 0) {
-        forget(it);
+        forget_misalignment(it);
         return RM_OK;
     }
     struct misalignment const made = misalignment_of(it, (struct vector3){{x_m, y_m, z_m}}, roll_rad);
     if (!has_room(&it->t1, 6) || !has_room(&it->t2, 6) || !has_room(&it->r1, 36) || !has_room(&it->r2, 36)) {
-        forget(it);
+        forget_misalignment(it);
         return rm_fail(error, RM_E_NO_SPACE, "no memory to misalign element %u '%s'; it is aligned now", element,
                        it->name);
     }

@@ -6,12 +6,12 @@
 #include "twin_parts.h"
 
 /** Whether the pass of this element has a form with that radiation. */
-static bool knows(struct rm_element const *element, enum rm_radiation radiation) {
+static bool element_knows_radiation(struct rm_element const *element, enum rm_radiation radiation) {
     return rm_pass_name(element->pass, radiation) != NULL;
 }
 
 /** Radiates by AT's defaults. (A matrix only in name: whatever it loses is in it already.) */
-static bool radiates(struct rm_element const *element) {
+static bool element_radiates(struct rm_element const *element) {
     return element->kind == RM_ELEMENT_DIPOLE || element->kind == RM_ELEMENT_QUADRUPOLE ||
            element->kind == RM_ELEMENT_WIGGLER || element->kind == RM_ELEMENT_MATRIX;
 }
@@ -23,7 +23,8 @@ static bool is_field_free(enum rm_pass pass) {
 enum rm_code rm_twin_enable_6d(struct rm_twin *twin, struct rm_error *error) {
     for (uint32_t i = 0; i < twin->count; ++i) {
         struct rm_element const *const element = &twin->elements[i];
-        if (radiates(element) && !is_field_free(element->pass) && !knows(element, RM_RADIATION_CLASSICAL))
+        if (element_radiates(element) && !is_field_free(element->pass) &&
+            !element_knows_radiation(element, RM_RADIATION_CLASSICAL))
             return rm_fail(error, RM_E_CONFIG,
                            "element %u '%s' should radiate, but %s has no form that does; use StrMPoleSymplectic4Pass "
                            "or BndMPoleSymplectic4Pass, or rm_twin_set_radiation for the others",
@@ -33,7 +34,7 @@ enum rm_code rm_twin_enable_6d(struct rm_twin *twin, struct rm_error *error) {
         struct rm_element *const element = &twin->elements[i];
         if (element->kind == RM_ELEMENT_CAVITY)
             element->pass = RM_PASS_RF_CAVITY;
-        else if (radiates(element) && knows(element, RM_RADIATION_CLASSICAL))
+        else if (element_radiates(element) && element_knows_radiation(element, RM_RADIATION_CLASSICAL))
             element->radiation = RM_RADIATION_CLASSICAL;
     }
     return RM_OK;
@@ -63,7 +64,7 @@ enum rm_code rm_twin_set_radiation(struct rm_twin *twin, uint32_t element, enum 
     if ((unsigned)radiation > RM_RADIATION_QUANTUM)
         return rm_fail(error, RM_E_ARGUMENT, "radiation %u of element %u '%s' is no enum rm_radiation",
                        (unsigned)radiation, element, it->name);
-    if (!knows(it, radiation))
+    if (!element_knows_radiation(it, radiation))
         return rm_fail(error, RM_E_ARGUMENT, "element %u '%s': %s has no form with %s radiation", element, it->name,
                        rm_pass_name(it->pass, RM_RADIATION_NONE),
                        radiation == RM_RADIATION_QUANTUM ? "quantum" : "classical");

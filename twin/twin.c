@@ -6,8 +6,8 @@
 #include "base/fail.h"
 #include "lattice_parts.h"
 
-static enum rm_code make(struct rm_lattice const *lattice, struct rm_element const *elements, struct rm_twin **twin,
-                         struct rm_error *error) {
+static enum rm_code make_twin(struct rm_lattice const *lattice, struct rm_element const *elements,
+                              struct rm_twin **twin, struct rm_error *error) {
     struct rm_twin *const made = calloc(1, sizeof *made);
     if (made != NULL) {
         made->lattice = lattice;
@@ -23,11 +23,11 @@ static enum rm_code make(struct rm_lattice const *lattice, struct rm_element con
 }
 
 enum rm_code rm_twin_make(struct rm_lattice const *lattice, struct rm_twin **twin, struct rm_error *error) {
-    return make(lattice, lattice->elements, twin, error);
+    return make_twin(lattice, lattice->elements, twin, error);
 }
 
 enum rm_code rm_twin_copy(struct rm_twin const *twin, struct rm_twin **copy, struct rm_error *error) {
-    enum rm_code const code = make(twin->lattice, twin->elements, copy, error);
+    enum rm_code const code = make_twin(twin->lattice, twin->elements, copy, error);
     if (code == RM_OK)
         (*copy)->seed = twin->seed;
     return code;

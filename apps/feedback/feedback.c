@@ -61,8 +61,8 @@ static void step_out_of_shadow(struct feedback *feedback, struct rm_application_
     feedback_forget_standing(feedback);
 }
 
-static enum rm_step_result step(struct rm_application_setup const *setup, void *state, struct rm_step const *given,
-                                struct rm_command *command) {
+static enum rm_step_result feedback_step(struct rm_application_setup const *setup, void *state,
+                                         struct rm_step const *given, struct rm_command *command) {
     (void)state;
     struct feedback *feedback = setup->memory;
     if (!feedback->has_begun)
@@ -89,7 +89,8 @@ static enum rm_step_result step(struct rm_application_setup const *setup, void *
 
 /* Preparing the next cycle */
 
-static void soften(struct feedback *feedback, struct rm_application_setup const *setup, struct rm_step const *given) {
+static void feedback_soften_handover(struct feedback *feedback, struct rm_application_setup const *setup,
+                                     struct rm_step const *given) {
     double const gain = feedback_setting_of(setup, given, FEEDBACK_GAIN);
     double const start_s = feedback->configuration.soft_start_s;
     double const most = start_s > 0.0 ? feedback->passed * gain / (start_s * feedback->rate_hz) : gain;
@@ -124,7 +125,7 @@ static void after_on(struct feedback *feedback, struct rm_application_setup cons
     if (is_shadow)
         map_other(feedback);
     feedback_loop_learn(loop, is_shadow && feedback->configuration.shadow_inputs > 0 ? feedback->of_other : NULL);
-    soften(feedback, setup, given);
+    feedback_soften_handover(feedback, setup, given);
     if (feedback_is_on(feedback_setting_of(setup, given, FEEDBACK_UNLOAD)))
         feedback_loop_unload(loop);
     control_rf(feedback, setup, given);
@@ -193,7 +194,7 @@ static void note_cause(struct feedback *feedback, struct rm_step const *given) {
 }
 
 /** What the cycle's errors say; of a few rows alone they say nothing. */
-static void look(struct feedback *feedback) {
+static void feedback_look_at_beam(struct feedback *feedback) {
     if (feedback->is_partial)
         return;
     feedback->orbit = feedback_cycle_orbit(&feedback->cycle, feedback->loop.plane, feedback->row_used);
@@ -202,14 +203,14 @@ static void look(struct feedback *feedback) {
         feedback_loop_look(&feedback->loop, feedback->cycle.error);
 }
 
-static void prepare(struct rm_application_setup const *setup, void *state, struct rm_step const *given,
-                    struct rm_command *command) {
+static void feedback_prepare(struct rm_application_setup const *setup, void *state, struct rm_step const *given,
+                             struct rm_command *command) {
     (void)state;
     struct feedback *feedback = setup->memory;
     struct feedback_loop *loop = &feedback->loop;
     bool const is_shadow = feedback_is_on(feedback_setting_of(setup, given, FEEDBACK_SHADOW));
     double const *row_mask = given->setting + setup->setting_at[FEEDBACK_BPM_MASK];
-    look(feedback);
+    feedback_look_at_beam(feedback);
     if (feedback->states.state == FEEDBACK_ON)
         after_on(feedback, setup, given, is_shadow);
     bool const goes_on = is_held(feedback);
@@ -236,14 +237,14 @@ static void prepare(struct rm_application_setup const *setup, void *state, struc
     memset(feedback->has_come, 0, setup->input_count);
 }
 
-static void work(struct rm_application_setup const *setup) {
+static void feedback_work_between(struct rm_application_setup const *setup) {
     struct feedback *feedback = setup->memory;
     feedback_solver_work(&feedback->solver);
 }
 
 /* Beginnings */
 
-static enum rm_code init(struct rm_application_setup const *setup, void *state, struct rm_error *error) {
+static enum rm_code feedback_init(struct rm_application_setup const *setup, void *state, struct rm_error *error) {
     (void)state;
     return feedback_begin(setup->memory, setup, error);
 }
@@ -255,8 +256,8 @@ struct rm_application_code const ringmaster_application = {
     .setting_count = FEEDBACK_SETTINGS,
     .reading_count = FEEDBACK_READINGS,
     .readings = feedback_readings,
-    .init = init,
-    .step = step,
+    .init = feedback_init,
+    .step = feedback_step,
     .accept = feedback_accept,
     .streams = feedback_streams,
     .stream_count = FEEDBACK_STREAMS,
@@ -265,6 +266,6 @@ struct rm_application_code const ringmaster_application = {
     .length = feedback_length,
     .first = feedback_first,
     .arrive = feedback_rows_arrive,
-    .prepare = prepare,
-    .work = work,
+    .prepare = feedback_prepare,
+    .work = feedback_work_between,
 };

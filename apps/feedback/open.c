@@ -140,8 +140,8 @@ static enum rm_code make_all(struct feedback *feedback, struct rm_application_se
                          feedback->layout.outputs);
 }
 
-static enum rm_code open_all(struct feedback *feedback, struct rm_application_setup const *setup,
-                             struct rm_error *error) {
+static enum rm_code open_feedback_parts(struct feedback *feedback, struct rm_application_setup const *setup,
+                                        struct rm_error *error) {
     if (setup->configuration == NULL)
         return feedback_fail(error, RM_E_CONFIG,
                              "the feedback needs a file of its own: give the application %s a key `configuration`",
@@ -186,7 +186,7 @@ enum rm_code feedback_open(struct rm_application_setup const *setup, void **memo
     if (feedback == NULL)
         return feedback_fail(error, RM_E_NO_SPACE, "no memory for the feedback");
     feedback->rate_hz = setup->turn_rate_hz / (double)setup->period_turns;
-    enum rm_code const code = open_all(feedback, setup, error);
+    enum rm_code const code = open_feedback_parts(feedback, setup, error);
     if (code != RM_OK) {
         feedback_close(feedback);
         return code;
@@ -242,7 +242,7 @@ void feedback_forget_standing(struct feedback *feedback) {
     feedback->rf_setpoint = NAN;
 }
 
-static void forget(struct feedback *feedback, struct rm_application_setup const *setup) {
+static void feedback_forget_all(struct feedback *feedback, struct rm_application_setup const *setup) {
     uint32_t const rows = feedback->layout.rows, outputs = feedback->layout.outputs;
     memset(feedback->watched, 0, rows * sizeof *feedback->watched);
     memset(feedback->row_used, 1, rows);
@@ -288,7 +288,7 @@ enum rm_code feedback_begin(struct feedback *feedback, struct rm_application_set
     if (code != RM_OK)
         return code;
     struct feedback_configuration const *configuration = &feedback->configuration;
-    forget(feedback, setup);
+    feedback_forget_all(feedback, setup);
     double const *setting = setup->setting;
     feedback->states = (struct feedback_states){
         .state = FEEDBACK_OFF,

@@ -61,7 +61,7 @@ __attribute__((noinline)) static uint32_t drain_whole(struct measurement *measur
     return (uint32_t)(measurement->received - before);
 }
 
-static enum rm_code fill(struct rm_measure_feed *feed, uint32_t datagrams, struct rm_error *error) {
+static enum rm_code measure_fill_feed(struct rm_measure_feed *feed, uint32_t datagrams, struct rm_error *error) {
     uint32_t const sent = rm_measure_feed_fill(feed, datagrams);
     if (sent != datagrams)
         return rm_fail(error, RM_E_NO_SPACE, "port \"%s\" took %u of %u datagrams: its ring or its pool is too small",
@@ -83,7 +83,8 @@ static enum rm_code drain_times(struct measurement *measurement, bool whole, uin
                                 double *ns_per_packet, struct rm_error *error) {
     uint64_t spent_ns = 0;
     for (uint32_t i = 0; i < times; ++i) {
-        enum rm_code const code = fill(whole ? &measurement->seen : &measurement->unseen, datagrams, error);
+        enum rm_code const code =
+            measure_fill_feed(whole ? &measurement->seen : &measurement->unseen, datagrams, error);
         if (code != RM_OK)
             return code;
         uint64_t const begin_ns = core_time_ns();
@@ -148,7 +149,7 @@ static enum rm_code measure_figure(struct measurement *measurement, struct rm_me
     return code;
 }
 
-static uint64_t sum(struct measurement const *measurement, enum rm_stream_counter counter) {
+static uint64_t measure_sum_counter(struct measurement const *measurement, enum rm_stream_counter counter) {
     uint64_t total = 0;
     for (uint32_t i = 0; i < measurement->config->instrument_count; ++i)
         total += rm_counter_get(measurement->server->instrument[i]->counters, counter);
@@ -158,22 +159,23 @@ static uint64_t sum(struct measurement const *measurement, enum rm_stream_counte
 /** Refused packets cost little: they would make a fine figure. */
 static enum rm_code check_accepted(struct measurement const *measurement, struct rm_error *error) {
     rm_receive_flush(measurement->receive, 0);
-    uint64_t const accepted = sum(measurement, RM_STREAM_ACCEPTED);
-    uint64_t const skipped = sum(measurement, RM_STREAM_SKIPPED);
+    uint64_t const accepted = measure_sum_counter(measurement, RM_STREAM_ACCEPTED);
+    uint64_t const skipped = measure_sum_counter(measurement, RM_STREAM_SKIPPED);
     if (accepted == measurement->received && skipped == 0)
         return RM_OK;
     uint64_t const decoded = rm_counter_get(measurement->queue->counters, RM_PORT_DECODED);
-    return rm_fail(error, RM_E_SYSTEM,
-                   "of %" PRIu64 " datagrams %" PRIu64 " were decoded and %" PRIu64 " accepted (out of order %" PRIu64
-                   ", duplicate %" PRIu64 ", turn ahead %" PRIu64 ", turn behind %" PRIu64
-                   ", turn out of range %" PRIu64 "), and %" PRIu64
-                   " turns were skipped; expected all and none, for other figures say nothing",
-                   measurement->received, decoded, accepted, sum(measurement, RM_STREAM_OUT_OF_ORDER),
-                   sum(measurement, RM_STREAM_DUPLICATE), sum(measurement, RM_STREAM_TURN_AHEAD),
-                   sum(measurement, RM_STREAM_TURN_BEHIND), sum(measurement, RM_STREAM_TURN_OUT_OF_RANGE), skipped);
+    return rm_fail(
+        error, RM_E_SYSTEM,
+        "of %" PRIu64 " datagrams %" PRIu64 " were decoded and %" PRIu64 " accepted (out of order %" PRIu64
+        ", duplicate %" PRIu64 ", turn ahead %" PRIu64 ", turn behind %" PRIu64 ", turn out of range %" PRIu64
+        "), and %" PRIu64 " turns were skipped; expected all and none, for other figures say nothing",
+        measurement->received, decoded, accepted, measure_sum_counter(measurement, RM_STREAM_OUT_OF_ORDER),
+        measure_sum_counter(measurement, RM_STREAM_DUPLICATE), measure_sum_counter(measurement, RM_STREAM_TURN_AHEAD),
+        measure_sum_counter(measurement, RM_STREAM_TURN_BEHIND),
+        measure_sum_counter(measurement, RM_STREAM_TURN_OUT_OF_RANGE), skipped);
 }
 
-static enum rm_code pin(struct rm_config const *config, uint32_t role, struct rm_error *error) {
+static enum rm_code measure_pin_thread(struct rm_config const *config, uint32_t role, struct rm_error *error) {
     struct rm_error why;
     if (rm_pin(config->role[role].core, &why) == RM_OK)
         return RM_OK;
@@ -192,8 +194,8 @@ static enum rm_code measure_all(struct measurement *measurement, bool by_turn, s
         measurement->server->tsc_hz / config->turn_rate_hz / measurement->config->instrument_count;
     bool const seen = rm_measure_feed_init(&measurement->seen, config, measurement->port, !by_turn);
     bool const unseen = rm_measure_feed_init(&measurement->unseen, config, measurement->port, !by_turn);
-    enum rm_code code =
-        seen && unseen ? pin(config, role, error) : rm_fail(error, RM_E_NO_SPACE, "no memory for the order of turns");
+    enum rm_code code = seen && unseen ? measure_pin_thread(config, role, error)
+                                       : rm_fail(error, RM_E_NO_SPACE, "no memory for the order of turns");
     measurement->progress_ns = rm_monotonic_ns() + PROGRESS_NS;
     for (uint32_t i = 0; code == RM_OK && i < figures; ++i)
         code = measure_figure(measurement, &figure[i], error);

@@ -36,7 +36,7 @@ bool rm_measure_feed_init(struct rm_measure_feed *feed, struct rm_config const *
 void rm_measure_feed_free(struct rm_measure_feed *feed) { free(feed->order); }
 
 /** Marsaglia's xorshift64. */
-static uint64_t draw(uint64_t *state) {
+static uint64_t measure_feed_draw(uint64_t *state) {
     *state ^= *state << 13;
     *state ^= *state >> 7;
     *state ^= *state << 17;
@@ -47,7 +47,7 @@ static void begin_turn(struct rm_measure_feed *feed) {
     feed->next = 0;
     ++feed->turn;
     for (uint32_t i = feed->config->instrument_count - 1; feed->shuffled && i > 0; --i) {
-        uint32_t const other = (uint32_t)(draw(&feed->random) % (i + 1));
+        uint32_t const other = (uint32_t)(measure_feed_draw(&feed->random) % (i + 1));
         uint32_t const taken = feed->order[i];
         feed->order[i] = feed->order[other];
         feed->order[other] = taken;
@@ -62,7 +62,7 @@ uint32_t rm_measure_frame_bytes(struct rm_config const *config, uint32_t instrum
 }
 
 /** The frame of one instrument's turn; returns its length. */
-static uint32_t write_frame(struct rm_measure_feed const *feed, uint32_t index, uint8_t *frame) {
+static uint32_t write_measured_frame(struct rm_measure_feed const *feed, uint32_t index, uint8_t *frame) {
     struct rm_config_instrument const *instrument = &feed->config->instrument[index];
     struct rm_flow const flow = {
         .source_ipv4 = instrument->source_ipv4,
@@ -90,7 +90,7 @@ uint32_t rm_measure_feed_fill(struct rm_measure_feed *feed, uint32_t datagrams) 
         for (uint32_t i = 0; i < burst.count; ++i) {
             if (feed->next == feed->config->instrument_count)
                 begin_turn(feed);
-            burst.length[i] = write_frame(feed, feed->order[feed->next++], burst.data[i]);
+            burst.length[i] = write_measured_frame(feed, feed->order[feed->next++], burst.data[i]);
         }
         sent += rm_port_send(feed->port, 0, &burst);
         if (burst.count != 0) {

@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool wrong(char const *option, char const *found, char const *expected) {
+static bool wrong_option(char const *option, char const *found, char const *expected) {
     fprintf(stderr, "ringmaster-measure: --%s: found \"%s\", expected %s\n", option, found, expected);
     return false;
 }
 
-static bool read_number(char const *option, char const *text, uint32_t most, uint32_t *number) {
+static bool read_number_option(char const *option, char const *text, uint32_t most, uint32_t *number) {
     char *end;
     errno = 0;
     unsigned long const value = strtoul(text, &end, 10);
@@ -21,7 +21,7 @@ static bool read_number(char const *option, char const *text, uint32_t most, uin
     }
     char range[32];
     snprintf(range, sizeof range, "1 to %u", most);
-    return wrong(option, text, range);
+    return wrong_option(option, text, range);
 }
 
 static bool read_simd(char const *text, enum rm_simd *simd) {
@@ -30,24 +30,24 @@ static bool read_simd(char const *text, enum rm_simd *simd) {
     for (unsigned i = 0; i < sizeof words / sizeof words[0]; ++i)
         if (strcmp(text, words[i]) == 0) {
             *simd = (enum rm_simd)i;
-            return i <= (unsigned)rm_simd_best() || wrong("simd", text, "an instruction set that this CPU has");
+            return i <= (unsigned)rm_simd_best() || wrong_option("simd", text, "an instruction set that this CPU has");
         }
-    return wrong("simd", text, "scalar, avx2 or avx512");
+    return wrong_option("simd", text, "scalar, avx2 or avx512");
 }
 
 static bool read_order(char const *text, bool *by_turn) {
     *by_turn = strcmp(text, "turn") == 0;
-    return *by_turn || strcmp(text, "random") == 0 || wrong("order", text, "random or turn");
+    return *by_turn || strcmp(text, "random") == 0 || wrong_option("order", text, "random or turn");
 }
 
 static bool read_option(int which, char const *text, struct rm_measure_options *options) {
     switch (which) {
     case 'd':
-        return read_number("datagrams", text, RM_MEASURE_DATAGRAMS_MAX, &options->datagrams);
+        return read_number_option("datagrams", text, RM_MEASURE_DATAGRAMS_MAX, &options->datagrams);
     case 'r':
-        return read_number("rounds", text, RM_MEASURE_ROUNDS_MAX, &options->rounds);
+        return read_number_option("rounds", text, RM_MEASURE_ROUNDS_MAX, &options->rounds);
     case 'l':
-        return read_number("lanes", text, RM_LANES, &options->lanes);
+        return read_number_option("lanes", text, RM_LANES, &options->lanes);
     case 's':
         return read_simd(text, &options->simd);
     case 'o':

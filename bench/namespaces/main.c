@@ -16,7 +16,7 @@
 
 enum { WRONG_USAGE = 2, SKIPPED = 77 };
 
-static bool read_number(char const *text, int least, int most, int *number) {
+static bool read_number_argument(char const *text, int least, int most, int *number) {
     char *end = NULL;
     long const found = strtol(text, &end, 10);
     if (end == text || *end != '\0' || found < least || found > most) {
@@ -27,12 +27,12 @@ static bool read_number(char const *text, int least, int most, int *number) {
     return true;
 }
 
-static bool read_options(int argc, char **argv, struct rm_veth_links *links) {
+static bool read_namespace_options(int argc, char **argv, struct rm_veth_links *links) {
     struct option const known[] = {
         {"links", required_argument, NULL, 'l'}, {"mtu", required_argument, NULL, 'm'}, {NULL, 0, NULL, 0}};
     for (int which = 0; (which = getopt_long(argc, argv, "", known, NULL)) != -1;) {
-        bool const good = which == 'l'   ? read_number(optarg, 1, RM_VETH_LINKS_MAX, &links->count)
-                          : which == 'm' ? read_number(optarg, RM_VETH_MTU_MIN, RM_VETH_MTU_MAX, &links->mtu)
+        bool const good = which == 'l'   ? read_number_argument(optarg, 1, RM_VETH_LINKS_MAX, &links->count)
+                          : which == 'm' ? read_number_argument(optarg, RM_VETH_MTU_MIN, RM_VETH_MTU_MAX, &links->mtu)
                                          : false;
         if (!good)
             return false;
@@ -42,7 +42,7 @@ static bool read_options(int argc, char **argv, struct rm_veth_links *links) {
 
 int main(int argc, char **argv) {
     struct rm_veth_links links = {.count = 1, .mtu = 1500};
-    if (!read_options(argc, argv, &links)) {
+    if (!read_namespace_options(argc, argv, &links)) {
         fprintf(stderr, "Usage: ringmaster-veth-pair [--links N] [--mtu BYTES]\n");
         return WRONG_USAGE;
     }

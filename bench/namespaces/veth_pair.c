@@ -13,7 +13,7 @@
 #include "veth_setup.h"
 
 /** Holds a namespace of its own until its parent ends; writes one byte when it is there. */
-static void hold(int ready, pid_t parent) {
+static void hold_namespace(int ready, pid_t parent) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent || unshare(CLONE_NEWNET) != 0)
         _exit(1);
@@ -32,7 +32,7 @@ static pid_t start_holder(void) {
     pid_t const holder = fork();
     if (holder == 0) {
         close(ready[0]);
-        hold(ready[1], parent);
+        hold_namespace(ready[1], parent);
     }
     close(ready[1]);
     char byte;

@@ -16,7 +16,7 @@ enum rm_code rm_departures_new(struct rm_departures *departures, char const *pat
     return code;
 }
 
-static enum rm_code fail(char const *path, struct rm_error *error) {
+static enum rm_code departures_fail(char const *path, struct rm_error *error) {
     return rm_fail(error, RM_E_SYSTEM, "--cycles: cannot write %s: %s", path, strerror(errno));
 }
 
@@ -26,12 +26,12 @@ enum rm_code rm_departures_write(struct rm_departures const *departures, uint64_
     struct rm_tally_range const all = {0, cycles};
     FILE *const file = fopen(departures->path, "wbe");
     if (file == NULL)
-        return fail(departures->path, error);
+        return departures_fail(departures->path, error);
     enum rm_code code = RM_OK;
     for (uint32_t i = 0; i < departures->links && code == RM_OK; ++i)
         code = rm_cycles_write(&departures->of_link[i], i, &all, file, error);
     if (fclose(file) != 0 && code == RM_OK)
-        code = fail(departures->path, error);
+        code = departures_fail(departures->path, error);
     return code;
 }
 

@@ -61,7 +61,7 @@ static double monotonic_s(void) {
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-static void nap(void) {
+static void generator_nap(void) {
     struct timespec const time = {.tv_nsec = NAP_NS};
     nanosleep(&time, NULL);
 }
@@ -73,26 +73,26 @@ static enum rm_code wait_for_peers(struct generator *generator, struct rm_error 
         while (rm_link_check(generator->link[i], error) != RM_OK && !rm_stop_requested(&generator->stop)) {
             if (++naps > PEER_NAPS)
                 return RM_E_SYSTEM;
-            nap();
+            generator_nap();
         }
     }
     return RM_OK;
 }
 
-static bool pending(struct generator const *generator) {
+static bool generator_has_pending(struct generator const *generator) {
     bool some = false;
     for (uint32_t i = 0; i < generator->options.link_count; ++i)
         some |= generator->outbox[i].count != 0;
     return some;
 }
 
-static void flush(struct generator *generator) {
+static void generator_flush(struct generator *generator) {
     for (uint32_t i = 0; i < generator->options.link_count; ++i)
         if (generator->outbox[i].count != 0)
             rm_outbox_flush(&generator->outbox[i]);
 }
 
-static bool lost(struct generator const *generator) {
+static bool generator_has_lost(struct generator const *generator) {
     bool one = false;
     for (uint32_t i = 0; i < generator->options.link_count; ++i)
         one |= generator->outbox[i].lost;
@@ -105,7 +105,7 @@ static void wait_for_group(struct generator *generator, uint64_t cycle, uint32_t
         return;
     double const after = generator->options.group_gap_us * 1e-6 * generator->tsc_hz * link;
     uint64_t const due = rm_schedule_due(&generator->schedule, cycle) + (uint64_t)after;
-    flush(generator);
+    generator_flush(generator);
     while (rm_tsc() < due && !rm_stop_requested(&generator->stop))
         rm_pause();
 }
@@ -135,19 +135,19 @@ static void put_cycle(struct generator *generator, uint64_t cycle, uint64_t now)
 }
 
 /** Sends what is due, in bursts: until nothing more is. False when all is over. */
-static bool turn(struct generator *generator, uint64_t now) {
+static bool generator_send_turn(struct generator *generator, uint64_t now) {
     uint64_t cycle;
     bool busy = rm_schedule_take(&generator->schedule, now, &cycle);
     if (busy) {
         put_cycle(generator, cycle, now);
     } else {
-        busy = pending(generator);
+        busy = generator_has_pending(generator);
         if (busy)
-            flush(generator);
+            generator_flush(generator);
         rm_pause();
     }
     rm_poll_times_loop(&generator->polling, rm_tsc(), busy);
-    return now < generator->end_tsc && (!rm_schedule_over(&generator->schedule) || pending(generator));
+    return now < generator->end_tsc && (!rm_schedule_over(&generator->schedule) || generator_has_pending(generator));
 }
 
 /** How many there are to be. */
@@ -155,7 +155,7 @@ static uint64_t cycles_of(struct rm_generator_options const *options) {
     return options->rate_hz > 0 ? (uint64_t)(options->rate_hz * options->seconds + 0.5) : UINT64_MAX;
 }
 
-static void run(struct generator *generator) {
+static void generator_run(struct generator *generator) {
     struct rm_generator_options const *const options = &generator->options;
     double const jitter_s = options->jitter_us * 1e-6;
     struct rm_schedule_plan const plan = {
@@ -175,7 +175,8 @@ static void run(struct generator *generator) {
     generator->began_s = monotonic_s();
     uint64_t now = rm_tsc(), look = now + look_ticks;
     rm_poll_times_begin(&generator->polling, now, generator->tsc_hz);
-    while (turn(generator, now) && !lost(generator) && !rm_stop_requested(&generator->stop)) {
+    while (generator_send_turn(generator, now) && !generator_has_lost(generator) &&
+           !rm_stop_requested(&generator->stop)) {
         now = rm_tsc();
         if (now < look)
             continue;
@@ -183,7 +184,7 @@ static void run(struct generator *generator) {
         for (uint32_t i = 0; i < options->link_count; ++i)
             rm_outbox_check(&generator->outbox[i]);
     }
-    flush(generator);
+    generator_flush(generator);
     generator->seconds = (double)(rm_tsc() - generator->polling.begin) / generator->tsc_hz;
     generator->cpu_s = rm_thread_seconds() - cpu_begin_s;
 }
@@ -196,11 +197,11 @@ static void say_end(struct generator *generator) {
             if (!generator->outbox[i].lost)
                 rm_outbox_say_end(&generator->outbox[i], (uint32_t)options->first_flow, (uint32_t)options->instruments,
                                   generator->schedule.next);
-        nap();
+        generator_nap();
     }
 }
 
-static unsigned long long whole(uint64_t number) { return number; }
+static unsigned long long generator_whole(uint64_t number) { return number; }
 
 static void print_link(struct generator *generator, uint32_t i, uint64_t refused) {
     struct rm_outbox const *const outbox = &generator->outbox[i];
@@ -209,20 +210,23 @@ static void print_link(struct generator *generator, uint32_t i, uint64_t refused
     double const us = 1e6 / generator->tsc_hz;
     printf("%s{\"link\": ", i == 0 ? "" : ", ");
     rm_json_text(rm_link_text(generator->link[i]));
-    printf(", \"sent\": %llu, \"bytes\": %llu, \"dropped\": %llu, \"unsent\": %llu, \"waits\": %llu, ", whole(sent),
-           whole(bytes), whole(outbox->dropped), whole(outbox->unsent + refused), whole(outbox->waits));
+    printf(", \"sent\": %llu, \"bytes\": %llu, \"dropped\": %llu, \"unsent\": %llu, \"waits\": %llu, ",
+           generator_whole(sent), generator_whole(bytes), generator_whole(outbox->dropped),
+           generator_whole(outbox->unsent + refused), generator_whole(outbox->waits));
     printf("\"waited_us\": %.1f, \"longest_wait_us\": %.1f}", (double)outbox->waited_ticks * us,
            (double)outbox->longest_wait_ticks * us);
 }
 
-static void print(struct generator *generator, uint64_t const *refused) {
-    char const *const ended = lost(generator) ? "link" : rm_stop_requested(&generator->stop) ? "interrupted" : "done";
+static void generator_print(struct generator *generator, uint64_t const *refused) {
+    char const *const ended = generator_has_lost(generator)         ? "link"
+                              : rm_stop_requested(&generator->stop) ? "interrupted"
+                                                                    : "done";
     printf("{\"ended\": \"%s\", \"tsc_hz\": %.0f, \"cycles\": %llu, \"seconds\": %.6f, ", ended, generator->tsc_hz,
-           whole(generator->schedule.next), generator->seconds);
+           generator_whole(generator->schedule.next), generator->seconds);
     printf("\"began_s\": %.6f, \"ended_s\": %.6f, \"rate_hz\": %g, ", generator->began_s,
            generator->began_s + generator->seconds, generator->options.rate_hz);
     printf("\"behind_cycles\": %llu, \"longest_behind_us\": %.1f, \"busy_share\": %.4f, ",
-           whole(generator->schedule.behind),
+           generator_whole(generator->schedule.behind),
            (double)generator->schedule.longest_behind_ticks / generator->tsc_hz * 1e6,
            rm_poll_times_busy_share(&generator->polling));
     printf("\"share\": %.4f, \"links\": [", generator->seconds > 0 ? generator->cpu_s / generator->seconds : 0);
@@ -232,7 +236,7 @@ static void print(struct generator *generator, uint64_t const *refused) {
 }
 
 /** With the links open. */
-static enum rm_code send_all(struct generator *generator, struct rm_error *error) {
+static enum rm_code send_all_turns(struct generator *generator, struct rm_error *error) {
     enum rm_code code = rm_pin((uint32_t)generator->options.core, error);
     if (code == RM_OK)
         code = rm_departures_new(&generator->departures, generator->options.cycles_path, generator->options.link_count,
@@ -247,7 +251,7 @@ static enum rm_code send_all(struct generator *generator, struct rm_error *error
                         generator->options.drop_every, generator->tsc_hz, &generator->stop);
     puts("{\"ready\": true}");
     fflush(stdout);
-    run(generator);
+    generator_run(generator);
     for (uint32_t i = 0; i < generator->options.link_count; ++i) {
         struct rm_link_statistics totals;
         rm_link_totals(generator->link[i], &totals);
@@ -257,7 +261,7 @@ static enum rm_code send_all(struct generator *generator, struct rm_error *error
     for (uint32_t i = 0; i < generator->options.link_count; ++i)
         if (generator->outbox[i].lost)
             fprintf(stderr, "ringmaster-generator: %s\n", generator->outbox[i].error.text);
-    print(generator, refused);
+    generator_print(generator, refused);
     return rm_departures_write(&generator->departures, generator->schedule.next, error);
 }
 
@@ -277,7 +281,7 @@ int main(int argc, char **argv) {
     if (code == RM_OK) {
         code = rm_links_open(generator.options.link, generator.options.link_count, generator.link, &error);
         if (code == RM_OK) {
-            code = send_all(&generator, &error);
+            code = send_all_turns(&generator, &error);
             rm_links_close(generator.link, generator.options.link_count);
             rm_departures_free(&generator.departures);
         }
@@ -285,5 +289,5 @@ int main(int argc, char **argv) {
     }
     if (code != RM_OK)
         fprintf(stderr, "ringmaster-generator: %s\n", error.text);
-    return code == RM_OK && !lost(&generator) ? 0 : 1;
+    return code == RM_OK && !generator_has_lost(&generator) ? 0 : 1;
 }

@@ -55,7 +55,7 @@ static enum rm_code check_sizes(struct rm_generator_options const *options, stru
     return RM_OK;
 }
 
-static enum rm_code check_rows(struct rm_generator_options const *options, struct rm_error *error) {
+static enum rm_code check_generator_rows(struct rm_generator_options const *options, struct rm_error *error) {
     double const rows = options->rate_hz * options->seconds * options->link_count;
     if (options->cycles_path == NULL)
         return RM_OK;
@@ -85,12 +85,12 @@ static enum rm_code check_times(struct rm_generator_options const *options, stru
     return RM_OK;
 }
 
-static enum rm_code check(struct rm_generator_options const *options, struct rm_error *error) {
+static enum rm_code generator_options_check(struct rm_generator_options const *options, struct rm_error *error) {
     if (options->first_flow + options->instruments > FLOWS)
         return rm_fail(error, RM_E_ARGUMENT, "--first-flow: instruments have numbers below %d", FLOWS);
     enum rm_code code = check_sizes(options, error);
     if (code == RM_OK)
-        code = check_rows(options, error);
+        code = check_generator_rows(options, error);
     return code == RM_OK ? check_times(options, error) : code;
 }
 
@@ -126,5 +126,5 @@ enum rm_code rm_generator_options_read(int argc, char **argv, struct rm_generato
         {.name = "drop-every", .kind = RM_OPTION_WHOLE, .value = &options->drop_every, .least = 2, .most = MANY},
     };
     enum rm_code const code = rm_options_read(argc, argv, list, sizeof list / sizeof *list, NULL, error);
-    return code == RM_OK ? check(options, error) : code;
+    return code == RM_OK ? generator_options_check(options, error) : code;
 }

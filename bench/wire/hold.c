@@ -13,12 +13,12 @@ bool rm_hold_make(struct rm_hold *hold, uint32_t payload_bytes) {
 
 void rm_hold_free(struct rm_hold *hold) { free(hold->payloads); }
 
-static uint8_t *place(struct rm_hold const *hold, uint64_t number) {
+static uint8_t *hold_slot_of(struct rm_hold const *hold, uint64_t number) {
     return hold->payloads + number % RM_HOLD_DATAGRAMS * hold->payload_bytes;
 }
 
 void rm_hold_put(struct rm_hold *hold, uint8_t const *payload, uint32_t length, uint64_t due) {
-    memcpy(place(hold, hold->put), payload, length);
+    memcpy(hold_slot_of(hold, hold->put), payload, length);
     hold->length[hold->put % RM_HOLD_DATAGRAMS] = length;
     hold->due[hold->put % RM_HOLD_DATAGRAMS] = due;
     ++hold->put;
@@ -26,7 +26,7 @@ void rm_hold_put(struct rm_hold *hold, uint8_t const *payload, uint32_t length, 
 
 uint32_t rm_hold_take(struct rm_hold *hold, uint8_t *payload) {
     uint32_t const length = hold->length[hold->taken % RM_HOLD_DATAGRAMS];
-    memcpy(payload, place(hold, hold->taken), length);
+    memcpy(payload, hold_slot_of(hold, hold->taken), length);
     ++hold->taken;
     return length;
 }

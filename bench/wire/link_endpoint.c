@@ -37,7 +37,7 @@ struct rm_link *rm_link_new(size_t bytes, struct rm_link_ops const *ops, struct 
 }
 
 /** Tells DPDK, which starts once, of all ports that there will be. */
-static enum rm_code start_net(struct rm_link_config const *configs, uint32_t count, struct rm_error *error) {
+static enum rm_code start_links_net(struct rm_link_config const *configs, uint32_t count, struct rm_error *error) {
     struct rm_net_config net = {0};
     snprintf(net.prefix, sizeof net.prefix, "ringmaster-wire-%d", (int)getpid());
     bool needed = false;
@@ -66,7 +66,7 @@ enum rm_code rm_links_open(struct rm_link_config const *configs, uint32_t count,
                            struct rm_error *error) {
     if (count > RM_LINKS_MAX)
         return rm_fail(error, RM_E_ARGUMENT, "%u links; a process takes at most %d", count, RM_LINKS_MAX);
-    enum rm_code code = start_net(configs, count, error);
+    enum rm_code code = start_links_net(configs, count, error);
     uint32_t open = 0;
     for (; open < count && code == RM_OK; ++open)
         code = open_one(&configs[open], &links[open], error);
@@ -101,14 +101,15 @@ static void turn_to(struct rm_link *link, uint8_t const *frame, struct rm_datagr
 }
 
 /** Room for a probe, but no more than the MTU: buffers have no room for a longer payload. */
-static bool fits(struct rm_link const *link, uint32_t length) {
+static bool frame_fits_link(struct rm_link const *link, uint32_t length) {
     return length >= RM_PROBE_BYTES && length <= rm_link_largest_payload(&link->config);
 }
 
 /** True for a frame to our UDP port, of a length that fits. */
-static bool unpack(struct rm_link *link, struct rm_burst const *frames, uint32_t i, struct rm_datagram *datagram) {
+static bool unpack_frame(struct rm_link *link, struct rm_burst const *frames, uint32_t i,
+                         struct rm_datagram *datagram) {
     if (rm_frame_parse(frames->data[i], frames->length[i], frames->checksum_good[i], datagram) != RM_PORT_DECODED ||
-        datagram->destination_port != link->config.udp_port || !fits(link, datagram->length))
+        datagram->destination_port != link->config.udp_port || !frame_fits_link(link, datagram->length))
         return false;
     if (link->config.answer)
         turn_to(link, frames->data[i], datagram);
@@ -120,7 +121,8 @@ uint32_t rm_link_receive(struct rm_link *link, struct rm_link_burst *burst, uint
     uint32_t kept = 0;
     for (uint32_t i = 0; i < came; ++i) {
         struct rm_datagram datagram = {.payload = burst->frames.data[i], .length = burst->frames.length[i]};
-        if (link->ops->ethernet ? !unpack(link, &burst->frames, i, &datagram) : !fits(link, datagram.length))
+        if (link->ops->ethernet ? !unpack_frame(link, &burst->frames, i, &datagram)
+                                : !frame_fits_link(link, datagram.length))
             continue;
         burst->payload[kept] = (uint8_t *)(uintptr_t)datagram.payload;
         burst->length[kept++] = datagram.length;

@@ -88,7 +88,7 @@ bool rm_link_port_config(struct rm_link_config const *config, struct rm_port_con
 }
 
 /** DPDK's own words do not say it. */
-static char const *advice(struct rm_link_config const *config) {
+static char const *link_port_advice(struct rm_link_config const *config) {
     return config->kind != RM_LINK_MEMIF && geteuid() != 0
                ? "; an interface needs CAP_NET_RAW, CAP_NET_ADMIN and, for af_xdp, CAP_BPF: run as root"
                : "";
@@ -104,7 +104,7 @@ enum rm_code rm_link_port_open(struct rm_link_config const *config, struct rm_li
     enum rm_code const code = rm_port_open(&port, &((struct port_link *)made)->port, &why);
     if (code != RM_OK) {
         free(made);
-        return rm_fail(error, code, "link %s: %s%s", config->text, why.text, advice(config));
+        return rm_fail(error, code, "link %s: %s%s", config->text, why.text, link_port_advice(config));
     }
     (void)rm_port_mac(port_of(made), made->flow.source_mac);
     if (config->kind == RM_LINK_AF_PACKET || config->kind == RM_LINK_AF_XDP)

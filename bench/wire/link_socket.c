@@ -18,20 +18,20 @@ enum {
     LONGEST_SLEEP_NS = LONGEST_SLEEP_US * 1000,
 };
 
-static struct rm_socket_link *self(struct rm_link *link) { return (struct rm_socket_link *)link; }
+static struct rm_socket_link *socket_link_of(struct rm_link *link) { return (struct rm_socket_link *)link; }
 
 /** Errors after which the same call may succeed. A UDP peer that refuses may be started later. */
 static bool will_pass(int why) {
     return why == EAGAIN || why == EINTR || why == ENOBUFS || why == ENOMEM || why == ECONNREFUSED;
 }
 
-static int refused(struct rm_socket_link *socket) {
+static int socket_send_refused(struct rm_socket_link *socket) {
     if (!will_pass(errno) || errno == ECONNREFUSED)
         socket->broken = errno;
     return 0;
 }
 
-static uint32_t show(struct rm_socket_link *socket, struct rm_burst *burst, uint32_t i, size_t length) {
+static uint32_t show_datagram(struct rm_socket_link *socket, struct rm_burst *burst, uint32_t i, size_t length) {
     socket->broken = 0;
     burst->data[i] = socket->in + i * (size_t)socket->buffer_bytes;
     burst->length[i] = length > socket->buffer_bytes ? 0 : (uint32_t)length; // a longer one is cut: none of it counts
@@ -41,7 +41,7 @@ static uint32_t show(struct rm_socket_link *socket, struct rm_burst *burst, uint
 
 static uint32_t receive_one(struct rm_socket_link *socket, struct rm_burst *burst, int flags) {
     ssize_t const length = recv(socket->link.file, socket->in, socket->buffer_bytes, flags | MSG_TRUNC);
-    return length < 0 ? (uint32_t)refused(socket) : show(socket, burst, 0, (size_t)length);
+    return length < 0 ? (uint32_t)socket_send_refused(socket) : show_datagram(socket, burst, 0, (size_t)length);
 }
 
 static uint32_t receive_batch(struct rm_socket_link *socket, struct rm_burst *burst, int flags) {
@@ -54,16 +54,16 @@ static uint32_t receive_batch(struct rm_socket_link *socket, struct rm_burst *bu
     }
     int const count = recvmmsg(socket->link.file, messages, socket->link.config.batch, flags | MSG_WAITFORONE, NULL);
     if (count < 0)
-        return (uint32_t)refused(socket);
+        return (uint32_t)socket_send_refused(socket);
     for (uint32_t i = 0; (int)i < count; ++i)
-        show(socket, burst, i, messages[i].msg_hdr.msg_flags & MSG_TRUNC ? SIZE_MAX : messages[i].msg_len);
+        show_datagram(socket, burst, i, messages[i].msg_hdr.msg_flags & MSG_TRUNC ? SIZE_MAX : messages[i].msg_len);
     return (uint32_t)count;
 }
 
 /** A whole sleep is the receiving call's own, as in most programs; a short one needs a call before it, because the
  * kernel rounds a socket's own timeout up to its timer's tick. */
 uint32_t rm_socket_link_receive(struct rm_link *link, struct rm_burst *burst, uint64_t wait_ns) {
-    struct rm_socket_link *const socket = self(link);
+    struct rm_socket_link *const socket = socket_link_of(link);
     if (link->config.spin)
         wait_ns = 0;
     if (wait_ns != 0 && wait_ns != RM_LINK_WAIT) {
@@ -86,7 +86,7 @@ void rm_socket_link_release(struct rm_link *link, struct rm_burst *burst) {
 
 uint32_t rm_socket_link_reserve(struct rm_link *link, struct rm_burst *burst, uint32_t count) {
     for (uint32_t i = 0; i < count; ++i)
-        burst->data[i] = self(link)->out + i * (size_t)self(link)->buffer_bytes;
+        burst->data[i] = socket_link_of(link)->out + i * (size_t)socket_link_of(link)->buffer_bytes;
     return count;
 }
 
@@ -117,7 +117,7 @@ static void drop_first(struct rm_burst *burst, uint32_t gone) {
 }
 
 uint32_t rm_socket_link_send(struct rm_link *link, struct rm_burst *burst) {
-    struct rm_socket_link *const socket = self(link);
+    struct rm_socket_link *const socket = socket_link_of(link);
     uint32_t gone = 0;
     while (gone < burst->count) {
         int const sent = send_some(socket, burst, gone);
@@ -126,7 +126,7 @@ uint32_t rm_socket_link_send(struct rm_link *link, struct rm_burst *burst) {
             continue;
         }
         bool const passes = will_pass(errno);
-        (void)refused(socket);
+        (void)socket_send_refused(socket);
         if (passes)
             break;
         ++socket->unsent;
@@ -137,7 +137,7 @@ uint32_t rm_socket_link_send(struct rm_link *link, struct rm_burst *burst) {
 }
 
 void rm_socket_link_totals(struct rm_link *link, struct rm_link_statistics *totals) {
-    struct rm_socket_link *const socket = self(link);
+    struct rm_socket_link *const socket = socket_link_of(link);
     uint32_t memory[SK_MEMINFO_VARS] = {0};
     socklen_t length = sizeof memory;
     if (getsockopt(link->file, SOL_SOCKET, SO_MEMINFO, memory, &length) == 0) {
@@ -149,7 +149,7 @@ void rm_socket_link_totals(struct rm_link *link, struct rm_link_statistics *tota
 }
 
 enum rm_code rm_socket_link_check(struct rm_link *link, struct rm_error *error) {
-    int const why = self(link)->broken;
+    int const why = socket_link_of(link)->broken;
     if (why == 0)
         return RM_OK;
     if (why == ECONNREFUSED)
@@ -167,8 +167,8 @@ enum rm_code rm_socket_link_check(struct rm_link *link, struct rm_error *error) 
 
 void rm_socket_link_close(struct rm_link *link) {
     close(link->file);
-    free(self(link)->in);
-    free(self(link)->out);
+    free(socket_link_of(link)->in);
+    free(socket_link_of(link)->out);
 }
 
 /** As much memory as the system grants: without CAP_NET_ADMIN no more than net.core.rmem_max and wmem_max. */
@@ -187,7 +187,7 @@ enum rm_code rm_socket_link_new(struct rm_link_config const *config, struct rm_l
         close(file);
         return RM_E_NO_SPACE;
     }
-    struct rm_socket_link *const socket = self(made);
+    struct rm_socket_link *const socket = socket_link_of(made);
     made->file = file;
     socket->buffer_bytes = (longest + 63) / 64 * 64;
     socket->in = aligned_alloc(64, (size_t)RM_BURST * socket->buffer_bytes);

@@ -11,13 +11,13 @@
 #include "base/fail.h"
 #include "link_socket.h"
 
-static struct sockaddr_in address_of(uint32_t ipv4, uint16_t port) {
+static struct sockaddr_in link_address_of(uint32_t ipv4, uint16_t port) {
     return (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(ipv4)};
 }
 
 /** A socket is not told that its address has gone with its interface; another one that asks for it is. */
 static enum rm_code udp_check(struct rm_link *link, struct rm_error *error) {
-    struct sockaddr_in const ours = address_of(link->config.address, 0);
+    struct sockaddr_in const ours = link_address_of(link->config.address, 0);
     int const file = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     bool const gone =
         file >= 0 && bind(file, (struct sockaddr const *)&ours, sizeof ours) != 0 && errno == EADDRNOTAVAIL;
@@ -40,7 +40,7 @@ static struct rm_link_ops const udp_ops = {.ethernet = false,
                                            .check = udp_check,
                                            .close = rm_socket_link_close};
 
-static char const *advice(int why) {
+static char const *link_udp_advice(int why) {
     switch (why) {
     case EADDRINUSE:
         return "another socket has our address; `ss -ulnp` shows whose";
@@ -72,8 +72,8 @@ static void ask_stamps(struct rm_link *link) {
 }
 
 enum rm_code rm_link_udp_open(struct rm_link_config const *config, struct rm_link **link, struct rm_error *error) {
-    struct sockaddr_in const ours = address_of(config->address, config->udp_port);
-    struct sockaddr_in const peers = address_of(config->peer, config->peer_port);
+    struct sockaddr_in const ours = link_address_of(config->address, config->udp_port);
+    struct sockaddr_in const peers = link_address_of(config->peer, config->peer_port);
     int const file = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (file < 0)
         return rm_fail(error, RM_E_SYSTEM, "link %s: cannot open a UDP socket: %s", config->text, strerror(errno));
@@ -82,7 +82,7 @@ enum rm_code rm_link_udp_open(struct rm_link_config const *config, struct rm_lin
         int const why = errno;
         close(file);
         return rm_fail(error, RM_E_SYSTEM, "link %s: cannot bind a UDP socket and connect it to its peer: %s; %s",
-                       config->text, strerror(why), advice(why));
+                       config->text, strerror(why), link_udp_advice(why));
     }
     enum rm_code const code = rm_socket_link_new(config, &udp_ops, file, rm_link_largest_payload(config), link, error);
     if (code == RM_OK)

@@ -20,7 +20,7 @@ bool rm_number_parse(char const *text, double least, double most, double *number
     return end != text && *end == '\0' && *number >= least && *number <= most;
 }
 
-static enum rm_code take_number(struct rm_option const *option, char const *text, struct rm_error *error) {
+static enum rm_code take_bench_number(struct rm_option const *option, char const *text, struct rm_error *error) {
     double number;
     if (!rm_number_parse(text, option->least, option->most, &number))
         return rm_fail(error, RM_E_ARGUMENT, "--%s: found \"%s\", expected a number from %g to %g", option->name, text,
@@ -44,7 +44,7 @@ static enum rm_code take_value(struct rm_option *option, char const *text, struc
     option->given = true;
     switch (option->kind) {
     case RM_OPTION_NUMBER:
-        return take_number(option, text, error);
+        return take_bench_number(option, text, error);
     case RM_OPTION_WHOLE:
         return take_whole(option, text, error);
     case RM_OPTION_TEXT:
@@ -56,7 +56,7 @@ static enum rm_code take_value(struct rm_option *option, char const *text, struc
     return RM_E_ARGUMENT;
 }
 
-static struct rm_option *find(struct rm_option *options, size_t count, char const *name) {
+static struct rm_option *find_option(struct rm_option *options, size_t count, char const *name) {
     for (size_t i = 0; i < count; ++i)
         if (strcmp(options[i].name, name) == 0)
             return &options[i];
@@ -78,7 +78,7 @@ static enum rm_code take_word(char const *text, char const **word, struct rm_err
 }
 
 static enum rm_code take_option(char **at, struct rm_option *options, size_t count, struct rm_error *error) {
-    struct rm_option *const option = find(options, count, at[0] + 2);
+    struct rm_option *const option = find_option(options, count, at[0] + 2);
     if (option == NULL)
         return rm_fail(error, RM_E_ARGUMENT, "unknown option \"%s\"; --help lists those there are", at[0]);
     if (at[1] == NULL)

@@ -25,7 +25,7 @@ struct outbox_wait {
 };
 
 /** True when waiting on is of use; spends a moment. */
-static bool wait_on(struct rm_outbox *outbox, struct outbox_wait *wait) {
+static bool outbox_wait_on(struct rm_outbox *outbox, struct outbox_wait *wait) {
     rm_pause();
     uint64_t const now = rm_tsc();
     if (wait->since_tsc == 0)
@@ -51,7 +51,7 @@ static void wait_end(struct rm_outbox *outbox, struct outbox_wait *wait) {
 }
 
 /** Fills in the probes of a reserved burst. */
-static void fill(struct rm_outbox *outbox, struct rm_probe const *probes) {
+static void outbox_fill(struct rm_outbox *outbox, struct rm_probe const *probes) {
     for (uint32_t i = 0; i < outbox->burst.count; ++i) {
         rm_probe_write(outbox->burst.payload[i], &probes[i]);
         outbox->burst.length[i] = outbox->payload_bytes;
@@ -60,14 +60,14 @@ static void fill(struct rm_outbox *outbox, struct rm_probe const *probes) {
 
 /** Sends as many of the probes as there are buffers for now; returns how many went, 0 when waiting has become useless.
  */
-static uint32_t send(struct rm_outbox *outbox, struct rm_probe const *probes, uint32_t count) {
+static uint32_t outbox_send_some(struct rm_outbox *outbox, struct rm_probe const *probes, uint32_t count) {
     struct rm_link_burst *const burst = &outbox->burst;
     struct outbox_wait wait = {0};
     while (rm_link_reserve(outbox->link, burst, count) == 0)
-        if (!wait_on(outbox, &wait))
+        if (!outbox_wait_on(outbox, &wait))
             return 0;
     wait_end(outbox, &wait);
-    fill(outbox, probes);
+    outbox_fill(outbox, probes);
     uint32_t sent = 0;
     bool sending = true;
     while (burst->count != 0 && sending) {
@@ -76,7 +76,7 @@ static uint32_t send(struct rm_outbox *outbox, struct rm_probe const *probes, ui
         if (taken != 0)
             wait_end(outbox, &wait);
         else
-            sending = wait_on(outbox, &wait);
+            sending = outbox_wait_on(outbox, &wait);
     }
     wait_end(outbox, &wait);
     if (burst->count != 0)
@@ -87,7 +87,7 @@ static uint32_t send(struct rm_outbox *outbox, struct rm_probe const *probes, ui
 void rm_outbox_flush(struct rm_outbox *outbox) {
     uint32_t gone = 0, taken = 1;
     while (gone < outbox->count && taken != 0 && !outbox->lost) {
-        taken = send(outbox, outbox->pending + gone, outbox->count - gone);
+        taken = outbox_send_some(outbox, outbox->pending + gone, outbox->count - gone);
         gone += taken;
     }
     outbox->sent += gone;

@@ -124,7 +124,7 @@ static bool tell_idle(struct receiver *receiver) {
     return idle;
 }
 
-static void print(struct receiver *receiver) {
+static void receiver_print(struct receiver *receiver) {
     struct rm_receiver_options const *const options = &receiver->options;
     bool const idle = tell_idle(receiver);
     double seconds = 0;
@@ -164,7 +164,7 @@ static enum rm_code receive_all(struct receiver *receiver, struct rm_error *erro
         fflush(stdout);
         for (uint32_t i = 0; i < receiver->options.core_count; ++i)
             rm_receiver_core_join(&receiver->core[i]);
-        print(receiver);
+        receiver_print(receiver);
         code = write_rows(receiver, error);
     }
     free_links(receiver);
@@ -186,7 +186,7 @@ static enum rm_code close_rows(struct receiver *receiver, enum rm_code code, str
     return rm_fail(error, RM_E_SYSTEM, "--cycles %s: cannot write: %s", receiver->options.cycles, strerror(errno));
 }
 
-static enum rm_code run(struct receiver *receiver, struct rm_error *error) {
+static enum rm_code receiver_run(struct receiver *receiver, struct rm_error *error) {
     enum rm_code code = open_rows(receiver, error);
     if (code != RM_OK)
         return code;
@@ -214,7 +214,7 @@ int main(int argc, char **argv) {
         return 2;
     }
     receiver.tsc_hz = rm_tsc_hz_measure();
-    enum rm_code const code = run(&receiver, &error);
+    enum rm_code const code = receiver_run(&receiver, &error);
     if (code != RM_OK)
         fprintf(stderr, "ringmaster-receiver: %s\n", error.text);
     return code == RM_OK ? 0 : 1;

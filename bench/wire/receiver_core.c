@@ -19,7 +19,7 @@ static bool all_sleep(struct rm_receiver_core const *core) {
 }
 
 /** The time that was slept is neither a gap nor work. */
-static void woke(struct rm_receiver_core *core) { core->polling.last = rm_tsc(); }
+static void receiver_core_note_waking(struct rm_receiver_core *core) { core->polling.last = rm_tsc(); }
 
 static void begin_count(struct rm_receiver_core *core, uint64_t now) {
     rm_poll_times_begin(&core->polling, now, core->tsc_hz);
@@ -33,7 +33,7 @@ static void end_count(struct rm_receiver_core *core, uint64_t now) {
 }
 
 /** Looks at all windows; true while one is not closed. */
-static bool look(struct rm_receiver_core *core, uint64_t now) {
+static bool receiver_core_look(struct rm_receiver_core *core, uint64_t now) {
     bool const stop = rm_stop_requested(core->stop);
     bool open = false, begun = false, ended = true;
     for (uint32_t i = 0; i < core->link_count; ++i) {
@@ -52,7 +52,7 @@ static bool look(struct rm_receiver_core *core, uint64_t now) {
 }
 
 /** True while a sender goes on, though all windows are closed. */
-static bool linger(struct rm_receiver_core *core, uint64_t now) {
+static bool receiver_core_linger(struct rm_receiver_core *core, uint64_t now) {
     uint64_t const quiet_ticks = (uint64_t)(RM_WINDOW_QUIET_S * core->tsc_hz);
     if (core->closed_tsc == 0)
         core->closed_tsc = now;
@@ -65,12 +65,12 @@ static bool linger(struct rm_receiver_core *core, uint64_t now) {
 }
 
 /** Asks every link once; returns how many datagrams there were. */
-static uint32_t receive(struct rm_receiver_core *core, uint64_t wait_ns) {
+static uint32_t receiver_core_receive(struct rm_receiver_core *core, uint64_t wait_ns) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < core->link_count; ++i) {
         count += rm_link_receive(core->link[i], &core->burst, wait_ns);
         if (wait_ns != 0)
-            woke(core);
+            receiver_core_note_waking(core);
         rm_receiver_link_take(&core->received[i], &core->burst);
     }
     return count;
@@ -84,9 +84,9 @@ static void poll_links(struct rm_receiver_core *core) {
     uint64_t now = rm_tsc(), next_look = now;
     begin_count(core, now);
     for (bool open = true; open;) {
-        uint32_t const count = receive(core, wait_ns);
+        uint32_t const count = receiver_core_receive(core, wait_ns);
         if (now >= next_look) {
-            open = look(core, now) || linger(core, now);
+            open = receiver_core_look(core, now) || receiver_core_linger(core, now);
             next_look = now + look_ticks;
         }
         now = rm_tsc();
@@ -94,12 +94,12 @@ static void poll_links(struct rm_receiver_core *core) {
             rm_poll_times_loop(&core->polling, now, count != 0);
         if (count == 0 && core->sleeps && !alone) {
             rm_links_wait(core->link, core->link_count, RM_LINK_WAIT);
-            woke(core);
+            receiver_core_note_waking(core);
         }
     }
 }
 
-static void *run(void *argument) {
+static void *receiver_core_run(void *argument) {
     struct rm_receiver_core *const core = argument;
     core->error.code = rm_pin(core->core, &core->error);
     if (core->error.code == RM_OK)
@@ -118,7 +118,7 @@ enum rm_code rm_receiver_core_start(struct rm_receiver_core *core, struct rm_err
         core->link[i] = core->received[i].link;
     core->sleeps = all_sleep(core);
     sem_init(&core->ready, 0, 0);
-    int const why = pthread_create(&core->thread, NULL, run, core);
+    int const why = pthread_create(&core->thread, NULL, receiver_core_run, core);
     if (why != 0)
         return rm_fail(error, RM_E_SYSTEM, "cannot start a thread: %s", strerror(why));
     while (sem_wait(&core->ready) != 0)

@@ -40,7 +40,7 @@ static void take_end(struct rm_receiver_link *received, struct rm_probe const *p
         rm_window_take(&received->window, probe->sequence - 1, tsc);
 }
 
-static void take(struct rm_receiver_link *received, uint8_t const *payload, uint32_t length) {
+static void receiver_link_take(struct rm_receiver_link *received, uint8_t const *payload, uint32_t length) {
     uint64_t const tsc = rm_tsc();
     struct rm_probe const probe = rm_probe_read(payload);
     if (probe.flow >= received->instruments || probe.sequence >= RM_PROBE_SEQUENCES) {
@@ -64,7 +64,7 @@ static void take(struct rm_receiver_link *received, uint8_t const *payload, uint
 
 void rm_receiver_link_take(struct rm_receiver_link *received, struct rm_link_burst *burst) {
     for (uint32_t i = 0; i < burst->count; ++i)
-        take(received, burst->payload[i], burst->length[i]);
+        receiver_link_take(received, burst->payload[i], burst->length[i]);
     rm_link_release(received->link, burst);
 }
 

@@ -55,7 +55,7 @@ static enum rm_code take_link(void *value, char const *text, struct rm_error *er
     return rm_link_parse(text, &options->link[options->link_count++], error);
 }
 
-static enum rm_code check(struct rm_receiver_options const *options, struct rm_error *error) {
+static enum rm_code receiver_options_check(struct rm_receiver_options const *options, struct rm_error *error) {
     for (uint32_t i = 0; i < options->core_count; ++i)
         if (options->core_links[i] == 0)
             return rm_fail(error, RM_E_ARGUMENT, "--core %u has no --link after it", options->core[i]);
@@ -98,5 +98,5 @@ enum rm_code rm_receiver_options_read(int argc, char **argv, struct rm_receiver_
         {.name = "cycles", .kind = RM_OPTION_TEXT, .value = &options->cycles},
     };
     enum rm_code const code = rm_options_read(argc, argv, list, sizeof list / sizeof *list, NULL, error);
-    return code == RM_OK ? check(options, error) : code;
+    return code == RM_OK ? receiver_options_check(options, error) : code;
 }

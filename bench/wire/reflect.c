@@ -57,7 +57,7 @@ struct reflector {
 };
 
 /** Moves the datagrams that shall go back to the front of a received burst's list; returns how many. */
-static uint32_t choose(struct reflector *self, struct rm_link_burst *in) {
+static uint32_t reflector_choose(struct reflector *self, struct rm_link_burst *in) {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < in->count; ++i) {
         if (self->drop_every != 0 && ++self->came % self->drop_every == 0) {
@@ -76,7 +76,7 @@ static bool keeps_trying(struct reflector const *self, uint64_t since) {
 }
 
 /** Buffers for at least one datagram, or 0 when the link gives none. */
-static uint32_t reserve(struct reflector *self, struct rm_link_burst *out, uint32_t count) {
+static uint32_t reflector_reserve(struct reflector *self, struct rm_link_burst *out, uint32_t count) {
     uint64_t const since = rm_tsc();
     while (rm_link_reserve(self->link, out, count) == 0 && keeps_trying(self, since))
         continue;
@@ -84,7 +84,7 @@ static uint32_t reserve(struct reflector *self, struct rm_link_burst *out, uint3
 }
 
 /** Sends all of a burst, or gives up. */
-static void send_all(struct reflector *self, struct rm_link_burst *out) {
+static void reflector_send_all(struct reflector *self, struct rm_link_burst *out) {
     uint64_t const since = rm_tsc();
     do
         self->reflected += rm_link_send(self->link, out);
@@ -97,33 +97,33 @@ static void send_back(struct reflector *self, struct rm_link_burst const *in, ui
     struct rm_link_burst out;
     uint32_t done = 0;
     while (done < count) {
-        uint32_t const buffers = reserve(self, &out, count - done);
+        uint32_t const buffers = reflector_reserve(self, &out, count - done);
         if (buffers == 0)
             break;
         for (uint32_t i = 0; i < buffers; ++i, ++done) {
             memcpy(out.payload[i], in->payload[done], in->length[done]);
             out.length[i] = in->length[done];
         }
-        send_all(self, &out);
+        reflector_send_all(self, &out);
     }
     self->given_up += count - done;
 }
 
-static void hold(struct reflector *self, struct rm_link_burst const *in, uint32_t count) {
+static void reflector_hold(struct reflector *self, struct rm_link_burst const *in, uint32_t count) {
     uint64_t const due = rm_tsc() + self->delay;
     for (uint32_t i = 0; i < count; ++i)
         rm_hold_put(&self->hold, in->payload[i], in->length[i], due);
 }
 
 /** Sends the oldest if it is due; returns whether it was. */
-static bool let_go(struct reflector *self) {
+static bool reflector_let_go(struct reflector *self) {
     if (rm_hold_due(&self->hold) > rm_tsc())
         return false;
     struct rm_link_burst out;
-    if (reserve(self, &out, 1) == 0)
+    if (reflector_reserve(self, &out, 1) == 0)
         return false;
     out.length[0] = rm_hold_take(&self->hold, out.payload[0]);
-    send_all(self, &out);
+    reflector_send_all(self, &out);
     return true;
 }
 
@@ -138,7 +138,7 @@ static void look_later(struct reflector *self, uint64_t now) {
 }
 
 /** Now and then: an interface that is gone is an error, a peer that is not there is not. */
-static enum rm_code look(struct reflector *self, uint64_t now, struct rm_error *error) {
+static enum rm_code reflector_look(struct reflector *self, uint64_t now, struct rm_error *error) {
     if (now < self->look_at)
         return RM_OK;
     look_later(self, now);
@@ -147,13 +147,13 @@ static enum rm_code look(struct reflector *self, uint64_t now, struct rm_error *
 }
 
 /** Once round. */
-static bool work(struct reflector *self, uint64_t wait_ns) {
+static bool reflector_work(struct reflector *self, uint64_t wait_ns) {
     struct rm_link_burst in;
     bool const busy = rm_link_receive(self->link, &in, wait_ns) != 0;
     if (busy) {
-        uint32_t const count = choose(self, &in);
+        uint32_t const count = reflector_choose(self, &in);
         if (self->delay != 0)
-            hold(self, &in, count);
+            reflector_hold(self, &in, count);
         else
             send_back(self, &in, count);
         look_later(self, rm_tsc());
@@ -162,7 +162,7 @@ static bool work(struct reflector *self, uint64_t wait_ns) {
     return busy;
 }
 
-static enum rm_code run(struct reflector *self, struct rm_error *error) {
+static enum rm_code reflector_run(struct reflector *self, struct rm_error *error) {
     enum rm_code code = RM_OK;
     bool const spins = rm_link_spins(self->link);
     self->cpu_s = -rm_thread_seconds();
@@ -172,22 +172,22 @@ static enum rm_code run(struct reflector *self, struct rm_error *error) {
         uint64_t const wait_ns = spins ? 0 : timeout_ns(self);
         bool busy = false;
         if (rm_hold_count(&self->hold) + RM_BURST <= RM_HOLD_DATAGRAMS)
-            busy = work(self, wait_ns);
-        busy |= let_go(self);
+            busy = reflector_work(self, wait_ns);
+        busy |= reflector_let_go(self);
         uint64_t const now = rm_tsc();
         if (wait_ns != 0)
             rm_poll_times_slept(&self->polling, now);
         else
             rm_poll_times_loop(&self->polling, now, busy);
         if (!busy)
-            code = look(self, now, error);
+            code = reflector_look(self, now, error);
     }
     self->cpu_s += rm_thread_seconds();
     self->given_up += rm_hold_count(&self->hold);
     return code;
 }
 
-static void print(struct reflector *self) {
+static void reflector_print(struct reflector *self) {
     struct rm_link_statistics totals;
     rm_link_totals(self->link, &totals);
     struct rm_poll_times const *const polling = &self->polling;
@@ -204,8 +204,8 @@ static void print(struct reflector *self) {
            self->tsc_hz);
 }
 
-static enum rm_code reflect(struct reflector *self, struct rm_link_config const *config, uint32_t core,
-                            struct rm_error *error) {
+static enum rm_code reflector_reflect(struct reflector *self, struct rm_link_config const *config, uint32_t core,
+                                      struct rm_error *error) {
     if (!rm_hold_make(&self->hold, self->delay == 0 ? 1 : rm_link_largest_payload(config)))
         return rm_fail(error, RM_E_NO_SPACE, "no memory to hold datagrams in; free some memory");
     enum rm_code code = rm_links_open(config, 1, &self->link, error);
@@ -214,8 +214,8 @@ static enum rm_code reflect(struct reflector *self, struct rm_link_config const 
         if (code == RM_OK) {
             puts("{\"ready\": true}");
             fflush(stdout);
-            code = run(self, error);
-            print(self);
+            code = reflector_run(self, error);
+            reflector_print(self);
         }
         rm_links_close(&self->link, 1);
     }
@@ -223,8 +223,8 @@ static enum rm_code reflect(struct reflector *self, struct rm_link_config const 
     return code;
 }
 
-static enum rm_code read_options(int argc, char **argv, struct rm_link_config *config, struct reflector *self,
-                                 uint64_t *core, struct rm_error *error) {
+static enum rm_code read_reflector_options(int argc, char **argv, struct rm_link_config *config, struct reflector *self,
+                                           uint64_t *core, struct rm_error *error) {
     double delay_us = 0;
     struct rm_option options[] = {
         {.name = "core", .kind = RM_OPTION_WHOLE, .value = core, .most = RM_CORE_MOST, .required = true},
@@ -251,14 +251,14 @@ int main(int argc, char **argv) {
     }
     prctl(PR_SET_TIMERSLACK, 1);
     self.tsc_hz = rm_tsc_hz_measure();
-    enum rm_code code = read_options(argc, argv, &config, &self, &core, &error);
+    enum rm_code code = read_reflector_options(argc, argv, &config, &self, &core, &error);
     if (code != RM_OK) {
         fprintf(stderr, "ringmaster-reflect: %s\n", error.text);
         return 2;
     }
     code = rm_stop_start(&self.stop, &error);
     if (code == RM_OK) {
-        code = reflect(&self, &config, (uint32_t)core, &error);
+        code = reflector_reflect(&self, &config, (uint32_t)core, &error);
         rm_stop_finish(&self.stop);
     }
     if (code != RM_OK)

@@ -41,7 +41,7 @@ struct options {
     char const *samples; /**< NULL: nowhere */
 };
 
-static void print(struct rm_trip *trip) {
+static void print_round_trips(struct rm_trip *trip) {
     struct rm_probes const *const probes = &trip->probes;
     struct rm_probes_summary const sum = rm_probes_sum(probes);
     struct rm_link_statistics totals;
@@ -60,7 +60,7 @@ static void print(struct rm_trip *trip) {
 }
 
 /** Over an open link. */
-static enum rm_code measure(struct rm_trip *trip, struct options const *options, struct rm_error *error) {
+static enum rm_code measure_round_trips(struct rm_trip *trip, struct options const *options, struct rm_error *error) {
     enum rm_code code = rm_pin((uint32_t)options->core, error);
     if (code == RM_OK)
         code = rm_trip_find(trip, error);
@@ -72,12 +72,12 @@ static enum rm_code measure(struct rm_trip *trip, struct options const *options,
     if (code != RM_OK)
         return code;
     rm_trip_wait(trip, options->timeout_ms * 1e-3);
-    print(trip);
+    print_round_trips(trip);
     return options->samples != NULL ? rm_probes_write(&trip->probes, options->samples, error) : RM_OK;
 }
 
-static enum rm_code run(struct rm_trip *trip, struct options const *options, struct rm_link_config const *config,
-                        struct rm_error *error) {
+static enum rm_code run_round_trips(struct rm_trip *trip, struct options const *options,
+                                    struct rm_link_config const *config, struct rm_error *error) {
     uint64_t const warm_up = (uint64_t)(options->warm_up_s * options->rate_hz);
     double const counted = options->seconds * options->rate_hz;
     uint64_t const count = warm_up + (counted < 1 ? 1 : (uint64_t)(counted + 0.5));
@@ -85,15 +85,15 @@ static enum rm_code run(struct rm_trip *trip, struct options const *options, str
     if (code == RM_OK)
         code = rm_links_open(config, 1, &trip->link, error);
     if (code == RM_OK) {
-        code = measure(trip, options, error);
+        code = measure_round_trips(trip, options, error);
         rm_links_close(&trip->link, 1);
     }
     rm_probes_free(&trip->probes);
     return code;
 }
 
-static enum rm_code read_options(int argc, char **argv, struct rm_link_config *config, struct options *options,
-                                 struct rm_error *error) {
+static enum rm_code read_round_trip_options(int argc, char **argv, struct rm_link_config *config,
+                                            struct options *options, struct rm_error *error) {
     *options = (struct options){.size = RM_PROBE_BYTES, .warm_up_s = 0.5, .timeout_ms = 1000};
     struct rm_option known[] = {
         {.name = "core", .kind = RM_OPTION_WHOLE, .value = &options->core, .most = RM_CORE_MOST, .required = true},
@@ -133,7 +133,7 @@ int main(int argc, char **argv) {
         fputs(usage, stdout);
         return 0;
     }
-    enum rm_code code = read_options(argc, argv, &config, &options, &error);
+    enum rm_code code = read_round_trip_options(argc, argv, &config, &options, &error);
     if (code != RM_OK) {
         fprintf(stderr, "ringmaster-rtt: %s\n", error.text);
         return 2;
@@ -144,7 +144,7 @@ int main(int argc, char **argv) {
     trip.payload_bytes = (uint32_t)options.size;
     code = rm_stop_start(&trip.stop, &error);
     if (code == RM_OK) {
-        code = run(&trip, &options, &config, &error);
+        code = run_round_trips(&trip, &options, &config, &error);
         rm_stop_finish(&trip.stop);
     }
     if (code != RM_OK)

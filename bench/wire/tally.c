@@ -7,7 +7,7 @@ void rm_tally_start(struct rm_tally *tally, struct rm_histogram *histogram) {
     *tally = (struct rm_tally){.end = UINT64_MAX, .interval_least = UINT64_MAX, .histogram = histogram};
 }
 
-static bool contains(struct rm_tally_range const *window, uint64_t sequence) {
+static bool tally_range_contains(struct rm_tally_range const *window, uint64_t sequence) {
     return sequence >= window->begin && sequence < window->end;
 }
 
@@ -22,7 +22,7 @@ static void take_interval(struct rm_tally *tally, uint64_t ticks) {
 /** A sequence number at or beyond `next`. */
 static bool take_newer(struct rm_tally *tally, struct rm_tally_range const *window, uint64_t sequence, uint64_t tsc) {
     uint64_t const ahead = sequence - tally->next;
-    bool const first = tally->next == 0, counts = contains(window, sequence);
+    bool const first = tally->next == 0, counts = tally_range_contains(window, sequence);
     if (ahead == 0 && !first && counts && sequence > window->begin)
         take_interval(tally, tsc - tally->last_tsc);
     tally->came = ahead + 1 < REMEMBERED ? tally->came << (ahead + 1) | 1 : 1;
@@ -35,7 +35,7 @@ static bool take_newer(struct rm_tally *tally, struct rm_tally_range const *wind
 static bool take_older(struct rm_tally *tally, struct rm_tally_range const *window, uint64_t sequence) {
     uint64_t const back = tally->next - 1 - sequence;
     uint64_t const bit = back < REMEMBERED ? 1ull << back : 0;
-    bool const fresh = bit != 0 && (tally->came & bit) == 0, counts = contains(window, sequence);
+    bool const fresh = bit != 0 && (tally->came & bit) == 0, counts = tally_range_contains(window, sequence);
     tally->came |= bit;
     tally->received += fresh && counts;
     tally->reordered += fresh && counts;
@@ -49,12 +49,12 @@ bool rm_tally_take(struct rm_tally *tally, struct rm_tally_range const *window, 
     return take_older(tally, window, sequence);
 }
 
-static uint64_t end_of(struct rm_tally const *tally, struct rm_tally_range const *window) {
+static uint64_t tally_range_end(struct rm_tally const *tally, struct rm_tally_range const *window) {
     return tally->end < window->end ? tally->end : window->end;
 }
 
 uint64_t rm_tally_lost(struct rm_tally const *tally, struct rm_tally_range const *window) {
-    uint64_t const end = end_of(tally, window);
+    uint64_t const end = tally_range_end(tally, window);
     uint64_t const meant = end > window->begin ? end - window->begin : 0;
     return meant > tally->received ? meant - tally->received : 0;
 }

@@ -14,7 +14,7 @@ static double const STOPPED_S = 1.0;
 /** Between the first answer and the first probe: what was asked in vain has come back by then. */
 static double const SETTLE_S = 20e-3;
 
-static uint64_t ticks(struct rm_trip const *trip, double seconds) { return (uint64_t)(seconds * trip->tsc_hz); }
+static uint64_t trip_ticks_of(struct rm_trip const *trip, double seconds) { return (uint64_t)(seconds * trip->tsc_hz); }
 
 /** Sends one probe if the link takes it now. */
 static bool send_one(struct rm_trip *trip, uint64_t sequence, uint64_t due, uint64_t *sent) {
@@ -30,7 +30,7 @@ static bool send_one(struct rm_trip *trip, uint64_t sequence, uint64_t due, uint
     return taken;
 }
 
-static void take(struct rm_trip *trip, struct rm_link_burst const *in, uint64_t now) {
+static void trip_take(struct rm_trip *trip, struct rm_link_burst const *in, uint64_t now) {
     for (uint32_t i = 0; i < in->count; ++i) {
         struct rm_probe const probe = rm_probe_read(in->payload[i]);
         bool const ours = probe.flow == trip->flow;
@@ -41,14 +41,14 @@ static void take(struct rm_trip *trip, struct rm_link_burst const *in, uint64_t 
 }
 
 /** Receives until the TSC is at `until` or something has come; returns whether it has. */
-static bool receive(struct rm_trip *trip, uint64_t until) {
+static bool trip_receive(struct rm_trip *trip, uint64_t until) {
     uint64_t const wait_ns = rm_link_spins(trip->link) ? 0 : rm_poll_times_may_sleep_ns(until, rm_tsc(), trip->tsc_hz);
     struct rm_link_burst in;
     bool const came = rm_link_receive(trip->link, &in, wait_ns) != 0;
     uint64_t const now = rm_tsc();
     if (came)
-        trip->look_at = now + ticks(trip, SILENT_S);
-    take(trip, &in, now);
+        trip->look_at = now + trip_ticks_of(trip, SILENT_S);
+    trip_take(trip, &in, now);
     rm_link_release(trip->link, &in);
     if (wait_ns != 0)
         rm_poll_times_slept(&trip->polling, now);
@@ -58,15 +58,15 @@ static bool receive(struct rm_trip *trip, uint64_t until) {
 }
 
 enum rm_code rm_trip_find(struct rm_trip *trip, struct rm_error *error) {
-    uint64_t const begin = rm_tsc(), give_up = begin + ticks(trip, FIRST_ANSWER_S);
+    uint64_t const begin = rm_tsc(), give_up = begin + trip_ticks_of(trip, FIRST_ANSWER_S);
     uint64_t ask = begin, now = begin, sent;
     rm_poll_times_begin(&trip->polling, now, trip->tsc_hz);
     for (; !trip->found && now < give_up && !rm_stop_requested(&trip->stop); now = rm_tsc()) {
         if (now >= ask) {
             (void)send_one(trip, RM_PROBE_HELLO, now, &sent);
-            ask = now + ticks(trip, ASK_S);
+            ask = now + trip_ticks_of(trip, ASK_S);
         }
-        (void)receive(trip, ask);
+        (void)trip_receive(trip, ask);
     }
     if (trip->found)
         return RM_OK;
@@ -96,7 +96,7 @@ static enum rm_code keep_schedule(struct rm_trip *trip, uint64_t now, struct rm_
         rm_probes_sent(probes, sent);
         return RM_OK;
     }
-    if (now - idle_since(probes, due) < ticks(trip, FULL_S))
+    if (now - idle_since(probes, due) < trip_ticks_of(trip, FULL_S))
         return RM_OK;
     struct rm_error why = {.text = "it is full, and its other end takes nothing"};
     (void)rm_link_check(trip->link, &why);
@@ -106,10 +106,10 @@ static enum rm_code keep_schedule(struct rm_trip *trip, uint64_t now, struct rm_
 }
 
 /** A silent link may have lost its interface, which is an error; a peer that is silent is lost probes. */
-static enum rm_code look(struct rm_trip *trip, uint64_t now, struct rm_error *error) {
+static enum rm_code trip_look(struct rm_trip *trip, uint64_t now, struct rm_error *error) {
     if (now < trip->look_at)
         return RM_OK;
-    trip->look_at = now + ticks(trip, SILENT_S);
+    trip->look_at = now + trip_ticks_of(trip, SILENT_S);
     enum rm_code const code = rm_link_check(trip->link, error);
     return code == RM_E_ABSENT ? RM_OK : code;
 }
@@ -117,15 +117,15 @@ static enum rm_code look(struct rm_trip *trip, uint64_t now, struct rm_error *er
 enum rm_code rm_trip_fly(struct rm_trip *trip, struct rm_error *error) {
     struct rm_probes *const probes = &trip->probes;
     enum rm_code code = RM_OK;
-    probes->begin = rm_tsc() + ticks(trip, SETTLE_S);
+    probes->begin = rm_tsc() + trip_ticks_of(trip, SETTLE_S);
     rm_poll_times_begin(&trip->polling, rm_tsc(), trip->tsc_hz);
     while (probes->next < probes->count && code == RM_OK && !rm_stop_requested(&trip->stop)) {
         uint64_t const now = rm_tsc();
         code = keep_schedule(trip, now, error);
         if (code == RM_OK)
-            code = look(trip, now, error);
+            code = trip_look(trip, now, error);
         if (probes->next < probes->count)
-            (void)receive(trip, rm_probes_due(probes, probes->next));
+            (void)trip_receive(trip, rm_probes_due(probes, probes->next));
     }
     return code;
 }
@@ -133,7 +133,7 @@ enum rm_code rm_trip_fly(struct rm_trip *trip, struct rm_error *error) {
 void rm_trip_wait(struct rm_trip *trip, double longest_s) {
     bool const stopped = rm_stop_requested(&trip->stop);
     double const timeout_s = stopped && longest_s > STOPPED_S ? STOPPED_S : longest_s;
-    uint64_t const end = rm_tsc() + ticks(trip, timeout_s);
+    uint64_t const end = rm_tsc() + trip_ticks_of(trip, timeout_s);
     while (trip->probes.answered < trip->probes.next && rm_tsc() < end && rm_stop_requested(&trip->stop) == stopped)
-        (void)receive(trip, end);
+        (void)trip_receive(trip, end);
 }

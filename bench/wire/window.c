@@ -26,12 +26,12 @@ void rm_window_first(struct rm_window *window, uint64_t cycle, uint64_t tsc) {
     }
 }
 
-static bool passed(struct rm_window const *window, uint64_t since, uint64_t now, double seconds) {
+static bool window_has_passed(struct rm_window const *window, uint64_t since, uint64_t now, double seconds) {
     return now > since && (double)(now - since) > seconds * window->plan.tsc_hz;
 }
 
-static void warm(struct rm_window *window, uint64_t now) {
-    if (window->range.begin == UNKNOWN && passed(window, window->first_tsc, now, window->plan.warm_up_s))
+static void window_warm_up(struct rm_window *window, uint64_t now) {
+    if (window->range.begin == UNKNOWN && window_has_passed(window, window->first_tsc, now, window->plan.warm_up_s))
         window->range.begin = window->next;
     if (window->next > window->range.begin) {
         window->state = RM_WINDOW_COUNTING;
@@ -39,13 +39,14 @@ static void warm(struct rm_window *window, uint64_t now) {
     }
 }
 
-static bool quiet(struct rm_window const *window, uint64_t now) {
-    return passed(window, window->last_tsc, now, RM_WINDOW_QUIET_S);
+static bool window_is_quiet(struct rm_window const *window, uint64_t now) {
+    return window_has_passed(window, window->last_tsc, now, RM_WINDOW_QUIET_S);
 }
 
-static void count(struct rm_window *window, bool stop, uint64_t now) {
+static void window_count_cycles(struct rm_window *window, bool stop, uint64_t now) {
     double const seconds = window->plan.rate_hz > 0 ? 1.5 * window->plan.seconds + 1 : window->plan.seconds;
-    bool const time_is_over = passed(window, window->counting_tsc, now, seconds) && !quiet(window, now);
+    bool const time_is_over =
+        window_has_passed(window, window->counting_tsc, now, seconds) && !window_is_quiet(window, now);
     if ((stop || time_is_over) && window->next < window->range.end)
         window->range.end = window->next;
     if (window->next >= window->range.end) {
@@ -54,25 +55,26 @@ static void count(struct rm_window *window, bool stop, uint64_t now) {
     }
 }
 
-static bool finished(struct rm_window const *window, struct rm_window_news const *news, uint64_t now) {
+static bool window_is_finished(struct rm_window const *window, struct rm_window_news const *news, uint64_t now) {
     bool const draining = window->state == RM_WINDOW_DRAINING;
     if (window->state < RM_WINDOW_COUNTING && news->stop)
         return true;
     if (window->state == RM_WINDOW_WAITING)
         return false;
-    return news->over || ((draining || news->ended) && quiet(window, now)) ||
-           (draining && passed(window, window->draining_tsc, now, RM_WINDOW_DRAIN_S));
+    return news->over || ((draining || news->ended) && window_is_quiet(window, now)) ||
+           (draining && window_has_passed(window, window->draining_tsc, now, RM_WINDOW_DRAIN_S));
 }
 
 bool rm_window_look(struct rm_window *window, struct rm_window_news const *news, uint64_t tsc) {
     if (window->state == RM_WINDOW_CLOSED)
         return false;
     if (window->state == RM_WINDOW_WARMING)
-        warm(window, tsc);
+        window_warm_up(window, tsc);
     if (window->state == RM_WINDOW_COUNTING)
-        count(window, news->stop, tsc);
-    window->idle = window->state < RM_WINDOW_DRAINING && passed(window, window->last_tsc, tsc, window->plan.idle_s);
-    if (finished(window, news, tsc))
+        window_count_cycles(window, news->stop, tsc);
+    window->idle =
+        window->state < RM_WINDOW_DRAINING && window_has_passed(window, window->last_tsc, tsc, window->plan.idle_s);
+    if (window_is_finished(window, news, tsc))
         window->idle = false;
     else if (!window->idle)
         return true;

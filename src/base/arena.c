@@ -14,7 +14,7 @@ struct rm_arena_chunk {
     size_t taken;
 };
 
-static size_t rounded(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
+static size_t round_up_to_unit(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
 
 /** Maps `bytes`, a multiple of a large page, at one: a large page more than that, less what is before and behind. */
 static void *map_aligned(size_t bytes) {
@@ -32,7 +32,7 @@ static void *map_aligned(size_t bytes) {
 }
 
 static struct rm_arena_chunk *add_chunk(struct rm_arena *arena, size_t bytes) {
-    size_t const whole = rounded(sizeof(struct rm_arena_chunk) + bytes, LARGE_PAGE_BYTES);
+    size_t const whole = round_up_to_unit(sizeof(struct rm_arena_chunk) + bytes, LARGE_PAGE_BYTES);
     struct rm_arena_chunk *const chunk = map_aligned(whole);
     if (chunk == NULL)
         return NULL;
@@ -42,7 +42,7 @@ static struct rm_arena_chunk *add_chunk(struct rm_arena *arena, size_t bytes) {
 }
 
 void *rm_arena_take(struct rm_arena *arena, size_t bytes) {
-    size_t const whole = rounded(bytes, LINE_BYTES);
+    size_t const whole = round_up_to_unit(bytes, LINE_BYTES);
     struct rm_arena_chunk *chunk = arena->newest;
     if (chunk == NULL || chunk->bytes - chunk->taken < whole)
         chunk = add_chunk(arena, whole);

@@ -5,7 +5,7 @@
 
 enum { LONGEST = 63 };
 
-static size_t least(size_t left, size_t right) { return left < right ? left : right; }
+static size_t least_size(size_t left, size_t right) { return left < right ? left : right; }
 
 /* The textbook table: cost[i][j] turns the first i letters of `left` into the first j of `right`. */
 size_t rm_edit_distance(char const *left, char const *right) {
@@ -19,9 +19,9 @@ size_t rm_edit_distance(char const *left, char const *right) {
     for (size_t i = 1; i <= rows; i++) {
         for (size_t j = 1; j <= columns; j++) {
             size_t const changed = cost[i - 1][j - 1] + (left[i - 1] != right[j - 1]);
-            size_t best = least(changed, least(cost[i - 1][j], cost[i][j - 1]) + 1u);
+            size_t best = least_size(changed, least_size(cost[i - 1][j], cost[i][j - 1]) + 1u);
             if (i > 1 && j > 1 && left[i - 1] == right[j - 2] && left[i - 2] == right[j - 1])
-                best = least(best, cost[i - 2][j - 2] + 1u);
+                best = least_size(best, cost[i - 2][j - 2] + 1u);
             cost[i][j] = (unsigned char)best;
         }
     }

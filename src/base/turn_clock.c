@@ -35,7 +35,9 @@ void rm_turn_clock_follow(struct rm_turn_clock *clock) {
     clock->turns_per_tick = 0.0;
 }
 
-static bool learning(struct rm_turn_clock const *clock) { return clock->window_turns < clock->longest_window_turns; }
+static bool turn_clock_is_learning(struct rm_turn_clock const *clock) {
+    return clock->window_turns < clock->longest_window_turns;
+}
 
 static void open_window(struct rm_turn_clock *clock, rm_turn turn) {
     clock->window_end = turn + clock->window_turns;
@@ -108,16 +110,16 @@ static double rate_change(struct rm_turn_clock const *clock) {
     if (apart < clock->window_turns / 2)
         return 0.0;
     double const measured = (clock->least_ticks - clock->point_ticks) / (double)apart;
-    double const change = (learning(clock) ? 1.0 : RATE_GAIN) * measured;
+    double const change = (turn_clock_is_learning(clock) ? 1.0 : RATE_GAIN) * measured;
     return fmax(-0.75 * clock->ticks_per_turn, change);
 }
 
 /** Moves the fit through the window's point, by the gains. */
-static void track(struct rm_turn_clock *clock) {
+static void turn_clock_track(struct rm_turn_clock *clock) {
     double const error = clock->least_ticks;
     rm_turn const turn = clock->least_turn;
     double const change = rate_change(clock);
-    double const phase = error < 0.0 || learning(clock) ? error : PHASE_GAIN * error;
+    double const phase = error < 0.0 || turn_clock_is_learning(clock) ? error : PHASE_GAIN * error;
     double const moved = (double)(int64_t)(turn - clock->turn) * clock->ticks_per_turn + phase;
     clock->tsc += (uint64_t)(int64_t)rint(moved);
     clock->turn = turn;
@@ -131,7 +133,7 @@ static void track(struct rm_turn_clock *clock) {
 
 /** An arrival earlier than predicted: nothing can arrive before it was sent, so the whole fit was late. Moved at once,
  * and not at the end of the window: a sender that speeds up must not run out of the accepted turns meanwhile. */
-static void advance(struct rm_turn_clock *clock, double early_ticks) {
+static void turn_clock_advance(struct rm_turn_clock *clock, double early_ticks) {
     clock->tsc -= (uint64_t)(int64_t)rint(early_ticks);
     clock->point_ticks += early_ticks;
     clock->least_ticks += early_ticks;
@@ -140,11 +142,11 @@ static void advance(struct rm_turn_clock *clock, double early_ticks) {
 
 /** Notes a believed arrival. A window counts from its first one, so that after a stall it does not end while the
  * receiver is still catching up. */
-static void note(struct rm_turn_clock *clock, rm_turn turn, double delay) {
+static void turn_clock_note_delay(struct rm_turn_clock *clock, rm_turn turn, double delay) {
     if (clock->least_turn == RM_TURN_NONE)
         open_window(clock, turn);
     if (delay < -clock->ticks_per_turn) {
-        advance(clock, -delay);
+        turn_clock_advance(clock, -delay);
         delay = 0.0;
     }
     if (delay < clock->least_ticks) {
@@ -155,7 +157,7 @@ static void note(struct rm_turn_clock *clock, rm_turn turn, double delay) {
 
 /** One more window of full length through which the rate has held. */
 static void note_rate(struct rm_turn_clock *clock) {
-    clock->held_windows += !learning(clock) && clock->held_windows < SURE_WINDOWS;
+    clock->held_windows += !turn_clock_is_learning(clock) && clock->held_windows < SURE_WINDOWS;
     if (clock->held_windows == SURE_WINDOWS)
         clock->sure_tsc = clock->believed_tsc;
 }
@@ -163,7 +165,7 @@ static void note_rate(struct rm_turn_clock *clock) {
 static void close_window(struct rm_turn_clock *clock, rm_turn turn) {
     if (clock->least_turn != RM_TURN_NONE) {
         note_rate(clock);
-        track(clock);
+        turn_clock_track(clock);
         uint64_t const doubled = 2 * clock->window_turns;
         clock->window_turns = doubled < clock->longest_window_turns ? doubled : clock->longest_window_turns;
     }
@@ -195,12 +197,12 @@ bool rm_turn_clock_observe(struct rm_turn_clock *clock, rm_turn turn, uint64_t t
         return follow_arrival(clock, turn, tsc);
     double const turns = (double)(int64_t)(turn - clock->turn);
     double const delay = (double)(int64_t)(tsc - clock->tsc) - turns * clock->ticks_per_turn;
-    bool const believed = learning(clock) || fabs(delay) < RM_TURN_CLOCK_CAPTURE * clock->ticks_per_turn;
+    bool const believed = turn_clock_is_learning(clock) || fabs(delay) < RM_TURN_CLOCK_CAPTURE * clock->ticks_per_turn;
     /* What is not believed says nothing about how far the window has come, but that time has passed. */
     rm_turn const now = believed ? turn : rm_turn_clock_predict(clock, tsc);
     if (believed) {
         clock->believed_tsc = tsc;
-        note(clock, turn, delay);
+        turn_clock_note_delay(clock, turn, delay);
     }
     if (now < clock->window_end)
         return false;

@@ -14,7 +14,7 @@ struct captured {
     char text[RM_ERROR_TEXT_BYTES];
 };
 
-static void capture(cyaml_log_t level, void *context, char const *format, va_list arguments) {
+static void yaml_capture_log(cyaml_log_t level, void *context, char const *format, va_list arguments) {
     (void)level;
     struct captured *const captured = context;
     size_t used = strlen(captured->text);
@@ -24,11 +24,11 @@ static void capture(cyaml_log_t level, void *context, char const *format, va_lis
         captured->text[used - 1] = ';';
 }
 
-static enum rm_code load(struct rm_yaml_document const *document, cyaml_schema_value_t const *schema, void **data,
-                         struct rm_error *error) {
+static enum rm_code yaml_load_data(struct rm_yaml_document const *document, cyaml_schema_value_t const *schema,
+                                   void **data, struct rm_error *error) {
     struct captured captured = {.text = ""};
     cyaml_config_t const config = {
-        .log_fn = capture,
+        .log_fn = yaml_capture_log,
         .log_ctx = &captured,
         .mem_fn = cyaml_mem,
         .log_level = CYAML_LOG_ERROR,
@@ -59,7 +59,7 @@ enum rm_code rm_yaml_load_all(char const *path, cyaml_schema_value_t const *sche
             rm_yaml_document_close(&document);
             return code;
         }
-        code = load(&document, schema, data, &error);
+        code = yaml_load_data(&document, schema, data, &error);
         rm_yaml_document_close(&document);
     }
     if (code != RM_OK)

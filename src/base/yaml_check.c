@@ -19,8 +19,8 @@ struct yaml_place {
 static enum rm_code check_value(struct yaml_place *place, cyaml_schema_value_t const *schema, yaml_node_t const *node);
 
 /* Notes what is wrong here; the walk goes on, so that all of it is told at once. */
-__attribute__((format(printf, 3, 4))) static enum rm_code refuse(struct yaml_place *place, yaml_mark_t mark,
-                                                                 char const *format, ...) {
+__attribute__((format(printf, 3, 4))) static enum rm_code yaml_refuse(struct yaml_place *place, yaml_mark_t mark,
+                                                                      char const *format, ...) {
     struct rm_error error;
     va_list arguments;
     va_start(arguments, format);
@@ -31,7 +31,7 @@ __attribute__((format(printf, 3, 4))) static enum rm_code refuse(struct yaml_pla
 }
 
 /* "did you mean "name"? " or nothing. */
-static void guess(struct rm_nearest const *nearest, char *text, size_t size) {
+static void guess_yaml_key(struct rm_nearest const *nearest, char *text, size_t size) {
     if (nearest->name == NULL)
         text[0] = '\0';
     else
@@ -45,7 +45,7 @@ static void guess_enum(cyaml_schema_value_t const *schema, yaml_node_t const *no
     struct rm_nearest nearest = {.wanted = (char const *)node->data.scalar.value};
     for (uint32_t i = 0; i < schema->enumeration.count; i++)
         rm_nearest_offer(&nearest, schema->enumeration.strings[i].str);
-    guess(&nearest, text, size);
+    guess_yaml_key(&nearest, text, size);
 }
 
 static enum rm_code refuse_value(struct yaml_place *place, cyaml_schema_value_t const *schema,
@@ -57,8 +57,8 @@ static enum rm_code refuse_value(struct yaml_place *place, cyaml_schema_value_t 
     guess_enum(schema, node, meant, sizeof meant);
     if (node->type == YAML_SCALAR_NODE)
         rm_yaml_leading_zero(schema, (char const *)node->data.scalar.value, zero);
-    return refuse(place, node->start_mark, "found %s, expected %s%s%s", rm_yaml_quote(node, quoted),
-                  rm_yaml_expected(schema, expected), meant, zero);
+    return yaml_refuse(place, node->start_mark, "found %s, expected %s%s%s", rm_yaml_quote(node, quoted),
+                       rm_yaml_expected(schema, expected), meant, zero);
 }
 
 static enum rm_code refuse_key(struct yaml_place *place, cyaml_schema_value_t const *schema, yaml_node_t const *key) {
@@ -69,10 +69,10 @@ static enum rm_code refuse_key(struct yaml_place *place, cyaml_schema_value_t co
         struct rm_nearest nearest = {.wanted = (char const *)key->data.scalar.value};
         for (cyaml_schema_field_t const *field = schema->mapping.fields; field->key != NULL; field++)
             rm_nearest_offer(&nearest, field->key);
-        guess(&nearest, meant, sizeof meant);
+        guess_yaml_key(&nearest, meant, sizeof meant);
     }
-    return refuse(place, key->start_mark, "unknown key %s, expected one of: %s%s", rm_yaml_quote(key, quoted),
-                  rm_yaml_keys(schema, keys), meant);
+    return yaml_refuse(place, key->start_mark, "unknown key %s, expected one of: %s%s", rm_yaml_quote(key, quoted),
+                       rm_yaml_keys(schema, keys), meant);
 }
 
 static bool key_is(yaml_node_t const *key, char const *name) {
@@ -80,7 +80,7 @@ static bool key_is(yaml_node_t const *key, char const *name) {
            memcmp(key->data.scalar.value, name, key->data.scalar.length) == 0;
 }
 
-static cyaml_schema_field_t const *field_of(cyaml_schema_value_t const *schema, yaml_node_t const *key) {
+static cyaml_schema_field_t const *yaml_field_of(cyaml_schema_value_t const *schema, yaml_node_t const *key) {
     for (cyaml_schema_field_t const *field = schema->mapping.fields; field->key != NULL; field++)
         if (key_is(key, field->key))
             return field;
@@ -96,16 +96,16 @@ static yaml_node_pair_t const *first_pair(struct yaml_place const *place, yaml_n
     return until;
 }
 
-static enum rm_code check_pair(struct yaml_place *place, cyaml_schema_value_t const *schema, yaml_node_t const *mapping,
-                               yaml_node_pair_t const *pair) {
+static enum rm_code check_yaml_pair(struct yaml_place *place, cyaml_schema_value_t const *schema,
+                                    yaml_node_t const *mapping, yaml_node_pair_t const *pair) {
     yaml_node_t const *const key = rm_yaml_document_node(place->document, pair->key);
-    cyaml_schema_field_t const *const field = field_of(schema, key);
+    cyaml_schema_field_t const *const field = yaml_field_of(schema, key);
     if (field == NULL)
         return refuse_key(place, schema, key);
     yaml_node_pair_t const *const first = first_pair(place, mapping, field->key, pair);
     if (first != pair)
-        return refuse(place, key->start_mark, "the key \"%s\" is given twice, first in line %zu", field->key,
-                      rm_yaml_document_node(place->document, first->key)->start_mark.line + 1);
+        return yaml_refuse(place, key->start_mark, "the key \"%s\" is given twice, first in line %zu", field->key,
+                           rm_yaml_document_node(place->document, first->key)->start_mark.line + 1);
     size_t const outer = strlen(place->key);
     snprintf(place->key + outer, sizeof place->key - outer, "%s%s", outer == 0 ? "" : ".", field->key);
     enum rm_code const code = check_value(place, &field->value, rm_yaml_document_node(place->document, pair->value));
@@ -118,13 +118,13 @@ static enum rm_code check_mapping(struct yaml_place *place, cyaml_schema_value_t
     yaml_node_pair_t const *const top = mapping->data.mapping.pairs.top;
     enum rm_code code = RM_OK;
     for (yaml_node_pair_t const *pair = mapping->data.mapping.pairs.start; pair < top; pair++)
-        code = rm_code_first(code, check_pair(place, schema, mapping, pair));
+        code = rm_code_first(code, check_yaml_pair(place, schema, mapping, pair));
     for (cyaml_schema_field_t const *field = schema->mapping.fields; field->key != NULL; field++) {
         if ((field->value.flags & CYAML_FLAG_OPTIONAL) != 0 || first_pair(place, mapping, field->key, top) != top)
             continue;
         char expected[RM_YAML_EXPECTED_BYTES];
-        code = rm_code_first(code, refuse(place, mapping->start_mark, "the key \"%s\" is missing, expected %s",
-                                          field->key, rm_yaml_expected(&field->value, expected)));
+        code = rm_code_first(code, yaml_refuse(place, mapping->start_mark, "the key \"%s\" is missing, expected %s",
+                                               field->key, rm_yaml_expected(&field->value, expected)));
     }
     return code;
 }
@@ -134,8 +134,8 @@ static enum rm_code check_list(struct yaml_place *place, cyaml_schema_value_t co
     size_t const count = (size_t)(list->data.sequence.items.top - start);
     if (count < schema->sequence.min || count > schema->sequence.max) {
         char expected[RM_YAML_EXPECTED_BYTES];
-        return refuse(place, list->start_mark, "found a list of %zu, expected %s", count,
-                      rm_yaml_expected(schema, expected));
+        return yaml_refuse(place, list->start_mark, "found a list of %zu, expected %s", count,
+                           rm_yaml_expected(schema, expected));
     }
     size_t const outer = strlen(place->key);
     enum rm_code code = RM_OK;

@@ -123,7 +123,7 @@ static enum rm_code refuse_second(struct rm_yaml_document *document, yaml_parser
                            "a second document begins here, expected only one per file");
 }
 
-static enum rm_code parse(struct rm_yaml_document *document, struct rm_error *error) {
+static enum rm_code parse_yaml_document(struct rm_yaml_document *document, struct rm_error *error) {
     yaml_parser_t parser;
     if (!yaml_parser_initialize(&parser))
         return rm_fail(error, RM_E_NO_SPACE, "%s: no memory to read it", document->path);
@@ -151,7 +151,7 @@ enum rm_code rm_yaml_document_open(char const *path, struct rm_yaml_document *do
     enum rm_code code = read_file(path, &document->text, &document->text_bytes, error);
     if (code != RM_OK)
         return code;
-    code = parse(document, error);
+    code = parse_yaml_document(document, error);
     if (code != RM_OK)
         free(document->text);
     return code;
@@ -167,8 +167,8 @@ yaml_node_t const *rm_yaml_document_node(struct rm_yaml_document const *document
     return yaml_document_get_node((yaml_document_t *)&document->tree, node);
 }
 
-static yaml_node_t const *member(struct rm_yaml_document const *document, yaml_node_t const *mapping, char const *name,
-                                 size_t bytes) {
+static yaml_node_t const *yaml_document_member(struct rm_yaml_document const *document, yaml_node_t const *mapping,
+                                               char const *name, size_t bytes) {
     if (mapping->type != YAML_MAPPING_NODE)
         return NULL;
     for (yaml_node_pair_t const *pair = mapping->data.mapping.pairs.start; pair < mapping->data.mapping.pairs.top;
@@ -181,7 +181,8 @@ static yaml_node_t const *member(struct rm_yaml_document const *document, yaml_n
     return NULL;
 }
 
-static yaml_node_t const *entry(struct rm_yaml_document const *document, yaml_node_t const *list, size_t index) {
+static yaml_node_t const *yaml_document_entry(struct rm_yaml_document const *document, yaml_node_t const *list,
+                                              size_t index) {
     if (list->type != YAML_SEQUENCE_NODE)
         return NULL;
     yaml_node_item_t const *const start = list->data.sequence.items.start;
@@ -196,11 +197,11 @@ yaml_node_t const *rm_yaml_document_find(struct rm_yaml_document const *document
         yaml_node_t const *next;
         if (*key == '[') {
             char *end;
-            next = entry(document, found, strtoul(key + 1, &end, 10));
+            next = yaml_document_entry(document, found, strtoul(key + 1, &end, 10));
             key = *end == ']' ? end + 1 : end;
         } else {
             size_t const bytes = strcspn(key, ".[");
-            next = member(document, found, key, bytes);
+            next = yaml_document_member(document, found, key, bytes);
             key += bytes;
         }
         if (*key == '.')

@@ -14,7 +14,7 @@ static int64_t signed_max(uint32_t data_bytes) { return (int64_t)(UINT64_MAX >> 
 static uint64_t unsigned_max(uint32_t data_bytes) { return UINT64_MAX >> (64 - 8 * data_bytes); }
 
 /* Appends to a text of `size` bytes, cutting it where it is full. */
-static void append(char *text, size_t size, char const *separator, char const *addition) {
+static void append_expectation(char *text, size_t size, char const *separator, char const *addition) {
     size_t const used = strlen(text);
     snprintf(text + used, size - used, "%s%s", separator, addition);
 }
@@ -22,14 +22,14 @@ static void append(char *text, size_t size, char const *separator, char const *a
 char const *rm_yaml_keys(cyaml_schema_value_t const *mapping, char keys[RM_YAML_EXPECTED_BYTES]) {
     keys[0] = '\0';
     for (cyaml_schema_field_t const *field = mapping->mapping.fields; field->key != NULL; field++)
-        append(keys, RM_YAML_EXPECTED_BYTES, *keys == '\0' ? "" : ", ", field->key);
+        append_expectation(keys, RM_YAML_EXPECTED_BYTES, *keys == '\0' ? "" : ", ", field->key);
     return keys;
 }
 
 static void expected_enum(cyaml_schema_value_t const *schema, char expected[RM_YAML_EXPECTED_BYTES]) {
     strcpy(expected, "one of:");
     for (uint32_t i = 0; i < schema->enumeration.count; i++)
-        append(expected, RM_YAML_EXPECTED_BYTES, i == 0 ? " " : ", ", schema->enumeration.strings[i].str);
+        append_expectation(expected, RM_YAML_EXPECTED_BYTES, i == 0 ? " " : ", ", schema->enumeration.strings[i].str);
 }
 
 static void expected_count(char const *what, char const *unit, uint32_t min, uint32_t max,

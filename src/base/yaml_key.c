@@ -49,7 +49,7 @@ static uint64_t word_value(cyaml_schema_value_t const *schema, char const *word)
     return (uint64_t)schema->enumeration.strings[entry].val;
 }
 
-static void store(cyaml_schema_value_t const *schema, char const *text, void *to) {
+static void store_yaml_value(cyaml_schema_value_t const *schema, char const *text, void *to) {
     switch (schema->type) {
     case CYAML_INT:
     case CYAML_UINT:
@@ -80,7 +80,7 @@ static bool fill_field(cyaml_schema_field_t const *field, void **pointer) {
     if (*pointer == NULL)
         return false;
     memset(*pointer, 0, bytes);
-    store(&field->value, fallback, *pointer);
+    store_yaml_value(&field->value, fallback, *pointer);
     return true;
 }
 

@@ -4,7 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-static void find_bpms(struct rm_calibration *calibration, struct rm_lane_info const *lanes, uint32_t lane_count) {
+static void find_calibrated_bpms(struct rm_calibration *calibration, struct rm_lane_info const *lanes,
+                                 uint32_t lane_count) {
     uint32_t count = 0;
     for (uint32_t x = 0; x < lane_count; ++x) {
         char const *const name = lanes[x].name;
@@ -27,7 +28,7 @@ void rm_calibration_identity(struct rm_calibration *calibration, struct rm_lane_
         calibration->lane[i].c[1] = 1;
     for (uint32_t b = 0; b < RM_CALIBRATION_BPMS; ++b)
         calibration->bpm[b].x.k[RM_K10] = calibration->bpm[b].y.k[RM_K10] = 1;
-    find_bpms(calibration, lanes, lane_count);
+    find_calibrated_bpms(calibration, lanes, lane_count);
 }
 
 /** A whole number below `end`. */
@@ -50,12 +51,12 @@ bool rm_calibration_is_good(struct rm_calibration const *calibration) {
     return true;
 }
 
-static double polynomial(struct rm_calibration_lane const *lane, double raw) {
+static double lane_polynomial(struct rm_calibration_lane const *lane, double raw) {
     return lane->c[0] + raw * (lane->c[1] + raw * (lane->c[2] + raw * lane->c[3]));
 }
 
 /** Step 2 of the plane of `own`, then step 3. */
-static double straighten(struct rm_calibration_plane const *plane, double own, double other) {
+static double straighten_plane(struct rm_calibration_plane const *plane, double own, double other) {
     double const *k = plane->k;
     double const own2 = own * own, other2 = other * other;
     double const factor = k[RM_K10] + own2 * (k[RM_K30] + own2 * k[RM_K50] + other2 * k[RM_K32]) +
@@ -65,7 +66,7 @@ static double straighten(struct rm_calibration_plane const *plane, double own, d
 
 static void calibrate_bpm(struct rm_calibration_bpm const *bpm, double *out) {
     double *const x = &out[(uint32_t)bpm->x_lane], *const y = &out[(uint32_t)bpm->y_lane];
-    double const straight_x = straighten(&bpm->x, *x, *y), straight_y = straighten(&bpm->y, *y, *x);
+    double const straight_x = straighten_plane(&bpm->x, *x, *y), straight_y = straighten_plane(&bpm->y, *y, *x);
     double const cosine = cos(bpm->roll_rad), sine = sin(bpm->roll_rad);
     *x = straight_x * cosine - straight_y * sine - bpm->x.mechanical_offset;
     *y = straight_x * sine + straight_y * cosine - bpm->y.mechanical_offset;
@@ -79,7 +80,7 @@ void rm_calibrate(struct rm_calibration const *calibration, struct rm_record con
             continue;
         out[i] = lanes[i].type == RM_LANE_F32 ? (double)record->lane[i].f : (double)record->lane[i].i;
         if (rm_calibration_has_lane(calibration, i))
-            out[i] = polynomial(&calibration->lane[i], out[i]);
+            out[i] = lane_polynomial(&calibration->lane[i], out[i]);
     }
     for (uint32_t b = 0; b < (uint32_t)calibration->bpm_count; ++b)
         if (rm_calibration_has_lane(calibration, (uint32_t)calibration->bpm[b].x_lane))

@@ -38,7 +38,7 @@ static char const GRAMMAR[] = "expected instrument, bpm, LANE.QUANTITY [UNIT] su
 char const *rm_calibration_quantity_name(enum rm_calibration_quantity quantity) { return quantities[quantity].name; }
 
 /** Divides "NAME [UNIT]"; the unit stays empty where there is none. False when it does not fit. */
-static bool divide(char const *cell, char *name, size_t name_bytes, char *unit, size_t unit_bytes) {
+static bool divide_column_name(char const *cell, char *name, size_t name_bytes, char *unit, size_t unit_bytes) {
     size_t const length = strlen(cell);
     size_t named = strcspn(cell, "[");
     char const *const bracket = cell + named;
@@ -103,7 +103,7 @@ enum rm_code rm_calibration_read_column(struct rm_csv const *csv, uint32_t index
     struct rm_csv_cell const *const cell = &csv->cell[index];
     char name[64];
     *column = (struct rm_calibration_column){.kind = RM_COLUMN_INSTRUMENT};
-    if (!divide(cell->text, name, sizeof name, column->unit, sizeof column->unit))
+    if (!divide_column_name(cell->text, name, sizeof name, column->unit, sizeof column->unit))
         return rm_csv_fail(csv, error, cell->column, "found \"%.60s\", %s", cell->text, GRAMMAR);
     if (strcmp(name, "instrument") == 0)
         return RM_OK;

@@ -37,8 +37,8 @@ static void set_bpm(struct rm_calibration_compiled *compiled, struct rm_calibrat
     set_plane(compiled, bpm, &bpm->y, &bpm->x, y, sine);
 }
 
-static void set_lane(struct rm_calibration_compiled *compiled, struct rm_calibration const *calibration,
-                     struct rm_lane_info const *lanes, uint32_t lane) {
+static void compile_lane(struct rm_calibration_compiled *compiled, struct rm_calibration const *calibration,
+                         struct rm_lane_info const *lanes, uint32_t lane) {
     compiled->partner[lane] = lane;
     compiled->gain[lane] = 1;
     compiled->k[RM_K10][lane] = 1;
@@ -70,7 +70,7 @@ static void fold_bpm(struct rm_calibration_compiled *compiled, struct rm_calibra
 }
 
 /** For own and partner as they came. */
-static void fold(struct rm_calibration_compiled *compiled, struct rm_calibration const *calibration) {
+static void fold_calibration(struct rm_calibration_compiled *compiled, struct rm_calibration const *calibration) {
     for (uint32_t lane = 0; lane < RM_LANES; ++lane) {
         compiled->gain[lane] = (float)calibration->lane[lane].c[1];
         compiled->offset[lane] = (float)calibration->lane[lane].c[0];
@@ -84,9 +84,9 @@ void rm_calibration_compile(struct rm_calibration const *calibration, struct rm_
     memset(compiled, 0, sizeof *compiled);
     compiled->affine = is_affine(calibration);
     for (uint32_t lane = 0; lane < RM_LANES; ++lane)
-        set_lane(compiled, calibration, lanes, lane);
+        compile_lane(compiled, calibration, lanes, lane);
     for (uint32_t b = 0; b < (uint32_t)calibration->bpm_count; ++b)
         set_bpm(compiled, &calibration->bpm[b]);
     if (compiled->affine)
-        fold(compiled, calibration);
+        fold_calibration(compiled, calibration);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "calibration/compiled.h"
 
-static float straighten(struct rm_calibration_compiled const *compiled, uint32_t i, float own, float other) {
+static float straighten_compiled(struct rm_calibration_compiled const *compiled, uint32_t i, float own, float other) {
     float const own2 = own * own, other2 = other * other;
     float const own_part =
         own2 * ((compiled->k[RM_K30][i] + own2 * compiled->k[RM_K50][i]) + other2 * compiled->k[RM_K32][i]);
@@ -17,7 +17,7 @@ static void apply_orders(struct rm_calibration_compiled const *compiled, float v
         linear[i] = compiled->c[0][i] + r * (compiled->c[1][i] + r * (compiled->c[2][i] + r * compiled->c[3][i]));
     }
     for (uint32_t i = 0; i < RM_LANES; ++i)
-        value[i] = straighten(compiled, i, linear[i], linear[compiled->partner[i]]);
+        value[i] = straighten_compiled(compiled, i, linear[i], linear[compiled->partner[i]]);
 }
 
 void rm_calibrate_record(struct rm_calibration_compiled const *compiled, struct rm_record *record) {

@@ -62,7 +62,7 @@ static char *skip_blanks(char *text) {
 }
 
 /** Takes the quotes off the text that begins behind one; returns where it goes on behind the other, or NULL. */
-static char *unquote(char *text) {
+static char *unquote_cell(char *text) {
     char *to = text;
     for (; *text != '\0'; ++text) {
         if (*text == '"' && text[1] != '"') {
@@ -76,7 +76,7 @@ static char *unquote(char *text) {
 }
 
 /** Ends the unquoted text at the next comma, without the blanks before it; returns where that comma is, or the end. */
-static char *plain(char *text, bool *comma) {
+static char *plain_cell_end(char *text, bool *comma) {
     char *const end = text + strcspn(text, ",");
     *comma = *end == ',';
     char *last = end;
@@ -87,7 +87,7 @@ static char *plain(char *text, bool *comma) {
 }
 
 /** Cuts one line, which ends with a zero, into cells. */
-static enum rm_code cut(struct rm_csv *csv, char *line, struct rm_error *error) {
+static enum rm_code cut_line(struct rm_csv *csv, char *line, struct rm_error *error) {
     csv->cell_count = 0;
     char *at = line;
     for (bool more = true; more;) {
@@ -99,11 +99,11 @@ static enum rm_code cut(struct rm_csv *csv, char *line, struct rm_error *error) 
         struct rm_csv_cell *const cell = &csv->cell[csv->cell_count++];
         if (*at != '"') {
             *cell = (struct rm_csv_cell){at, column};
-            at = plain(at, &more) + 1;
+            at = plain_cell_end(at, &more) + 1;
             continue;
         }
         *cell = (struct rm_csv_cell){at + 1, column};
-        at = unquote(at + 1);
+        at = unquote_cell(at + 1);
         if (at == NULL)
             return rm_csv_fail(csv, error, column, "the quote that begins here does not end in this line");
         at = skip_blanks(at);
@@ -117,7 +117,7 @@ static enum rm_code cut(struct rm_csv *csv, char *line, struct rm_error *error) 
     return RM_OK;
 }
 
-static bool is_row(struct rm_csv const *csv) {
+static bool is_csv_row(struct rm_csv const *csv) {
     for (uint32_t i = 0; i < csv->cell_count; ++i)
         if (csv->cell[i].text[0] != '\0')
             return true;
@@ -135,10 +135,10 @@ enum rm_code rm_csv_next(struct rm_csv *csv, bool *more, struct rm_error *error)
         line[length] = '\0';
         if (line[0] == '#')
             continue;
-        enum rm_code const code = cut(csv, line, error);
+        enum rm_code const code = cut_line(csv, line, error);
         if (code != RM_OK)
             return code;
-        if (is_row(csv)) {
+        if (is_csv_row(csv)) {
             *more = true;
             return RM_OK;
         }

@@ -36,7 +36,7 @@ static enum rm_code find_lane(struct rm_calibration_table const *table, struct r
 }
 
 /** A finite decimal number and nothing else. */
-static enum rm_code read_number(struct rm_calibration_table const *table, uint32_t cell, double *number) {
+static enum rm_code read_number_cell(struct rm_calibration_table const *table, uint32_t cell, double *number) {
     char const *const text = table->csv.cell[cell].text;
     char *end = NULL;
     *number = strtod(text, &end);
@@ -56,8 +56,8 @@ static uint32_t find_bpm(struct rm_calibration const *calibration, uint32_t lane
 }
 
 /** Where a quantity goes of a lane that belongs to BPM `bpm`, if it is one of steps 2 to 5. */
-static double *value_of(struct rm_calibration *calibration, uint32_t lane, uint32_t bpm,
-                        enum rm_calibration_quantity quantity) {
+static double *calibrated_value_of(struct rm_calibration *calibration, uint32_t lane, uint32_t bpm,
+                                   enum rm_calibration_quantity quantity) {
     if (quantity <= RM_QUANTITY_C3)
         return &calibration->lane[lane].c[quantity];
     struct rm_calibration_bpm *const found = &calibration->bpm[bpm];
@@ -79,8 +79,8 @@ static enum rm_code fail_unit(struct rm_calibration_table const *table, struct r
 }
 
 /** Notes that the row gives a quantity of a lane, and which unit follows from it. */
-static enum rm_code note(struct rm_calibration_table const *table, struct rm_calibration_row *row, uint32_t cell,
-                         uint32_t lane) {
+static enum rm_code note_calibrated_cell(struct rm_calibration_table const *table, struct rm_calibration_row *row,
+                                         uint32_t cell, uint32_t lane) {
     struct rm_calibration_column const *const column = &table->column[cell];
     struct rm_lane_info const *const info = &row->instrument->lane[lane];
     char implied[RM_UNIT_BYTES];
@@ -114,15 +114,15 @@ static enum rm_code read_lane_cell(struct rm_calibration_table const *table, str
         return rm_csv_fail(&table->csv, table->error, rm_calibration_cell_place(table, cell),
                            "lane %s of %s is not the x or y of a BPM, so it has no %s",
                            row->instrument->lane[lane].name, row->instrument->name, quantity);
-    double *const value = value_of(calibration, lane, bpm, column->quantity);
-    code = read_number(table, cell, value);
+    double *const value = calibrated_value_of(calibration, lane, bpm, column->quantity);
+    code = read_number_cell(table, cell, value);
     if (code != RM_OK)
         return code;
     bool const scales = column->quantity == RM_QUANTITY_GAIN || column->quantity == RM_QUANTITY_K10;
     if (scales && *value == 0)
         return rm_csv_fail(&table->csv, table->error, rm_calibration_cell_place(table, cell),
                            "found a %s of 0, which loses the reading", quantity);
-    return note(table, row, cell, lane);
+    return note_calibrated_cell(table, row, cell, lane);
 }
 
 static enum rm_code read_roll_cell(struct rm_calibration_table const *table, struct rm_calibration_row *row,
@@ -136,7 +136,7 @@ static enum rm_code read_roll_cell(struct rm_calibration_table const *table, str
         code = find_lane(table, row, cell, y_name, &y);
     double roll;
     if (code == RM_OK)
-        code = read_number(table, cell, &roll);
+        code = read_number_cell(table, cell, &roll);
     if (code != RM_OK)
         return code;
     struct rm_calibration *const calibration = &row->instrument->calibration;

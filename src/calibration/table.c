@@ -18,7 +18,7 @@ static char const *text_of(struct rm_calibration_table const *table, enum rm_cal
     return "";
 }
 
-static enum rm_code read_head(struct rm_calibration_table *table) {
+static enum rm_code read_table_head(struct rm_calibration_table *table) {
     bool more;
     enum rm_code code = rm_csv_next(&table->csv, &more, table->error);
     if (code != RM_OK)
@@ -39,7 +39,8 @@ static enum rm_code read_head(struct rm_calibration_table *table) {
     return rm_csv_fail(&table->csv, table->error, 1, "expected one column \"instrument\" and at most one \"bpm\"");
 }
 
-static enum rm_code find_instrument(struct rm_calibration_table const *table, struct rm_calibration_row *row) {
+static enum rm_code find_calibrated_instrument(struct rm_calibration_table const *table,
+                                               struct rm_calibration_row *row) {
     uint32_t cell = 0;
     char const *const name = text_of(table, RM_COLUMN_INSTRUMENT, &cell);
     struct rm_nearest nearest = {.wanted = name};
@@ -64,7 +65,7 @@ static enum rm_code read_rows(struct rm_calibration_table *table) {
         if (code != RM_OK || !more)
             return code;
         struct rm_calibration_row row = {.suffix = ""};
-        code = find_instrument(table, &row);
+        code = find_calibrated_instrument(table, &row);
         if (row.instrument != NULL)
             code = rm_calibration_read_row(table, &row);
         if (code != RM_OK)
@@ -92,7 +93,7 @@ enum rm_code rm_calibration_load_csv(char const *path, struct rm_calibration_ins
     table->error = error;
     enum rm_code code = rm_csv_open(path, &table->csv, error);
     if (code == RM_OK)
-        code = read_head(table);
+        code = read_table_head(table);
     if (code == RM_OK)
         code = read_rows(table);
     rm_csv_close(&table->csv);

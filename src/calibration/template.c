@@ -37,7 +37,7 @@ static struct family family_of(struct rm_calibration const *calibration, struct 
     return family;
 }
 
-static void add(struct families *families, struct family const *family) {
+static void add_family(struct families *families, struct family const *family) {
     for (size_t i = 0; i < families->count; ++i)
         if (strcmp(families->family[i].name, family->name) == 0 && strcmp(families->family[i].unit, family->unit) == 0)
             return;
@@ -49,13 +49,13 @@ static bool is_asked_for(struct rm_calibration const *calibration, uint32_t lane
     return calibration->bpm_count == 0 || is_position(calibration, lane);
 }
 
-static void collect(struct families *families, struct rm_calibration_instrument const *instrument) {
+static void collect_families(struct families *families, struct rm_calibration_instrument const *instrument) {
     struct rm_calibration identity;
     rm_calibration_identity(&identity, instrument->lane, instrument->lane_count);
     for (uint32_t i = 0; i < instrument->lane_count; ++i)
         if (is_asked_for(&identity, i)) {
             struct family const family = family_of(&identity, instrument->lane, i);
-            add(families, &family);
+            add_family(families, &family);
         }
 }
 
@@ -89,8 +89,8 @@ static bool row_has(struct rm_calibration const *identity, struct rm_calibration
     return false;
 }
 
-static void write_row(FILE *out, struct families const *families, struct rm_calibration const *identity,
-                      struct rm_calibration_instrument const *instrument, char const *bpm) {
+static void write_template_row(FILE *out, struct families const *families, struct rm_calibration const *identity,
+                               struct rm_calibration_instrument const *instrument, char const *bpm) {
     fprintf(out, "%s,%s,", instrument->name, bpm);
     for (size_t i = 0; i < families->count; ++i) {
         bool const here = row_has(identity, instrument, bpm, &families->family[i]);
@@ -104,9 +104,10 @@ static void write_rows(FILE *out, struct families const *families, struct rm_cal
     struct rm_calibration identity;
     rm_calibration_identity(&identity, instrument->lane, instrument->lane_count);
     if (identity.bpm_count == 0)
-        write_row(out, families, &identity, instrument, "");
+        write_template_row(out, families, &identity, instrument, "");
     for (uint32_t b = 0; b < (uint32_t)identity.bpm_count; ++b)
-        write_row(out, families, &identity, instrument, instrument->lane[(uint32_t)identity.bpm[b].x_lane].name + 1);
+        write_template_row(out, families, &identity, instrument,
+                           instrument->lane[(uint32_t)identity.bpm[b].x_lane].name + 1);
 }
 
 enum rm_code rm_calibration_write_template(FILE *out, struct rm_calibration_instrument const *instruments, size_t count,
@@ -115,7 +116,7 @@ enum rm_code rm_calibration_write_template(FILE *out, struct rm_calibration_inst
     if (families.family == NULL)
         return rm_fail(error, RM_E_NO_SPACE, "no memory for the columns of %zu instruments", count);
     for (size_t i = 0; i < count; ++i)
-        collect(&families, &instruments[i]);
+        collect_families(&families, &instruments[i]);
     write_head(out, &families);
     for (size_t i = 0; i < count; ++i)
         write_rows(out, &families, &instruments[i]);

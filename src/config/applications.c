@@ -31,8 +31,8 @@ struct resolving_application {
     struct rm_error *error;
 };
 
-__attribute__((format(printf, 3, 4))) static enum rm_code fail(struct resolving_application const *resolving,
-                                                               char const *member, char const *format, ...) {
+__attribute__((format(printf, 3, 4))) static enum rm_code
+fail_application(struct resolving_application const *resolving, char const *member, char const *format, ...) {
     char text[RM_ERROR_TEXT_BYTES];
     va_list arguments;
     va_start(arguments, format);
@@ -73,16 +73,17 @@ static char const *who_has(struct rm_config const *config, char const *name) {
     return NULL;
 }
 
-static enum rm_code resolve_name(struct resolving_application const *resolving) {
+static enum rm_code resolve_application_name(struct resolving_application const *resolving) {
     char const *const name = resolving->written->name;
     if (!rm_config_name_is_good(name))
-        return fail(resolving, "name", "found \"%s\", " RM_CONFIG_NAME_RULE, name);
+        return fail_application(resolving, "name", "found \"%s\", " RM_CONFIG_NAME_RULE, name);
     if (is_reserved(name))
-        return fail(resolving, "name", "\"%s\" has a meaning of its own in every workspace, expected another name",
-                    name);
+        return fail_application(resolving, "name",
+                                "\"%s\" has a meaning of its own in every workspace, expected another name", name);
     char const *const who = who_has(resolving->config, name);
     if (who != NULL)
-        return fail(resolving, "name", "\"%s\" is already the name of %s, expected one of its own", name, who);
+        return fail_application(resolving, "name", "\"%s\" is already the name of %s, expected one of its own", name,
+                                who);
     strcpy(application_of(resolving)->name, name);
     return RM_OK;
 }
@@ -96,8 +97,9 @@ static enum rm_code resolve_code(struct resolving_application const *resolving) 
         return RM_OK;
     }
     if (!rm_config_locate(resolving->config, code, path))
-        return fail(resolving, "code", "with the configuration's folder before it the path is longer than %d bytes",
-                    RM_CONFIG_PATH_BYTES - 1);
+        return fail_application(resolving, "code",
+                                "with the configuration's folder before it the path is longer than %d bytes",
+                                RM_CONFIG_PATH_BYTES - 1);
     return RM_OK;
 }
 
@@ -108,16 +110,17 @@ static enum rm_code resolve_configuration(struct resolving_application const *re
     if (written == NULL)
         return RM_OK;
     if (!rm_config_locate(resolving->config, written, path))
-        return fail(resolving, "configuration",
-                    "with the configuration's folder before it the path is longer than %d bytes",
-                    RM_CONFIG_PATH_BYTES - 1);
+        return fail_application(resolving, "configuration",
+                                "with the configuration's folder before it the path is longer than %d bytes",
+                                RM_CONFIG_PATH_BYTES - 1);
     struct stat status;
     if (stat(path, &status) != 0 || access(path, R_OK) != 0)
-        return fail(resolving, "configuration",
-                    "%s: %s; expected the application's own file, its path from this file's folder", path,
-                    strerror(errno));
+        return fail_application(resolving, "configuration",
+                                "%s: %s; expected the application's own file, its path from this file's folder", path,
+                                strerror(errno));
     if (S_ISDIR(status.st_mode))
-        return fail(resolving, "configuration", "%s is a folder, expected the application's own file", path);
+        return fail_application(resolving, "configuration", "%s is a folder, expected the application's own file",
+                                path);
     return RM_OK;
 }
 
@@ -128,20 +131,21 @@ static enum rm_code resolve_process(struct resolving_application const *resolvin
     application->hosted = *written->hosted;
     application->core = written->core == NULL ? -1 : (int32_t)*written->core;
     if (application->hosted && written->core != NULL)
-        return fail(resolving, "core", "a hosted application runs on the core of its role, take this key out");
+        return fail_application(resolving, "core",
+                                "a hosted application runs on the core of its role, take this key out");
     if (application->hosted && written->user != NULL)
-        return fail(resolving, "user",
-                    "a hosted application runs inside the server, as the server's user, take this key out");
+        return fail_application(resolving, "user",
+                                "a hosted application runs inside the server, as the server's user, take this key out");
     if (written->core != NULL && *written->core >= CPU_SETSIZE)
-        return fail(resolving, "core", "found %u, expected the number of a core, 0 to %d", *written->core,
-                    CPU_SETSIZE - 1);
+        return fail_application(resolving, "core", "found %u, expected the number of a core, 0 to %d", *written->core,
+                                CPU_SETSIZE - 1);
     if (written->user == NULL)
         return RM_OK;
     if (!rm_config_name_is_good(written->user))
-        return fail(resolving, "user",
-                    "found \"%s\", expected the name of a user of the system: lower-case letters, "
-                    "digits, _ and -",
-                    written->user);
+        return fail_application(resolving, "user",
+                                "found \"%s\", expected the name of a user of the system: lower-case letters, "
+                                "digits, _ and -",
+                                written->user);
     strcpy(application->user, written->user);
     return RM_OK;
 }
@@ -151,8 +155,9 @@ static enum rm_code resolve_period(struct resolving_application const *resolving
     uint32_t const cycle = resolving->config->setpoints.period_turns;
     uint32_t const period = written == NULL ? cycle : *written;
     if (period == 0 || period > LONGEST_PERIOD || period % cycle != 0)
-        return fail(resolving, "period_turns", "found %u, expected a multiple of setpoints.period_turns (%u), up to %u",
-                    period, cycle, LONGEST_PERIOD);
+        return fail_application(resolving, "period_turns",
+                                "found %u, expected a multiple of setpoints.period_turns (%u), up to %u", period, cycle,
+                                LONGEST_PERIOD);
     application_of(resolving)->period_turns = period;
     return RM_OK;
 }
@@ -169,14 +174,15 @@ static enum rm_code resolve_deadlines(struct resolving_application const *resolv
     application->watchdog_cycles = *written->watchdog_cycles;
     application->stop = *written->stop;
     if (application->deadline_turns == 0 || application->deadline_turns > LONGEST_PERIOD)
-        return fail(resolving, "deadline_turns", "found %u, expected 1 to %u turns", application->deadline_turns,
-                    LONGEST_PERIOD);
+        return fail_application(resolving, "deadline_turns", "found %u, expected 1 to %u turns",
+                                application->deadline_turns, LONGEST_PERIOD);
     if (application->freshness_turns < period || application->freshness_turns > UINT32_MAX)
-        return fail(resolving, "freshness_turns", "found %" PRIu64 ", expected %u (period_turns) to %u turns",
-                    application->freshness_turns, period, UINT32_MAX);
+        return fail_application(resolving, "freshness_turns",
+                                "found %" PRIu64 ", expected %u (period_turns) to %u turns",
+                                application->freshness_turns, period, UINT32_MAX);
     if (application->watchdog_cycles == 0 || application->watchdog_cycles > WATCHDOG_CYCLES_MAX)
-        return fail(resolving, "watchdog_cycles", "found %u, expected 1 to %d cycles", application->watchdog_cycles,
-                    WATCHDOG_CYCLES_MAX);
+        return fail_application(resolving, "watchdog_cycles", "found %u, expected 1 to %d cycles",
+                                application->watchdog_cycles, WATCHDOG_CYCLES_MAX);
     return RM_OK;
 }
 
@@ -191,13 +197,15 @@ static enum rm_code resolve_setting(struct resolving_application const *resolvin
     char member[32];
     snprintf(member, sizeof member, "settings[%u].name", index);
     if (!rm_config_name_is_good(written->name))
-        return fail(resolving, member, "found \"%s\", " RM_CONFIG_NAME_RULE, written->name);
+        return fail_application(resolving, member, "found \"%s\", " RM_CONFIG_NAME_RULE, written->name);
     if (is_own_object(written->name))
-        return fail(resolving, member, "%s/%s is something else already, expected the name of one of its settings",
-                    application->name, written->name);
+        return fail_application(resolving, member,
+                                "%s/%s is something else already, expected the name of one of its settings",
+                                application->name, written->name);
     for (uint32_t i = 0; i < index; i++)
         if (strcmp(application->setting[i].name, written->name) == 0)
-            return fail(resolving, member, "\"%s\" is settings[%u] already, expected it once", written->name, i);
+            return fail_application(resolving, member, "\"%s\" is settings[%u] already, expected it once",
+                                    written->name, i);
     strcpy(application->setting[index].name, written->name);
     application->setting[index].value = written->value;
     application->setting_count = index + 1;
@@ -216,10 +224,11 @@ static enum rm_code resolve_settings(struct resolving_application const *resolvi
     return code;
 }
 
-static enum rm_code resolve_entry(struct resolving_application const *resolving) {
+static enum rm_code resolve_application_entry(struct resolving_application const *resolving) {
     typedef enum rm_code resolver(struct resolving_application const *resolving);
-    static resolver *const resolvers[] = {resolve_name,   resolve_code,      resolve_configuration, resolve_process,
-                                          resolve_period, resolve_deadlines, resolve_settings};
+    static resolver *const resolvers[] = {resolve_application_name, resolve_code,   resolve_configuration,
+                                          resolve_process,          resolve_period, resolve_deadlines,
+                                          resolve_settings};
     enum rm_code code = RM_OK;
     for (size_t i = 0; i < sizeof resolvers / sizeof resolvers[0] && code == RM_OK; i++)
         code = resolvers[i](resolving);
@@ -292,8 +301,8 @@ enum rm_code rm_config_resolve_applications(struct rm_config_file const *file, s
                               "\"chains\" too, or take this one out");
     enum rm_code code = add_operator(file, config, error);
     for (uint32_t i = 0; file->applications != NULL && i < file->applications_count && code != RM_E_NO_SPACE; i++)
-        code = rm_code_first(code,
-                             resolve_entry(&(struct resolving_application){config, &file->applications[i], i, error}));
+        code = rm_code_first(
+            code, resolve_application_entry(&(struct resolving_application){config, &file->applications[i], i, error}));
     if (code == RM_OK)
         code = give_to_operator(config, error);
     return code == RM_OK ? resolve_lead(file, config, error) : code;

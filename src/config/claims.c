@@ -19,9 +19,10 @@ uint16_t rm_config_udp_port(struct rm_config const *config, uint32_t port, uint3
 }
 
 /* Formats are an instrument's; a chain's answers are native. */
-__attribute__((format(printf, 5, 6))) static enum rm_code fail(struct rm_config_file const *file,
-                                                               struct rm_config const *config, uint32_t instrument,
-                                                               struct rm_error *error, char const *format, ...) {
+__attribute__((format(printf, 5, 6))) static enum rm_code fail_claim(struct rm_config_file const *file,
+                                                                     struct rm_config const *config,
+                                                                     uint32_t instrument, struct rm_error *error,
+                                                                     char const *format, ...) {
     char text[RM_ERROR_TEXT_BYTES];
     va_list arguments;
     va_start(arguments, format);
@@ -34,8 +35,9 @@ __attribute__((format(printf, 5, 6))) static enum rm_code fail(struct rm_config_
                                 "%s", text);
 }
 
-static enum rm_code claim(struct rm_config_file const *file, struct rm_config const *config, struct claims *claims,
-                          uint32_t port, uint32_t instrument, struct rm_error *error) {
+static enum rm_code claim_instrument(struct rm_config_file const *file, struct rm_config const *config,
+                                     struct claims *claims, uint32_t port, uint32_t instrument,
+                                     struct rm_error *error) {
     uint32_t const format = config->instrument[instrument].format;
     uint16_t const udp_port = rm_config_udp_port(config, port, format);
     struct rm_config_port const *const on = &config->port[port];
@@ -44,22 +46,22 @@ static enum rm_code claim(struct rm_config_file const *file, struct rm_config co
             continue;
         if (claims->format[i] == format)
             return RM_OK;
-        return fail(file, config, instrument, error,
-                    "formats \"%s\" and \"%s\" both come to UDP port %u of port \"%s\", expected a "
-                    "udp_port of its own for one of them",
-                    config->format[claims->format[i]].name, config->format[format].name, udp_port, on->port.name);
+        return fail_claim(file, config, instrument, error,
+                          "formats \"%s\" and \"%s\" both come to UDP port %u of port \"%s\", expected a "
+                          "udp_port of its own for one of them",
+                          config->format[claims->format[i]].name, config->format[format].name, udp_port, on->port.name);
     }
     if (on->port.kind == RM_PORT_UDP && udp_port != on->udp_port)
-        return fail(file, config, instrument, error,
-                    "format \"%s\" comes to UDP port %u, but port \"%s\" is a socket on %u, expected "
-                    "one and the same",
-                    config->format[format].name, udp_port, on->port.name, on->udp_port);
+        return fail_claim(file, config, instrument, error,
+                          "format \"%s\" comes to UDP port %u, but port \"%s\" is a socket on %u, expected "
+                          "one and the same",
+                          config->format[format].name, udp_port, on->port.name, on->udp_port);
     claims->udp_port[claims->count] = udp_port;
     claims->format[claims->count++] = format;
     return RM_OK;
 }
 
-static void take(struct claims const *claims, struct rm_port_config *port) {
+static void take_claimed_port(struct claims const *claims, struct rm_port_config *port) {
     port->claim_count = claims->count;
     for (uint32_t i = 0; i < claims->count; i++)
         port->claim[i] = claims->udp_port[i];
@@ -70,13 +72,13 @@ enum rm_code rm_config_resolve_claims(struct rm_config_file const *file, struct 
     struct claims claims[RM_CONFIG_PORTS_MAX] = {0};
     for (uint32_t i = 0; i < config->instrument_count; i++) {
         struct rm_config_instrument const *const instrument = &config->instrument[i];
-        enum rm_code code = claim(file, config, &claims[instrument->port], instrument->port, i, error);
+        enum rm_code code = claim_instrument(file, config, &claims[instrument->port], instrument->port, i, error);
         if (code == RM_OK && instrument->mirror.present)
-            code = claim(file, config, &claims[instrument->mirror.port], instrument->mirror.port, i, error);
+            code = claim_instrument(file, config, &claims[instrument->mirror.port], instrument->mirror.port, i, error);
         if (code != RM_OK)
             return code;
     }
     for (uint32_t i = 0; i < config->port_count; i++)
-        take(&claims[i], &config->port[i].port);
+        take_claimed_port(&claims[i], &config->port[i].port);
     return RM_OK;
 }

@@ -25,7 +25,8 @@ static enum rm_code resolve_head(struct rm_config_file const *file, struct rm_co
     return RM_OK;
 }
 
-static enum rm_code allocate(struct rm_config_file const *file, struct rm_config *config, struct rm_error *error) {
+static enum rm_code config_allocate(struct rm_config_file const *file, struct rm_config *config,
+                                    struct rm_error *error) {
     config->port = calloc(file->ports_count, sizeof *config->port);
     config->role = calloc(file->roles_count + 2, sizeof *config->role); /* and perhaps housekeeping, exception path */
     if (config->port == NULL || config->role == NULL)
@@ -70,7 +71,7 @@ static enum rm_code resolve_senders(struct rm_config_file const *file, struct rm
 /* What stands on parts that are wrong themselves is not judged: it would be refused for their sake. */
 static enum rm_code resolve_machine(struct rm_config_file const *file, struct rm_config *config,
                                     struct rm_error *error) {
-    enum rm_code code = allocate(file, config, error);
+    enum rm_code code = config_allocate(file, config, error);
     if (code != RM_OK)
         return code;
     code = resolve_head(file, config, error);
@@ -121,7 +122,8 @@ static enum rm_code resolve_file(struct rm_config_file const *file, char const *
     return code;
 }
 
-static enum rm_code load(char const *path, resolver *resolve, struct rm_config **config, struct rm_errors *errors) {
+static enum rm_code config_load(char const *path, resolver *resolve, struct rm_config **config,
+                                struct rm_errors *errors) {
     if (strlen(path) >= RM_CONFIG_PATH_BYTES) {
         struct rm_error error;
         enum rm_code const code = rm_fail(&error, RM_E_ARGUMENT, "the configuration's path is longer than %d bytes",
@@ -139,11 +141,11 @@ static enum rm_code load(char const *path, resolver *resolve, struct rm_config *
 }
 
 enum rm_code rm_config_load_all(char const *path, struct rm_config **config, struct rm_errors *errors) {
-    return load(path, resolve_server, config, errors);
+    return config_load(path, resolve_server, config, errors);
 }
 
 enum rm_code rm_config_load_machine(char const *path, struct rm_config **config, struct rm_errors *errors) {
-    return load(path, resolve_machine, config, errors);
+    return config_load(path, resolve_machine, config, errors);
 }
 
 enum rm_code rm_config_load(char const *path, struct rm_config **config, struct rm_error *error) {
@@ -177,8 +179,9 @@ void rm_config_free(struct rm_config *config) {
 }
 
 /* While the file is read its errors are collected; later the caller alone hears. */
-__attribute__((format(printf, 4, 0))) static enum rm_code note(struct rm_config const *config, struct rm_error *error,
-                                                               char const *key, char const *format, va_list arguments) {
+__attribute__((format(printf, 4, 0))) static enum rm_code config_note_remark(struct rm_config const *config,
+                                                                             struct rm_error *error, char const *key,
+                                                                             char const *format, va_list arguments) {
     struct rm_error own;
     enum rm_code const code = rm_yaml_vfail(&own, config->source_path, key, format, arguments);
     if (config->errors != NULL)
@@ -192,7 +195,7 @@ enum rm_code rm_config_fail(struct rm_config const *config, struct rm_error *err
                             ...) {
     va_list arguments;
     va_start(arguments, format);
-    enum rm_code const code = note(config, error, key, format, arguments);
+    enum rm_code const code = config_note_remark(config, error, key, format, arguments);
     va_end(arguments);
     return code;
 }
@@ -203,7 +206,7 @@ enum rm_code rm_config_fail_entry(struct rm_config const *config, struct rm_erro
     snprintf(key, sizeof key, "%s[%u]%s%s", list, index, member == NULL ? "" : ".", member == NULL ? "" : member);
     va_list arguments;
     va_start(arguments, format);
-    enum rm_code const code = note(config, error, key, format, arguments);
+    enum rm_code const code = config_note_remark(config, error, key, format, arguments);
     va_end(arguments);
     return code;
 }

@@ -104,7 +104,7 @@ static void print_port(struct rm_config_port const *port, FILE *out) {
 }
 
 /* True when `b` is the next of a count: all is equal but name and id. */
-static bool follows(struct rm_config_instrument const *a, struct rm_config_instrument const *b) {
+static bool instrument_follows(struct rm_config_instrument const *a, struct rm_config_instrument const *b) {
     return b->id == a->id + 1 && b->kind == a->kind && b->port == a->port && b->source_ipv4 == a->source_ipv4 &&
            b->format == a->format && b->period_turns == a->period_turns && b->turn_offset == a->turn_offset &&
            memcmp(&b->mirror, &a->mirror, sizeof a->mirror) == 0 && b->lane_count == a->lane_count &&
@@ -114,7 +114,7 @@ static bool follows(struct rm_config_instrument const *a, struct rm_config_instr
 /* How many instruments from `first` on make one run. */
 static uint32_t run_length(struct rm_config const *config, uint32_t first) {
     uint32_t end = first + 1;
-    while (end < config->instrument_count && follows(&config->instrument[end - 1], &config->instrument[end]))
+    while (end < config->instrument_count && instrument_follows(&config->instrument[end - 1], &config->instrument[end]))
         end++;
     return end - first;
 }

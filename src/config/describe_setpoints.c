@@ -27,7 +27,7 @@ static void print_cycles(struct rm_config const *config, FILE *out) {
 static bool is_broadcast(uint8_t const mac[6]) { return memcmp(mac, "\xFF\xFF\xFF\xFF\xFF\xFF", 6) == 0; }
 
 /* True when `b` is the next of a count: all is equal but what counts up. */
-static bool follows(struct rm_config_chain const *a, struct rm_config_chain const *b) {
+static bool chain_follows(struct rm_config_chain const *a, struct rm_config_chain const *b) {
     return b->id == a->id + 1 && b->port == a->port && b->address_ipv4 == a->address_ipv4 + 1 &&
            is_broadcast(b->mac) == is_broadcast(a->mac) && b->udp_port == a->udp_port && b->readback == a->readback &&
            b->supply_count == a->supply_count;
@@ -35,7 +35,7 @@ static bool follows(struct rm_config_chain const *a, struct rm_config_chain cons
 
 static uint32_t run_length(struct rm_config const *config, uint32_t first) {
     uint32_t end = first + 1;
-    while (end < config->chain_count && follows(&config->chain[end - 1], &config->chain[end]))
+    while (end < config->chain_count && chain_follows(&config->chain[end - 1], &config->chain[end]))
         end++;
     return end - first;
 }
@@ -76,7 +76,7 @@ static void print_chains(struct rm_config const *config, uint32_t first, uint32_
 }
 
 /* True where two supplies differ in name and chain only. */
-static bool alike(struct rm_config_supply const *a, struct rm_config_supply const *b) {
+static bool supplies_are_alike(struct rm_config_supply const *a, struct rm_config_supply const *b) {
     return a->application == b->application && strcmp(a->unit, b->unit) == 0 && a->low == b->low &&
            a->high == b->high && a->slew_per_s == b->slew_per_s && a->safe == b->safe &&
            a->safe_slew_per_s == b->safe_slew_per_s && a->tolerance == b->tolerance &&
@@ -86,7 +86,7 @@ static bool alike(struct rm_config_supply const *a, struct rm_config_supply cons
 
 static bool is_first_of_its_kind(struct rm_config const *config, uint32_t index) {
     for (uint32_t i = 0; i < index; i++)
-        if (alike(&config->supply[i], &config->supply[index]))
+        if (supplies_are_alike(&config->supply[i], &config->supply[index]))
             return false;
     return true;
 }
@@ -96,7 +96,7 @@ static void print_supplies(struct rm_config const *config, uint32_t first, FILE 
     struct rm_config_supply const *const supply = &config->supply[first];
     uint32_t count = 0, last = first;
     for (uint32_t i = first; i < config->supply_count; i++) {
-        if (!alike(&config->supply[i], supply))
+        if (!supplies_are_alike(&config->supply[i], supply))
             continue;
         count++;
         last = i;

@@ -10,7 +10,7 @@ static char const NATIVE[] = "native";
 static char const *const NAMED_LAYOUTS[] = {"libera_grouping", "libera_grouping_counter_first"};
 enum { NAMED = sizeof NAMED_LAYOUTS / sizeof NAMED_LAYOUTS[0] };
 
-static uint32_t find(struct rm_config const *config, char const *name) {
+static uint32_t find_format(struct rm_config const *config, char const *name) {
     uint32_t index = 0;
     while (index < config->format_count && strcmp(config->format[index].name, name) != 0)
         index++;
@@ -20,7 +20,7 @@ static uint32_t find(struct rm_config const *config, char const *name) {
 static enum rm_code resolve_one(struct rm_config_file const *file, struct rm_config *config, uint32_t index,
                                 struct rm_error *error) {
     struct rm_file_format const *const written = &file->formats[index];
-    uint32_t const other = find(config, written->name);
+    uint32_t const other = find_format(config, written->name);
     if (other > 0 && other < config->format_count)
         return rm_config_fail_entry(config, error, "formats", index, "name",
                                     "\"%s\" is already the name of formats[%u], expected one of its own", written->name,
@@ -65,7 +65,7 @@ static enum rm_code fail_unknown(struct rm_config const *config, char const *nam
 
 enum rm_code rm_config_find_format(struct rm_config *config, char const *name, uint32_t instrument, uint32_t *format,
                                    struct rm_error *error) {
-    *format = name == NULL ? 0 : find(config, name);
+    *format = name == NULL ? 0 : find_format(config, name);
     if (*format < config->format_count)
         return RM_OK;
     struct rm_format named;

@@ -21,7 +21,7 @@ struct taking_input {
     struct rm_error *error;
 };
 
-static enum rm_code fail(struct taking_input const *taking, char const *problem) {
+static enum rm_code fail_input(struct taking_input const *taking, char const *problem) {
     char member[32];
     snprintf(member, sizeof member, "inputs[%u]", taking->entry);
     return rm_config_fail_entry(taking->config, taking->error, "applications", taking->written, member, "%s", problem);
@@ -39,7 +39,7 @@ static enum rm_code fail_instrument(struct taking_input const *taking, size_t by
     snprintf(problem, sizeof problem, "found \"%s\", expected a stream of a configured instrument, such as \"%s/%s\"%s",
              taking->stream, config->instrument[0].name, rm_instrument_own_rate(config->instrument[0].period_turns),
              strcmp(name, taking->stream) == 0 ? "" : rm_config_guess(&nearest, guess, sizeof guess));
-    return fail(taking, problem);
+    return fail_input(taking, problem);
 }
 
 static enum rm_code fail_rate(struct taking_input const *taking, struct rm_config_instrument const *instrument) {
@@ -50,10 +50,11 @@ static enum rm_code fail_rate(struct taking_input const *taking, struct rm_confi
                         instrument->name, rm_instrument_own_rate(instrument->period_turns));
     for (uint32_t i = 0; i < count; i++)
         used += snprintf(problem + used, sizeof problem - (size_t)used, ", %s", rate[i].name);
-    return fail(taking, problem);
+    return fail_input(taking, problem);
 }
 
-static bool find_instrument(struct rm_config const *config, char const *name, size_t bytes, uint32_t *instrument) {
+static bool find_input_instrument(struct rm_config const *config, char const *name, size_t bytes,
+                                  uint32_t *instrument) {
     for (uint32_t i = 0; i < config->instrument_count; i++) {
         char const *const known = config->instrument[i].name;
         if (strlen(known) != bytes || memcmp(known, name, bytes) != 0)
@@ -87,7 +88,7 @@ static enum rm_code check_period(struct taking_input const *taking, uint32_t per
              "%s has a record every %u turns, but \"%s\" is stepped every %u; expected inputs of %u turns%s",
              taking->stream, period, taking->application->name, own, own,
              period % cycle == 0 ? ", or another period_turns" : "");
-    return fail(taking, problem);
+    return fail_input(taking, problem);
 }
 
 static enum rm_code check_once(struct taking_input const *taking) {
@@ -96,12 +97,12 @@ static enum rm_code check_once(struct taking_input const *taking) {
         if (strcmp(taking->application->input[i], taking->stream) != 0)
             continue;
         snprintf(problem, sizeof problem, "\"%s\" is inputs[%u] already, expected it once", taking->stream, i);
-        return fail(taking, problem);
+        return fail_input(taking, problem);
     }
     return RM_OK;
 }
 
-static enum rm_code add(struct taking_input const *taking, uint32_t period) {
+static enum rm_code add_input(struct taking_input const *taking, uint32_t period) {
     struct rm_config_application *const application = taking->application;
     enum rm_code code = check_period(taking, period);
     if (code == RM_OK)
@@ -120,12 +121,12 @@ static enum rm_code take_name(struct taking_input const *taking) {
     struct rm_config const *const config = taking->config;
     size_t const bytes = strcspn(taking->stream, "/");
     uint32_t instrument = 0;
-    if (taking->stream[bytes] == '\0' || !find_instrument(config, taking->stream, bytes, &instrument))
+    if (taking->stream[bytes] == '\0' || !find_input_instrument(config, taking->stream, bytes, &instrument))
         return fail_instrument(taking, bytes);
     uint32_t const period = find_period(config, &config->instrument[instrument], taking->stream + bytes + 1);
     if (period == 0)
         return fail_rate(taking, &config->instrument[instrument]);
-    return add(taking, period);
+    return add_input(taking, period);
 }
 
 /* Those streams of one instrument that fit the pattern, whose part behind the slash is of the rate. */
@@ -142,7 +143,7 @@ static enum rm_code take_fitting(struct taking_input const *taking, struct rm_co
         snprintf(stream, sizeof stream, "%s/%s", instrument->name, name);
         struct taking_input one = *taking;
         one.stream = stream;
-        code = add(&one, i == 0 ? instrument->period_turns : rate[i - 1].period);
+        code = add_input(&one, i == 0 ? instrument->period_turns : rate[i - 1].period);
     }
     return code;
 }
@@ -154,7 +155,7 @@ static enum rm_code fail_nothing(struct taking_input const *taking) {
              "no stream matches \"%s\", expected streams of configured instruments, with * for any characters, such as "
              "\"%s/%s\"",
              taking->stream, first->name, rm_instrument_own_rate(first->period_turns));
-    return fail(taking, problem);
+    return fail_input(taking, problem);
 }
 
 static enum rm_code take_pattern(struct taking_input const *taking) {

@@ -7,7 +7,7 @@
 static uint64_t const SMALLEST_RING = 1ull << 14;
 
 /** How far from `target`, in parts: 0.05 is 5 % above or below. */
-static double distance(uint32_t decimation, double target) {
+static double decimation_distance(uint32_t decimation, double target) {
     return decimation > target ? decimation / target - 1 : target / decimation - 1;
 }
 
@@ -19,7 +19,7 @@ static void decimate_by(struct rm_config_rate *rate, double target) {
     double least = INFINITY;
     for (uint32_t decimation = (uint32_t)(target / 2) + 1; decimation <= 2 * target; ++decimation) {
         uint32_t const count = rm_fir_split(filter, decimation, RM_CONFIG_STAGES_MAX, stage);
-        double const away = distance(decimation, target);
+        double const away = decimation_distance(decimation, target);
         double const cost = (away <= RM_RATES_NEAR ? count : RM_CONFIG_STAGES_MAX + 1) + away;
         if (count == 0 || cost >= least)
             continue;

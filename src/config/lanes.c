@@ -38,8 +38,8 @@ static enum rm_reduction usual_reduction(enum rm_instrument_kind kind, char cons
     return RM_REDUCE_FIR;
 }
 
-static void set_lane(struct rm_config_instrument *instrument, uint32_t index, char const *name, char const *unit,
-                     enum rm_lane_type type) {
+static void set_config_lane(struct rm_config_instrument *instrument, uint32_t index, char const *name, char const *unit,
+                            enum rm_lane_type type) {
     struct rm_lane_info *const lane = &instrument->lane[index];
     strcpy(lane->name, name);
     strcpy(lane->unit, unit);
@@ -50,7 +50,7 @@ static void set_lane(struct rm_config_instrument *instrument, uint32_t index, ch
 static void take_kind(struct rm_config_instrument *instrument) {
     struct rm_kind_lane const *const lanes = rm_kind_lanes(instrument->kind, &instrument->lane_count);
     for (uint32_t i = 0; i < instrument->lane_count; i++)
-        set_lane(instrument, i, lanes[i].name, lanes[i].unit, RM_LANE_I32);
+        set_config_lane(instrument, i, lanes[i].name, lanes[i].unit, RM_LANE_I32);
 }
 
 static enum rm_lane_type type_in(struct rm_layout_lane const *lane) {
@@ -60,7 +60,7 @@ static enum rm_lane_type type_in(struct rm_layout_lane const *lane) {
 static void take_layout(struct rm_config_instrument *instrument, struct rm_layout_description const *layout) {
     instrument->lane_count = layout->lane_count;
     for (uint32_t i = 0; i < layout->lane_count; i++)
-        set_lane(instrument, i, layout->lane[i].name, layout->lane[i].unit, type_in(&layout->lane[i]));
+        set_config_lane(instrument, i, layout->lane[i].name, layout->lane[i].unit, type_in(&layout->lane[i]));
 }
 
 static enum rm_code check_lane(struct resolving_lanes const *resolving, uint32_t index,
@@ -97,7 +97,7 @@ static enum rm_code take_written(struct resolving_lanes const *resolving, struct
         enum rm_code const code = check_lane(resolving, i, lane);
         if (code != RM_OK)
             return code;
-        set_lane(resolving->instrument, i, lane->name, lane->unit, lane->type);
+        set_config_lane(resolving->instrument, i, lane->name, lane->unit, lane->type);
         if (lane->reduction != NULL)
             resolving->instrument->lane[i].reduction = *lane->reduction;
     }

@@ -34,8 +34,8 @@ struct kind_key {
 };
 
 /* Every key that was given belongs to the port's kind, and none that the kind needs is missing. */
-static enum rm_code check_keys(struct rm_config const *config, struct rm_error *error, uint32_t index,
-                               struct rm_file_port const *port) {
+static enum rm_code check_port_keys(struct rm_config const *config, struct rm_error *error, uint32_t index,
+                                    struct rm_file_port const *port) {
     unsigned const sockets = MEMIF | VIRTIO_USER | VHOST;
     unsigned const interfaces = AF_PACKET | AF_XDP | TAP;
     struct kind_key const keys[] = {
@@ -71,7 +71,8 @@ static enum rm_code check_keys(struct rm_config const *config, struct rm_error *
     return code;
 }
 
-static enum rm_code resolve_name(struct rm_config *config, struct rm_error *error, uint32_t index, char const *name) {
+static enum rm_code resolve_port_name(struct rm_config *config, struct rm_error *error, uint32_t index,
+                                      char const *name) {
     if (!rm_config_name_is_good(name))
         return rm_config_fail_entry(config, error, "ports", index, "name", "found \"%s\", " RM_CONFIG_NAME_RULE, name);
     uint32_t const other = rm_config_find_port(config, name, strlen(name));
@@ -230,10 +231,10 @@ static enum rm_code resolve_port(struct rm_config *config, struct rm_error *erro
                                  struct rm_file_port *port) {
     static resolver *const resolvers[] = {resolve_numbers, resolve_place,  resolve_spread,
                                           resolve_frames,  resolve_groups, resolve_exception_path};
-    enum rm_code code = resolve_name(config, error, index, port->name);
+    enum rm_code code = resolve_port_name(config, error, index, port->name);
     strcpy(config->port[index].port.name, port->name); /* a wrong one is still what the rest of the file calls it */
     config->port[index].port.kind = port->kind;
-    enum rm_code const keys = check_keys(config, error, index, port);
+    enum rm_code const keys = check_port_keys(config, error, index, port);
     if (keys != RM_OK)
         return keys; /* the others take what the kind needs for granted */
     if (!rm_yaml_fill(&rm_config_port_schema, port, true))

@@ -41,14 +41,15 @@ static uint32_t find_rate(struct rm_config const *config, char const *name) {
 }
 
 /* " (did you mean "fast"?)" or "". */
-static char const *guess(struct rm_nearest const *nearest, char *text, size_t size) {
+static char const *guess_rate_name(struct rm_nearest const *nearest, char *text, size_t size) {
     if (nearest->name == NULL)
         return "";
     snprintf(text, size, " (did you mean \"%s\"?)", nearest->name);
     return text;
 }
 
-static enum rm_code resolve_name(struct rm_config *config, struct rm_error *error, uint32_t index, char const *name) {
+static enum rm_code resolve_rate_name(struct rm_config *config, struct rm_error *error, uint32_t index,
+                                      char const *name) {
     if (!rm_config_name_is_good(name))
         return rm_config_fail_entry(config, error, "rates", index, "name", "found \"%s\", " RM_CONFIG_NAME_RULE, name);
     if (is_own_rate(name))
@@ -76,7 +77,7 @@ static enum rm_code resolve_from(struct rm_config *config, struct rm_error *erro
         rm_nearest_offer(&nearest, config->rate[i].name);
     return rm_config_fail_entry(config, error, "rates", index, "from",
                                 "found \"%s\", expected \"turn\" or the name of a rate before this one%s", from,
-                                guess(&nearest, text, sizeof text));
+                                guess_rate_name(&nearest, text, sizeof text));
 }
 
 static enum rm_code check_filter(struct rm_config const *config, struct rm_error *error, uint32_t index,
@@ -89,7 +90,7 @@ static enum rm_code check_filter(struct rm_config const *config, struct rm_error
     rm_nearest_offer(&nearest, "sharp");
     return rm_config_fail_entry(config, error, "rates", index, "filter",
                                 "found \"%s\", expected one of: low_latency, sharp%s", filter,
-                                guess(&nearest, text, sizeof text));
+                                guess_rate_name(&nearest, text, sizeof text));
 }
 
 /* "2, 3, 4, …": the decimations that a filter is designed for. */
@@ -161,7 +162,7 @@ static enum rm_code resolve_records(struct rm_config *config, struct rm_error *e
 
 static enum rm_code resolve_rate(struct rm_config *config, struct rm_error *error, uint32_t index,
                                  struct wanted_rate const *wanted) {
-    enum rm_code code = resolve_name(config, error, index, wanted->name);
+    enum rm_code code = resolve_rate_name(config, error, index, wanted->name);
     if (code == RM_OK)
         code = resolve_from(config, error, index, wanted->from);
     if (code == RM_OK)

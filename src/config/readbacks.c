@@ -19,7 +19,7 @@ uint32_t rm_config_chain_of(struct rm_config const *config, uint32_t instrument)
     return i;
 }
 
-static enum rm_code check_name(struct rm_config_resolving_chain const *resolving, char const *name) {
+static enum rm_code check_readback_name(struct rm_config_resolving_chain const *resolving, char const *name) {
     struct rm_config const *const config = resolving->config;
     uint32_t i = 0;
     while (i < config->instrument_count && strcmp(config->instrument[i].name, name) != 0)
@@ -38,8 +38,8 @@ static enum rm_code check_name(struct rm_config_resolving_chain const *resolving
                                 name, rm_config_written_instrument(resolving->file, i));
 }
 
-static void set_lane(struct rm_lane_info *lane, char const *name, char const *unit, enum rm_lane_type type,
-                     enum rm_reduction reduction) {
+static void set_readback_lane(struct rm_lane_info *lane, char const *name, char const *unit, enum rm_lane_type type,
+                              enum rm_reduction reduction) {
     *lane = (struct rm_lane_info){.type = type, .reduction = reduction};
     snprintf(lane->name, sizeof lane->name, "%s", name);
     snprintf(lane->unit, sizeof lane->unit, "%s", unit);
@@ -67,20 +67,20 @@ static bool short_names_do(struct rm_config_supply const *supply, uint32_t count
 static void set_lanes(struct rm_config_instrument *instrument, struct rm_config_supply const *supply, uint32_t first,
                       uint32_t count) {
     bool const by_name = short_names_do(supply, count);
-    set_lane(&instrument->lane[RM_SUPPLY_LANE_SEQUENCE], "sequence", "", RM_LANE_I32, RM_REDUCE_LAST);
-    set_lane(&instrument->lane[RM_SUPPLY_LANE_STATE], "state", "bits", RM_LANE_I32, RM_REDUCE_OR);
+    set_readback_lane(&instrument->lane[RM_SUPPLY_LANE_SEQUENCE], "sequence", "", RM_LANE_I32, RM_REDUCE_LAST);
+    set_readback_lane(&instrument->lane[RM_SUPPLY_LANE_STATE], "state", "bits", RM_LANE_I32, RM_REDUCE_OR);
     for (uint32_t i = 0; i < count; i++) {
         char number[RM_LANE_NAME_BYTES];
         snprintf(number, sizeof number, "i%02u", first + i + 1);
-        set_lane(&instrument->lane[RM_SUPPLY_LANE_FIRST + i], by_name ? short_name(&supply[i]) : number, supply[i].unit,
-                 RM_LANE_F32, RM_REDUCE_FIR);
+        set_readback_lane(&instrument->lane[RM_SUPPLY_LANE_FIRST + i], by_name ? short_name(&supply[i]) : number,
+                          supply[i].unit, RM_LANE_F32, RM_REDUCE_FIR);
     }
     instrument->lane_count = RM_SUPPLY_LANE_FIRST + count;
 }
 
 /* Part `part` of `parts`. */
-static enum rm_code add(struct rm_config_resolving_chain const *resolving, struct rm_config_chain const *chain,
-                        uint32_t part, uint32_t parts) {
+static enum rm_code add_readback(struct rm_config_resolving_chain const *resolving, struct rm_config_chain const *chain,
+                                 uint32_t part, uint32_t parts) {
     struct rm_config *const config = resolving->config;
     struct rm_config_instrument *const instrument = &config->instrument[config->instrument_count];
     *instrument = (struct rm_config_instrument){
@@ -98,7 +98,7 @@ static enum rm_code add(struct rm_config_resolving_chain const *resolving, struc
         return rm_config_fail_entry(config, resolving->error, "chains", resolving->index, "name",
                                     "\"%s\" has no room for the \"_%c\" of its answers, expected at most %d characters",
                                     chain->name, (char)('a' + part), RM_CONFIG_NAME_BYTES - 3);
-    enum rm_code const code = check_name(resolving, instrument->name);
+    enum rm_code const code = check_readback_name(resolving, instrument->name);
     if (code != RM_OK)
         return code;
     uint32_t const first = part * RM_SUPPLIES_PER_RECORD;
@@ -123,7 +123,7 @@ enum rm_code rm_config_resolve_readbacks(struct rm_config_resolving_chain const 
                                     chain->name, RM_CONFIG_INSTRUMENTS_MAX);
     enum rm_code code = RM_OK;
     for (uint32_t part = 0; part < parts && code == RM_OK; part++)
-        code = add(resolving, chain, part, parts);
+        code = add_readback(resolving, chain, part, parts);
     chain->instrument_count = parts;
     return code;
 }

@@ -48,8 +48,8 @@ static enum rm_code check_one_writer(struct rm_config const *config, struct poll
     return RM_OK;
 }
 
-static enum rm_code claim(struct rm_config *config, struct polled *polled, struct rm_error *error,
-                          struct rm_config_queue_name const *name, struct rm_config_queue queue) {
+static enum rm_code claim_queue(struct rm_config *config, struct polled *polled, struct rm_error *error,
+                                struct rm_config_queue_name const *name, struct rm_config_queue queue) {
     uint16_t *const by = &polled->by[queue.port][queue.queue];
     if (*by != NOBODY) {
         char problem[160];
@@ -69,7 +69,7 @@ static enum rm_code claim_entry(struct rm_config *config, struct polled *polled,
     uint16_t end = 0;
     enum rm_code code = rm_config_read_queues(config, error, name, &queue, &end);
     for (; code == RM_OK && queue.queue < end; queue.queue++)
-        code = claim(config, polled, error, name, queue);
+        code = claim_queue(config, polled, error, name, queue);
     return code == RM_OK ? check_one_writer(config, polled, error, name, queue.port) : code;
 }
 
@@ -132,8 +132,8 @@ static enum rm_code resolve_single(struct rm_config const *config, struct rm_err
 }
 
 /* Only a receive role polls anything in an order, and only one kind has an application. */
-static enum rm_code check_keys(struct rm_config const *config, struct rm_error *error, uint32_t role,
-                               struct rm_file_role const *written) {
+static enum rm_code check_role_keys(struct rm_config const *config, struct rm_error *error, uint32_t role,
+                                    struct rm_file_role const *written) {
     bool const stray_first = written->role != RM_ROLE_RECEIVE && written->first != NULL;
     bool const stray_application = written->role != RM_ROLE_APPLICATION && written->application != NULL;
     if (!stray_first && !stray_application)
@@ -149,7 +149,7 @@ static enum rm_code resolve_role(struct rm_config *config, struct polled *polled
     config->role_count = role + 1;
     enum rm_code code = check_core(config, polled, error, role, written->core);
     if (code == RM_OK)
-        code = check_keys(config, error, role, written);
+        code = check_role_keys(config, error, role, written);
     if (code != RM_OK)
         return code;
     switch (written->role) {

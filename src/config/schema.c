@@ -499,7 +499,7 @@ static cyaml_schema_field_t const fields[] = {
 
 cyaml_schema_value_t const rm_config_schema = {CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct rm_config_file, fields)};
 
-static char const *name_of(cyaml_strval_t const *strings, uint32_t count, int64_t value) {
+static char const *config_word_of(cyaml_strval_t const *strings, uint32_t count, int64_t value) {
     for (uint32_t i = 0; i < count; i++)
         if (strings[i].val == value)
             return strings[i].str;
@@ -507,13 +507,13 @@ static char const *name_of(cyaml_strval_t const *strings, uint32_t count, int64_
 }
 
 char const *rm_config_instrument_kind_name(enum rm_instrument_kind kind) {
-    return name_of(instrument_kinds, CYAML_ARRAY_LEN(instrument_kinds), kind);
+    return config_word_of(instrument_kinds, CYAML_ARRAY_LEN(instrument_kinds), kind);
 }
 
 char const *rm_config_port_kind_name(enum rm_port_kind kind) {
-    return name_of(port_kinds, CYAML_ARRAY_LEN(port_kinds), kind);
+    return config_word_of(port_kinds, CYAML_ARRAY_LEN(port_kinds), kind);
 }
 
 char const *rm_config_role_name(enum rm_role_kind kind) {
-    return name_of(role_kinds, CYAML_ARRAY_LEN(role_kinds), kind);
+    return config_word_of(role_kinds, CYAML_ARRAY_LEN(role_kinds), kind);
 }

@@ -5,8 +5,8 @@
 enum { PERIOD_TURNS_MAX = 65536, LOST_CYCLES_LEAST = 2, LOST_CYCLES_MAX = 10000 };
 
 /* Setpoints and chains come together, or not at all. */
-static enum rm_code check_pair(struct rm_config_file const *file, struct rm_config const *config,
-                               struct rm_error *error) {
+static enum rm_code check_setpoint_keys(struct rm_config_file const *file, struct rm_config const *config,
+                                        struct rm_error *error) {
     if (file->setpoints == NULL && file->chains != NULL)
         return rm_config_fail(config, error, "chains",
                               "nothing says how often setpoints are sent to them, expected the key \"setpoints\" too, "
@@ -21,7 +21,7 @@ static enum rm_code check_pair(struct rm_config_file const *file, struct rm_conf
 enum rm_code rm_config_resolve_setpoints(struct rm_config_file const *file, struct rm_config *config,
                                          struct rm_error *error) {
     struct rm_file_setpoints const *const written = file->setpoints;
-    enum rm_code const code = check_pair(file, config, error);
+    enum rm_code const code = check_setpoint_keys(file, config, error);
     if (code != RM_OK || written == NULL)
         return code;
     struct rm_config_setpoints *const setpoints = &config->setpoints;

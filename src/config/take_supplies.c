@@ -19,7 +19,7 @@ struct taking_supplies {
     struct rm_error *error;
 };
 
-static enum rm_code fail(struct taking_supplies const *taking, char const *problem) {
+static enum rm_code fail_taken_supply(struct taking_supplies const *taking, char const *problem) {
     char member[32];
     snprintf(member, sizeof member, "supplies[%u]", taking->entry);
     return rm_config_fail_entry(taking->config, taking->error, "applications", taking->written, member, "%s", problem);
@@ -37,7 +37,7 @@ static enum rm_code fail_taken(struct taking_supplies const *taking, struct rm_c
                  "at most one application for each supply",
                  supply->name, config->application[taking->application].name,
                  config->application[supply->application].name, supply->application - 1);
-    return fail(taking, problem);
+    return fail_taken_supply(taking, problem);
 }
 
 static enum rm_code fail_nothing(struct taking_supplies const *taking) {
@@ -54,10 +54,10 @@ static enum rm_code fail_nothing(struct taking_supplies const *taking) {
     else
         snprintf(problem, sizeof problem, "found \"%s\", expected the name of a supply, or a pattern with *%s",
                  taking->pattern, rm_config_guess(&nearest, guess, sizeof guess));
-    return fail(taking, problem);
+    return fail_taken_supply(taking, problem);
 }
 
-static enum rm_code take(struct taking_supplies const *taking) {
+static enum rm_code take_supply_numbers(struct taking_supplies const *taking) {
     struct rm_config *const config = taking->config;
     struct rm_config_application *const application = &config->application[taking->application];
     bool nothing = true;
@@ -82,6 +82,7 @@ enum rm_code rm_config_take_supplies(struct rm_config *config, uint32_t applicat
         return rm_fail(error, RM_E_NO_SPACE, "%s: no memory to hold it", config->source_path);
     enum rm_code code = RM_OK;
     for (uint32_t i = 0; i < file->supplies_count && code == RM_OK; i++)
-        code = take(&(struct taking_supplies){config, application, written, i, file->supplies[i], error});
+        code =
+            take_supply_numbers(&(struct taking_supplies){config, application, written, i, file->supplies[i], error});
     return code;
 }

@@ -48,28 +48,28 @@ static uint64_t const WAKING_NS = 80000; /**< a sleep may last so much longer: t
 /** Set by a signal; the second one ends the process at once, in the midst of a step too. */
 static volatile sig_atomic_t ending;
 
-static void end(int signal_number) {
+static void application_end(int signal_number) {
     (void)signal_number;
     ending = 1;
 }
 
 static void listen_to_signals(void) {
     struct sigaction action = {.sa_flags = (int)SA_RESETHAND};
-    action.sa_handler = end;
+    action.sa_handler = application_end;
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
 }
 
-static void say(void *context, char const *text) {
+static void application_say(void *context, char const *text) {
     fprintf(stderr, "ringmaster-application: %s: %s\n", (char const *)context, text);
 }
 
-static int fail(struct rm_error const *error) {
+static int application_fail(struct rm_error const *error) {
     fprintf(stderr, "ringmaster-application: %s\n", error->text);
     return EXIT_FAILED;
 }
 
-static void nap(uint64_t ns) {
+static void application_nap(uint64_t ns) {
     struct timespec const time = {.tv_nsec = (long)ns};
     nanosleep(&time, NULL);
 }
@@ -102,16 +102,16 @@ static bool wait_for_server(struct rm_config const *config, char *name) {
         if (strcmp(error.text, said.text) != 0) {
             char text[RM_ERROR_TEXT_BYTES + 32];
             snprintf(text, sizeof text, "waiting for the server: %s", error.text);
-            say(name, text);
+            application_say(name, text);
         }
         said = error;
-        nap(WAIT_NS);
+        application_nap(WAIT_NS);
     }
     return false;
 }
 
 /** The thread that steps, and no other, on its core. */
-static enum rm_code pin(struct rm_config const *config, uint32_t index, struct rm_error *error) {
+static enum rm_code application_pin(struct rm_config const *config, uint32_t index, struct rm_error *error) {
     int32_t const core = config->application[index].core;
     if (core < 0)
         return RM_OK;
@@ -122,7 +122,7 @@ static enum rm_code pin(struct rm_config const *config, uint32_t index, struct r
 }
 
 /** Between two turns: nothing on a core of its own, where a sleep would be what makes it late. */
-static void rest(struct rm_host const *host, bool own_core, uint64_t tsc) {
+static void application_rest(struct rm_host const *host, bool own_core, uint64_t tsc) {
     uint64_t const idle = rm_host_idle_ns(host, tsc);
     bool const waits_for_grant = idle >= LONGEST_NAP_NS;
     if ((own_core && !waits_for_grant) || idle <= WAKING_NS) {
@@ -130,21 +130,21 @@ static void rest(struct rm_host const *host, bool own_core, uint64_t tsc) {
         return;
     }
     uint64_t const time = idle - WAKING_NS;
-    nap(time < LONGEST_NAP_NS ? time : LONGEST_NAP_NS);
+    application_nap(time < LONGEST_NAP_NS ? time : LONGEST_NAP_NS);
 }
 
-static int run(struct rm_config const *config, uint32_t index, struct rm_host *host) {
+static int application_run(struct rm_config const *config, uint32_t index, struct rm_host *host) {
     bool const own_core = config->application[index].core >= 0;
     while (!ending) {
         uint64_t const tsc = rm_tsc();
         if (rm_host_duty(host, tsc) == 0)
-            rest(host, own_core, tsc);
+            application_rest(host, own_core, tsc);
         struct rm_error const *failure = rm_host_failure(host);
         if (failure == NULL)
             continue;
         struct rm_error error;
         rm_config_fail_entry(config, &error, "applications", index - 1, NULL, "%s", failure->text);
-        return fail(&error);
+        return application_fail(&error);
     }
     return EXIT_GOOD;
 }
@@ -162,14 +162,15 @@ static int host_it(struct rm_config *config, uint32_t index, bool fresh) {
     struct rm_host *host;
     struct rm_error error;
     if (become_its_user(config, index, &error) != RM_OK)
-        return fail(&error);
+        return application_fail(&error);
     listen_to_signals();
     prctl(PR_SET_TIMERSLACK, 1000ul); // sleeps end when they should
     if (!wait_for_server(config, name))
         return EXIT_GOOD;
-    if (rm_application_open(config, index, fresh, say, name, &host, &error) != RM_OK)
-        return fail(&error);
-    int const status = pin(config, index, &error) == RM_OK ? run(config, index, host) : fail(&error);
+    if (rm_application_open(config, index, fresh, application_say, name, &host, &error) != RM_OK)
+        return application_fail(&error);
+    int const status = application_pin(config, index, &error) == RM_OK ? application_run(config, index, host)
+                                                                       : application_fail(&error);
     rm_host_close(host);
     return status;
 }
@@ -191,11 +192,11 @@ int main(int argc, char **argv) {
     struct rm_config *config;
     struct rm_error error;
     if (rm_config_load(argv[1], &config, &error) != RM_OK)
-        return fail(&error);
+        return application_fail(&error);
     uint32_t index;
     bool const found = rm_application_find(config, argv[2], &index, &error) == RM_OK &&
                        rm_application_stands_alone(config, index, &error) == RM_OK;
-    int const status = found ? host_it(config, index, fresh) : fail(&error);
+    int const status = found ? host_it(config, index, fresh) : application_fail(&error);
     rm_config_free(config);
     return status;
 }

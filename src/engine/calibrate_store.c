@@ -21,7 +21,7 @@ static bool is_calibrated(struct rm_calibrations const *calibrations, uint32_t i
     return calibrations != NULL && calibrations->instrument[index].calibration.calibrated_lanes != 0;
 }
 
-static bool allocate(struct rm_calibrations *made, uint32_t count) {
+static bool allocate_calibrations(struct rm_calibrations *made, uint32_t count) {
     made->count = count;
     made->instrument = calloc(count, sizeof *made->instrument);
     made->parameter = calloc(count, sizeof *made->parameter);
@@ -46,7 +46,8 @@ static enum rm_code check_reductions(struct rm_calibrations const *made, struct 
     return RM_OK;
 }
 
-static enum rm_code load(struct rm_calibrations *made, struct rm_config const *config, struct rm_error *error) {
+static enum rm_code load_calibrations(struct rm_calibrations *made, struct rm_config const *config,
+                                      struct rm_error *error) {
     for (uint32_t i = 0; i < made->count; ++i)
         made->instrument[i] = (struct rm_calibration_instrument){.name = config->instrument[i].name,
                                                                  .lane = config->instrument[i].lane,
@@ -68,13 +69,13 @@ enum rm_code rm_calibrations_load(struct rm_config const *config, struct rm_cali
     if (config->calibration.apply == RM_CALIBRATED_NOT)
         return RM_OK;
     struct rm_calibrations *const made = calloc(1, sizeof *made);
-    if (made == NULL || !allocate(made, config->instrument_count)) {
+    if (made == NULL || !allocate_calibrations(made, config->instrument_count)) {
         rm_calibrations_free(made);
         return rm_fail(error, RM_E_NO_SPACE, "no memory for the calibrations of %u instruments",
                        config->instrument_count);
     }
     made->apply = config->calibration.apply;
-    enum rm_code const code = load(made, config, error);
+    enum rm_code const code = load_calibrations(made, config, error);
     if (code == RM_OK)
         *calibrations = made;
     else
@@ -117,18 +118,19 @@ static void plan_units(struct rm_calibration_instrument const *instrument, struc
 }
 
 /** FNV-1a of the values. Records that were calibrated by others must not be taken over: so it stands in the plan. */
-static uint64_t hash(struct rm_calibration const *calibration) {
+static uint64_t hash_calibration(struct rm_calibration const *calibration) {
     uint64_t sum = 0xCBF29CE484222325ull;
     for (size_t i = 0; i < sizeof *calibration; ++i)
         sum = (sum ^ ((uint8_t const *)calibration)[i]) * 0x100000001B3ull;
     return sum;
 }
 
-static void describe(struct rm_calibrations const *calibrations, uint32_t index, char about[RM_DESCRIPTION_BYTES]) {
+static void describe_calibration(struct rm_calibrations const *calibrations, uint32_t index,
+                                 char about[RM_DESCRIPTION_BYTES]) {
     static char const what[] = "from raw numbers to physical units";
     if (calibrations->apply == RM_CALIBRATED_IN_STREAM)
         snprintf(about, RM_DESCRIPTION_BYTES, "%s, applied in the stream; set %016" PRIx64, what,
-                 hash(&calibrations->instrument[index].calibration));
+                 hash_calibration(&calibrations->instrument[index].calibration));
     else
         snprintf(about, RM_DESCRIPTION_BYTES, "%s, to be applied in reading", what);
 }
@@ -139,7 +141,7 @@ void rm_calibrations_plan(struct rm_calibrations *calibrations, struct rm_segmen
             continue;
         char name[RM_NAME_BYTES], about[RM_DESCRIPTION_BYTES];
         snprintf(name, sizeof name, "calibration/%s", calibrations->instrument[i].name);
-        describe(calibrations, i, about);
+        describe_calibration(calibrations, i, about);
         calibrations->parameter[i] =
             rm_plan_parameter(plan, name, "", about, RM_ELEMENT_F64, RM_CALIBRATION_VALUES, NULL);
         plan_units(&calibrations->instrument[i], plan);

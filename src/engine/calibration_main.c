@@ -19,12 +19,12 @@ static char const USAGE[] =
     "\n"
     "Exit status: 0 good, 1 something failed (one line on standard error says what), 2 wrong usage.\n";
 
-static int fail(struct rm_error const *error) {
+static int calibration_fail(struct rm_error const *error) {
     fprintf(stderr, "ringmaster-calibration: %s\n", error->text);
     return EXIT_FAILED;
 }
 
-static void describe(struct rm_calibration_instrument const *instrument) {
+static void calibration_describe(struct rm_calibration_instrument const *instrument) {
     char const *between = ": ";
     printf("%s", instrument->name);
     for (uint32_t i = 0; i < instrument->lane_count; ++i) {
@@ -36,23 +36,23 @@ static void describe(struct rm_calibration_instrument const *instrument) {
     printf("%s\n", between[0] == ':' ? ": not calibrated" : "");
 }
 
-static int check(char const *path, struct rm_calibration_instrument *instruments, uint32_t count) {
+static int calibration_check_table(char const *path, struct rm_calibration_instrument *instruments, uint32_t count) {
     struct rm_error error;
     if (rm_calibration_load_csv(path, instruments, count, &error) != RM_OK)
-        return fail(&error);
+        return calibration_fail(&error);
     for (uint32_t i = 0; i < count; ++i)
-        describe(&instruments[i]);
+        calibration_describe(&instruments[i]);
     return EXIT_GOOD;
 }
 
 static int make_template(struct rm_calibration_instrument const *instruments, uint32_t count) {
     struct rm_error error;
     if (rm_calibration_write_template(stdout, instruments, count, &error) != RM_OK)
-        return fail(&error);
+        return calibration_fail(&error);
     return EXIT_GOOD;
 }
 
-static int run(struct rm_config const *config, char const *table) {
+static int calibration_run(struct rm_config const *config, char const *table) {
     struct rm_calibration_instrument *const instruments = calloc(config->instrument_count, sizeof *instruments);
     if (instruments == NULL)
         return EXIT_FAILED;
@@ -61,7 +61,7 @@ static int run(struct rm_config const *config, char const *table) {
         instruments[i].lane = config->instrument[i].lane;
         instruments[i].lane_count = config->instrument[i].lane_count;
     }
-    int const status = table != NULL ? check(table, instruments, config->instrument_count)
+    int const status = table != NULL ? calibration_check_table(table, instruments, config->instrument_count)
                                      : make_template(instruments, config->instrument_count);
     free(instruments);
     return status;
@@ -80,8 +80,8 @@ int main(int argc, char **argv) {
     struct rm_config *config;
     struct rm_error error;
     if (rm_config_load(argv[argc - 1], &config, &error) != RM_OK)
-        return fail(&error);
-    int const status = run(config, checks ? argv[2] : NULL);
+        return calibration_fail(&error);
+    int const status = calibration_run(config, checks ? argv[2] : NULL);
     rm_config_free(config);
     return status;
 }

@@ -11,7 +11,7 @@
 static uint64_t const LOOK_NS = 100000000; /**< from one look at the workspace to the next */
 static uint64_t const SLEEP_NS = 5000000;  /**< for which a bell may go unheard: a wake has no memory */
 
-static void *run(void *argument) {
+static void *control_thread_run(void *argument) {
     struct rm_control_thread *const control_thread = argument;
     uint64_t look_ns = 0;
     while (!atomic_load_explicit(&control_thread->stop, memory_order_relaxed)) {
@@ -31,7 +31,7 @@ static void *run(void *argument) {
     return NULL;
 }
 
-static enum rm_code prepare(struct rm_control_thread *control_thread, struct rm_error *error) {
+static enum rm_code control_thread_prepare(struct rm_control_thread *control_thread, struct rm_error *error) {
     struct rm_config const *const config = control_thread->setup.config;
     control_thread->client = calloc(config->application_count + 1u, sizeof *control_thread->client);
     control_thread->heard = calloc((size_t)config->chain_count * RM_CHAIN_ID_PARTS + 1u, sizeof *control_thread->heard);
@@ -56,9 +56,9 @@ enum rm_code rm_control_thread_start(struct rm_control_thread_setup const *setup
     if (made == NULL)
         return rm_fail(error, RM_E_NO_SPACE, "no memory for the control thread");
     made->setup = *setup;
-    enum rm_code code = prepare(made, error);
+    enum rm_code code = control_thread_prepare(made, error);
     if (code == RM_OK) {
-        int const reason = pthread_create(&made->thread, NULL, run, made);
+        int const reason = pthread_create(&made->thread, NULL, control_thread_run, made);
         made->started = reason == 0;
         if (reason != 0)
             code = rm_fail(error, RM_E_SYSTEM, "no thread for the control thread: %s", strerror(reason));

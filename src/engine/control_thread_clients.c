@@ -45,8 +45,8 @@ static uint32_t state_of(struct rm_segment_header const *header) {
 }
 
 /** Writes a command. False while the transmit role has not taken the last one: later, then. */
-static bool post(struct rm_control_thread *control_thread, uint32_t application,
-                 struct rm_transmit_command const *command) {
+static bool control_thread_post(struct rm_control_thread *control_thread, uint32_t application,
+                                struct rm_transmit_command const *command) {
     struct rm_command_mailbox *const mailbox = &control_thread->setup.mailbox[application];
     uint64_t const posted = atomic_load_explicit(&mailbox->posted, memory_order_relaxed);
     if (atomic_load_explicit(&mailbox->taken, memory_order_acquire) != posted)
@@ -94,7 +94,7 @@ static struct rm_setpoints const *check_setpoints(struct rm_mapped_segment const
     return good ? (struct rm_setpoints const *)memory : NULL;
 }
 
-static void welcome(struct rm_control_thread *control_thread, uint32_t application) {
+static void control_thread_welcome(struct rm_control_thread *control_thread, uint32_t application) {
     struct rm_control_thread_client *const client = &control_thread->client[application];
     struct rm_config_application const *const config = &control_thread->setup.config->application[application];
     struct rm_mapped_segment mapped;
@@ -109,7 +109,7 @@ static void welcome(struct rm_control_thread *control_thread, uint32_t applicati
         .instance = instance_of(mapped.header),
         .pid = atomic_load_explicit(&mapped.header->owner_pid, memory_order_relaxed),
     };
-    if (command.setpoints == NULL || !post(control_thread, application, &command)) {
+    if (command.setpoints == NULL || !control_thread_post(control_thread, application, &command)) {
         rm_segment_unmap(&mapped);
         return;
     }
@@ -123,7 +123,7 @@ static void take_leave(struct rm_control_thread *control_thread, uint32_t applic
     struct rm_control_thread_client *const client = &control_thread->client[application];
     bool const in_order = state_of(client->mapped.header) == RM_SEGMENT_CLOSED;
     if (client->gone.header != NULL ||
-        !post(control_thread, application, &(struct rm_transmit_command){.died = !in_order}))
+        !control_thread_post(control_thread, application, &(struct rm_transmit_command){.died = !in_order}))
         return;
     client->gone = client->mapped;
     client->gone_command =
@@ -133,7 +133,7 @@ static void take_leave(struct rm_control_thread *control_thread, uint32_t applic
 }
 
 /** Unmaps what the transmit role uses no more. */
-static void let_go(struct rm_control_thread *control_thread, uint32_t application) {
+static void control_thread_let_go(struct rm_control_thread *control_thread, uint32_t application) {
     struct rm_control_thread_client *const client = &control_thread->client[application];
     struct rm_command_mailbox *const mailbox = &control_thread->setup.mailbox[application];
     if (client->gone.header != NULL &&
@@ -145,14 +145,14 @@ static void look_at(struct rm_control_thread *control_thread, uint32_t applicati
     struct rm_control_thread_client *const client = &control_thread->client[application];
     bool const alive =
         rm_segment_lock_held(control_thread->workspace, control_thread->setup.config->application[application].name);
-    let_go(control_thread, application);
+    control_thread_let_go(control_thread, application);
     if (client->here) {
         struct rm_segment_header const *const header = client->mapped.header;
         bool const same = instance_of(header) == client->instance && state_of(header) == RM_SEGMENT_LIVE;
         if (!alive || !same)
             take_leave(control_thread, application);
     } else if (alive) {
-        welcome(control_thread, application);
+        control_thread_welcome(control_thread, application);
     }
 }
 

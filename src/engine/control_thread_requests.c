@@ -69,8 +69,8 @@ static bool wait_for_role(struct rm_control_thread const *control_thread, char r
 
 /** Gives a value to the transmit role, and waits for what the guard says. False, with the reason, when the role does
  * not answer: then nothing was commanded. */
-static bool put(struct rm_control_thread *control_thread, uint32_t supply, double value, enum rm_refusal *refusal,
-                double *limit, char reason[TEXT_BYTES]) {
+static bool control_thread_put_setpoint(struct rm_control_thread *control_thread, uint32_t supply, double value,
+                                        enum rm_refusal *refusal, double *limit, char reason[TEXT_BYTES]) {
     struct rm_operator_put *const box = control_thread->setup.put;
     box->supply = supply;
     box->value = value;
@@ -122,7 +122,7 @@ static bool set_supply(struct rm_control_thread *control_thread, uint32_t index,
     }
     memcpy(&value, request->value, sizeof value);
     char silence[TEXT_BYTES] = "the server stops";
-    if (!put(control_thread, index, value, &refusal, &limit, silence)) {
+    if (!control_thread_put_setpoint(control_thread, index, value, &refusal, &limit, silence)) {
         snprintf(reason, TEXT_BYTES, "%s: not set: %.128s", supply->name, silence);
         return false;
     }
@@ -131,7 +131,7 @@ static bool set_supply(struct rm_control_thread *control_thread, uint32_t index,
     return refusal == RM_REFUSED_NOTHING;
 }
 
-static void answer(struct rm_control_thread *control_thread, struct rm_request const *request) {
+static void control_thread_answer(struct rm_control_thread *control_thread, struct rm_request const *request) {
     uint32_t const supply = supply_of(control_thread, request->parameter);
     if (control_thread->setup.put == NULL || supply == control_thread->setup.config->supply_count) {
         rm_inbox_apply(control_thread->inbox, request, rm_stamp_now());
@@ -148,6 +148,6 @@ void rm_control_thread_answer(struct rm_control_thread *control_thread, uint64_t
         if (atomic_load_explicit(&control_thread->stop, memory_order_relaxed) ||
             !rm_inbox_take(control_thread->inbox, &request))
             return;
-        answer(control_thread, &request);
+        control_thread_answer(control_thread, &request);
     } while (rm_monotonic_ns() < until_ns);
 }

@@ -12,7 +12,7 @@ void rm_control_thread_show_nothing(struct rm_parameter *const *parameter, uint3
 
 /** Writes what has changed, so that monitors of a parameter are told of changes and of nothing else. What is not known
  * yet is marked as not to be trusted. */
-static void show(struct rm_parameter *parameter, double value, struct rm_stamp stamp) {
+static void show_supply_parameter(struct rm_parameter *parameter, double value, struct rm_stamp stamp) {
     double const before = rm_parameter_read_f64(parameter);
     bool const same = before == value || (isnan(before) && isnan(value));
     if (same && atomic_load_explicit(&parameter->timestamp_tai_ns, memory_order_relaxed) != 0)
@@ -29,7 +29,7 @@ static void show_setpoints(struct rm_control_thread *control_thread) {
     struct rm_stamp stamp = rm_stamp_now();
     stamp.turn = reading.input_turn;
     for (uint32_t i = 0; i < setup->config->supply_count; ++i)
-        show(setup->setpoint[i], control_thread->sent[i], stamp);
+        show_supply_parameter(setup->setpoint[i], control_thread->sent[i], stamp);
 }
 
 static void show_part(struct rm_control_thread *control_thread, struct rm_transmit_chain const *chain, uint32_t part,
@@ -44,8 +44,8 @@ static void show_part(struct rm_control_thread *control_thread, struct rm_transm
     stamp.turn = head;
     uint32_t const first = part * RM_SUPPLIES_PER_RECORD, count = chain->config->supply_count;
     for (uint32_t i = first; i < count && i < first + RM_SUPPLIES_PER_RECORD; ++i)
-        show(control_thread->setup.readback[chain->config->first_supply + i],
-             (double)record.lane[RM_SUPPLY_LANE_FIRST + i - first].f, stamp);
+        show_supply_parameter(control_thread->setup.readback[chain->config->first_supply + i],
+                              (double)record.lane[RM_SUPPLY_LANE_FIRST + i - first].f, stamp);
 }
 
 void rm_control_thread_show_supplies(struct rm_control_thread *control_thread) {

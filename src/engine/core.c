@@ -44,7 +44,7 @@ static uint64_t pause_after(struct rm_core *core, struct rm_idle *idle, uint32_t
 }
 
 /** The duty cycle. What a turn took counts as busy when a role had work, so the sum is the thread's whole time. */
-static void cycle(struct rm_core *core) {
+static void core_cycle(struct rm_core *core) {
     uint64_t before = rm_tsc();
     uint64_t longest = 0;
     struct rm_idle idle = {0};
@@ -66,7 +66,7 @@ static void cycle(struct rm_core *core) {
     }
 }
 
-static enum rm_code pin(struct rm_core *core) {
+static enum rm_code core_pin(struct rm_core *core) {
     enum rm_code const code = rm_pin(core->cpu, &core->error);
     if (code != RM_OK)
         return code;
@@ -76,12 +76,12 @@ static enum rm_code pin(struct rm_core *core) {
     return rm_net_thread_join(&core->error);
 }
 
-static void *run(void *argument) {
+static void *core_run(void *argument) {
     struct rm_core *core = argument;
-    bool const good = pin(core) == RM_OK;
+    bool const good = core_pin(core) == RM_OK;
     sem_post(&core->ready);
     if (good) {
-        cycle(core);
+        core_cycle(core);
         rm_net_thread_leave();
     }
     return NULL;
@@ -94,7 +94,7 @@ enum rm_code rm_core_start(struct rm_core *core, atomic_bool const *stop, struct
     rm_counter_set(core->counters, RM_CORE_LONGEST_WAIT_NS,
                    (uint64_t)((double)core->polling.longest_wait_ticks * core->ns_per_tick));
     sem_init(&core->ready, 0, 0);
-    int const reason = pthread_create(&core->thread, NULL, run, core);
+    int const reason = pthread_create(&core->thread, NULL, core_run, core);
     if (reason != 0)
         return rm_fail(error, RM_E_SYSTEM, "core %u: no thread: %s", core->cpu, strerror(reason));
     while (sem_wait(&core->ready) != 0) {

@@ -20,7 +20,7 @@ _Static_assert(RM_PORT_GROUPS_MAX <= RM_BURST && RM_PORT_GROUPS_MAX < 32,
 
 static uint32_t all_groups(struct rm_slow_port const *port) { return (1u << port->group_count) - 1; }
 
-static bool answers(struct rm_slow_port const *port) { return port->kernel == NULL && port->answer_ipv4 != 0; }
+static bool port_answers(struct rm_slow_port const *port) { return port->kernel == NULL && port->answer_ipv4 != 0; }
 
 void rm_exception_path_init(struct rm_exception_path *exception_path) {
     for (uint32_t i = 0; i < exception_path->port_count; ++i) {
@@ -82,7 +82,7 @@ static bool note_query(struct rm_exception_path const *exception_path, struct rm
     return true;
 }
 
-static uint32_t answer(struct rm_slow_port const *port, uint8_t *frame, uint32_t length) {
+static uint32_t exception_path_answer_frame(struct rm_slow_port const *port, uint8_t *frame, uint32_t length) {
     uint32_t const arp = rm_arp_answer(frame, length, port->reporter.mac, port->answer_ipv4);
     return arp != 0 ? arp : rm_icmp_answer(frame, length, port->answer_ipv4);
 }
@@ -92,7 +92,7 @@ static void answer_all(struct rm_exception_path *exception_path, struct rm_slow_
     uint32_t length[RM_BURST], answers = 0, queries = 0;
     for (uint32_t i = 0; i < in->count; ++i) {
         queries += note_query(exception_path, port, in->data[i], in->length[i], tsc);
-        length[i] = port->answer_ipv4 != 0 ? answer(port, in->data[i], in->length[i]) : 0;
+        length[i] = port->answer_ipv4 != 0 ? exception_path_answer_frame(port, in->data[i], in->length[i]) : 0;
         answers += length[i] != 0;
     }
     uint32_t const sent = send_copies(exception_path, port->port, rm_port_slow_queue(port->port), length);
@@ -145,14 +145,15 @@ static bool send_announcement(struct rm_exception_path *exception_path, struct r
     return send_out(exception_path, port->port, queue) != 0;
 }
 
-static uint32_t announce(struct rm_exception_path *exception_path, struct rm_slow_port *port, uint64_t tsc) {
-    bool const sent = !answers(port) || send_announcement(exception_path, port);
+static uint32_t exception_path_announce(struct rm_exception_path *exception_path, struct rm_slow_port *port,
+                                        uint64_t tsc) {
+    bool const sent = !port_answers(port) || send_announcement(exception_path, port);
     port->announcements += sent;
     bool const again_soon = !sent || port->announcements < FIRST_ANNOUNCEMENTS;
     port->announce_tsc = tsc + (again_soon ? SOON_MS : ANNOUNCE_MS) * exception_path->ticks_per_ms;
     port->reports_due = all_groups(port);
     port->report_tsc = tsc;
-    return answers(port) && sent;
+    return port_answers(port) && sent;
 }
 
 /** One report of all that are due; returns how many groups are in those sent. */
@@ -178,7 +179,8 @@ static uint32_t report_v2(struct rm_exception_path *exception_path, struct rm_sl
 }
 
 /** Reports the groups that are due; those that the link does not take are due again soon. */
-static uint32_t report(struct rm_exception_path *exception_path, struct rm_slow_port *port, uint64_t tsc) {
+static uint32_t exception_path_report_groups(struct rm_exception_path *exception_path, struct rm_slow_port *port,
+                                             uint64_t tsc) {
     uint32_t group[RM_PORT_GROUPS_MAX] = {0}, count = 0;
     for (uint32_t i = 0; i < port->group_count; ++i)
         if (port->reports_due >> i & 1)
@@ -200,9 +202,9 @@ uint32_t rm_exception_path_duty(void *role, uint64_t tsc) {
         if (port->kernel != NULL)
             work += take_from_kernel(exception_path, port);
         if (tsc >= port->announce_tsc)
-            work += announce(exception_path, port, tsc);
+            work += exception_path_announce(exception_path, port, tsc);
         if (port->reports_due != 0 && tsc >= port->report_tsc)
-            work += report(exception_path, port, tsc);
+            work += exception_path_report_groups(exception_path, port, tsc);
     }
     return work;
 }

@@ -14,8 +14,9 @@ RM_FAST_PATH_TARGET static inline __m256i first_words(int count) {
     return _mm256_cmpgt_epi32(_mm256_set1_epi32(count), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
 }
 
-RM_FAST_PATH_TARGET static inline void put(struct rm_record *record, struct rm_slot *slot, uint8_t const *frame,
-                                           struct rm_fast_path const *fast_path, struct record_head head) {
+RM_FAST_PATH_TARGET static inline void fast_path_put(struct rm_record *record, struct rm_slot *slot,
+                                                     uint8_t const *frame, struct rm_fast_path const *fast_path,
+                                                     struct record_head head) {
     int const *const payload = (int const *)(void const *)(frame + RM_FAST_PATH_PAYLOAD);
     int const words = 4 + (int)fast_path->lane_count;
     __m256i const both = _mm256_setr_epi64x((int64_t)head.turn, (int64_t)head.tag, 0, 0);

@@ -21,8 +21,9 @@ RM_FAST_PATH_TARGET static inline void put_register(struct rm_record *record, st
         _mm512_stream_si512((__m512i *)(void *)slot, whole);
 }
 
-RM_FAST_PATH_TARGET static inline void put(struct rm_record *record, struct rm_slot *slot, uint8_t const *frame,
-                                           struct rm_fast_path const *fast_path, struct record_head head) {
+RM_FAST_PATH_TARGET static inline void fast_path_put(struct rm_record *record, struct rm_slot *slot,
+                                                     uint8_t const *frame, struct rm_fast_path const *fast_path,
+                                                     struct record_head head) {
     __mmask16 const words = (__mmask16)((1u << (4 + fast_path->lane_count)) - 1);
     put_register(record, slot, _mm512_maskz_loadu_epi32(words, frame + RM_FAST_PATH_PAYLOAD), head);
 }

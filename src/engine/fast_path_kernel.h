@@ -53,7 +53,7 @@ RM_FAST_PATH_TARGET static inline enum format_mix mix_of(struct rm_receive_queue
     return queue->format->layout == NULL ? NATIVE : DESCRIBED;
 }
 
-/** The layout of a frame that has its headers: by its UDP port, unless the queue has one format alone; then `take`
+/** The layout of a frame that has its headers: by its UDP port, unless the queue has one format alone; then `fast_path_take`
  * compares the port. False when there is none. */
 RM_FAST_PATH_TARGET static inline bool find_layout(struct rm_receive_queue const *queue, uint8_t const *frame,
                                                    enum format_mix mix, struct rm_layout const **layout) {
@@ -66,8 +66,8 @@ RM_FAST_PATH_TARGET static inline bool find_layout(struct rm_receive_queue const
 }
 
 /** The id in a frame; UINT32_MAX where its datagram has several records, or is too short for its one. */
-RM_FAST_PATH_TARGET static inline uint32_t id_of(struct rm_receive_queue const *queue, uint8_t const *frame,
-                                                 uint32_t length, enum format_mix mix) {
+RM_FAST_PATH_TARGET static inline uint32_t fast_path_id_of(struct rm_receive_queue const *queue, uint8_t const *frame,
+                                                           uint32_t length, enum format_mix mix) {
     struct rm_layout const *layout;
     if (length < RM_FAST_PATH_PAYLOAD || !find_layout(queue, frame, mix, &layout))
         return UINT32_MAX;
@@ -82,7 +82,7 @@ RM_FAST_PATH_TARGET static inline uint32_t id_of(struct rm_receive_queue const *
 RM_FAST_PATH_TARGET static inline struct rm_instrument *
 sender_of(struct rm_receive_queue const *queue, struct rm_burst const *burst, uint32_t index, enum format_mix mix) {
     uint8_t const *const frame = burst->data[index];
-    uint32_t const id = id_of(queue, frame, burst->length[index], mix);
+    uint32_t const id = fast_path_id_of(queue, frame, burst->length[index], mix);
     if (id > UINT16_MAX)
         return NULL;
     struct rm_identity const *const identity =
@@ -111,7 +111,7 @@ RM_FAST_PATH_TARGET static inline bool is_good(uint8_t const *frame, struct rm_f
 }
 
 /** Goes on to the next record; the instrument has something to publish. */
-RM_FAST_PATH_TARGET static inline void advance(struct rm_receive *receive, struct rm_instrument *instrument) {
+RM_FAST_PATH_TARGET static inline void fast_path_advance(struct rm_receive *receive, struct rm_instrument *instrument) {
     struct rm_fast_path *const fast_path = &instrument->fast_path;
     fast_path->next += fast_path->period;
     ++fast_path->number;
@@ -124,9 +124,9 @@ RM_FAST_PATH_TARGET static inline void advance(struct rm_receive *receive, struc
 }
 
 /** Takes the frame. Returns its turn, or RM_TURN_NONE when the datagram has to take the general path. */
-RM_FAST_PATH_TARGET ALWAYS_INLINE rm_turn take(struct rm_receive *receive, struct rm_instrument *instrument,
-                                               uint32_t index, uint64_t tsc, struct turn_window window,
-                                               struct rm_layout const *layout) {
+RM_FAST_PATH_TARGET ALWAYS_INLINE rm_turn fast_path_take(struct rm_receive *receive, struct rm_instrument *instrument,
+                                                         uint32_t index, uint64_t tsc, struct turn_window window,
+                                                         struct rm_layout const *layout) {
     struct rm_burst const *const burst = &receive->burst;
     struct rm_fast_path *const fast_path = &instrument->fast_path;
     uint8_t const *const frame = burst->data[index];
@@ -147,13 +147,13 @@ RM_FAST_PATH_TARGET ALWAYS_INLINE rm_turn take(struct rm_receive *receive, struc
     struct rm_slot *const slot = &fast_path->slot[fast_path->number & fast_path->mask];
     struct rm_slot *const stream = fast_path->streaming ? slot : NULL;
     if (layout == NULL)
-        put(record, stream, frame, fast_path, (struct record_head){turn, tag});
+        fast_path_put(record, stream, frame, fast_path, (struct record_head){turn, tag});
     else
         put_described(record, stream, frame + RM_FAST_PATH_PAYLOAD, layout, &described,
                       (struct record_head){turn, tag});
     if (stream == NULL)
         rm_slot_store_newest(slot, record);
-    advance(receive, instrument);
+    fast_path_advance(receive, instrument);
     return turn;
 }
 
@@ -165,7 +165,7 @@ RM_FAST_PATH_TARGET ALWAYS_INLINE rm_turn take_of(struct rm_receive *receive, st
     /* Where all formats are native, so are all instruments. */
     if (instrument == NULL || (mix == DESCRIBED && instrument->layout != layout))
         return RM_TURN_NONE;
-    return take(receive, instrument, index, tsc, window, mix == MIXED ? instrument->layout : layout);
+    return fast_path_take(receive, instrument, index, tsc, window, mix == MIXED ? instrument->layout : layout);
 }
 
 /** Takes the burst of a queue with that mix. */

@@ -14,8 +14,8 @@ static inline bool begins_alike(uint8_t const *frame, struct rm_fast_path const 
                   native ? RM_FAST_PATH_BYTES : RM_FAST_PATH_HEADER_BYTES) == 0;
 }
 
-static inline void put(struct rm_record *record, struct rm_slot *slot, uint8_t const *frame,
-                       struct rm_fast_path const *fast_path, struct record_head head) {
+static inline void fast_path_put(struct rm_record *record, struct rm_slot *slot, uint8_t const *frame,
+                                 struct rm_fast_path const *fast_path, struct record_head head) {
     *record = (struct rm_record){.turn = head.turn, .tag = head.tag};
     memcpy(record->lane, frame + RM_FAST_PATH_LANES, 4ul * fast_path->lane_count);
     if (slot != NULL)

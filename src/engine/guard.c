@@ -62,12 +62,12 @@ struct rm_guard {
     bool *joined, *faulty;
 };
 
-static float round_up(double value) {
+static float round_up_to_float(double value) {
     float const rounded = (float)value;
     return (double)rounded < value ? nextafterf(rounded, INFINITY) : rounded;
 }
 
-static float round_down(double value) { return -round_up(-value); }
+static float round_down_to_float(double value) { return -round_up_to_float(-value); }
 
 /** Whether a setpoint anywhere within the limits moves by that slew, in double. */
 static bool slew_moves(struct rm_guard_supply const *supply, double slew) {
@@ -83,7 +83,7 @@ static enum rm_code check_supply(struct rm_guard_supply const *supply, uint32_t 
             "supply %u of the guard: limits [%g, %g] and safe value %g are not low ≤ safe ≤ high within what "
             "an f32 holds",
             number, supply->low, supply->high, supply->safe);
-    if (round_up(supply->low) > round_down(supply->high))
+    if (round_up_to_float(supply->low) > round_down_to_float(supply->high))
         return rm_fail(
             error, RM_E_ARGUMENT,
             "supply %u of the guard: no f32 lies within its limits [%.17g, %.17g], so nothing could be sent; "
@@ -168,8 +168,8 @@ static void stand_at(struct rm_guard *guard, uint32_t supply, double value) {
 static void set_supply(struct rm_guard *guard, uint32_t number, struct rm_guard_supply const *supply) {
     guard->low[number] = supply->low;
     guard->high[number] = supply->high;
-    guard->sent_low[number] = round_up(supply->low);
-    guard->sent_high[number] = round_down(supply->high);
+    guard->sent_low[number] = round_up_to_float(supply->low);
+    guard->sent_high[number] = round_down_to_float(supply->high);
     guard->slew[number] = guard->step[number] = supply->slew;
     guard->safe[number] = supply->safe;
     guard->safe_slew[number] = supply->safe_slew;
@@ -225,9 +225,9 @@ static enum rm_code set_application(struct rm_guard *guard, uint32_t number, str
     return RM_OK;
 }
 
-static enum rm_code fill(struct rm_guard *guard, struct rm_guard_supply const *supply,
-                         struct rm_guard_application const *application, uint32_t application_count,
-                         struct rm_error *error) {
+static enum rm_code guard_fill(struct rm_guard *guard, struct rm_guard_supply const *supply,
+                               struct rm_guard_application const *application, uint32_t application_count,
+                               struct rm_error *error) {
     if (!take_supplies(guard, guard->supply_count) || !take_applications(guard, application, application_count))
         return rm_fail(error, RM_E_NO_SPACE, "no memory for a guard of %u supplies", guard->supply_count);
     for (uint32_t i = 0; i < guard->supply_count; ++i)
@@ -258,7 +258,7 @@ enum rm_code rm_guard_new(struct rm_guard_supply const *supply, uint32_t supply_
     made->supply_count = supply_count;
     made->cycle_turn = RM_TURN_NONE;
     made->advanced = supply_count;
-    enum rm_code const code = fill(made, supply, application, application_count, error);
+    enum rm_code const code = guard_fill(made, supply, application, application_count, error);
     if (code == RM_OK)
         *guard = made;
     else
@@ -274,7 +274,7 @@ void rm_guard_free(struct rm_guard *guard) {
 }
 
 /** Gives the supply the target that it has without a vector: where it stands, or where a stop's action wants it. */
-static void aim(struct rm_guard *guard, uint32_t supply) {
+static void guard_aim_supply(struct rm_guard *guard, uint32_t supply) {
     guard->target[supply] = guard->setpoint[supply];
     guard->step[supply] = guard->slew[supply];
     if (guard->owner[supply] == NOBODY || !guard->joined[supply] || guard->faulty[supply])
@@ -288,11 +288,11 @@ static void aim(struct rm_guard *guard, uint32_t supply) {
 
 static void aim_all(struct rm_guard *guard, struct guarded_application const *application) {
     for (uint32_t i = 0; i < application->supply_count; ++i)
-        aim(guard, application->supply[i]);
+        guard_aim_supply(guard, application->supply[i]);
 }
 
 /** The action of a stop begins, or goes on after a pause. */
-static void stop(struct rm_guard *guard, struct guarded_application *application) {
+static void guard_stop_application(struct rm_guard *guard, struct guarded_application *application) {
     application->stopped = true;
     application->paused = false;
     aim_all(guard, application);
@@ -305,7 +305,7 @@ void rm_guard_join(struct rm_guard *guard, uint32_t supply, double value) {
     stand_at(guard, supply, above < guard->high[supply] ? above : guard->high[supply]);
     guard->joined[supply] = true;
     set_admission(guard, supply);
-    aim(guard, supply);
+    guard_aim_supply(guard, supply);
 }
 
 void rm_guard_fault(struct rm_guard *guard, uint32_t supply, bool faulty) {
@@ -313,7 +313,7 @@ void rm_guard_fault(struct rm_guard *guard, uint32_t supply, bool faulty) {
         return;
     guard->faulty[supply] = faulty;
     set_admission(guard, supply);
-    aim(guard, supply);
+    guard_aim_supply(guard, supply);
 }
 
 void rm_guard_grant(struct rm_guard *guard, uint32_t number, uint64_t grant_number, bool died) {
@@ -332,7 +332,7 @@ void rm_guard_grant(struct rm_guard *guard, uint32_t number, uint64_t grant_numb
     } else {
         application->view.state = died ? RM_APPLICATION_DEAD : RM_APPLICATION_ABSENT;
         if (died || application->ever_granted)
-            stop(guard, application);
+            guard_stop_application(guard, application);
     }
 }
 
@@ -386,7 +386,8 @@ static enum rm_refusal judge_value(struct rm_guard const *guard, uint32_t supply
 }
 
 /** The first good vector after a stop: the stop's targets do not count any more. */
-static __attribute__((cold, noinline)) void resume(struct rm_guard *guard, struct guarded_application *application) {
+static __attribute__((cold, noinline)) void guard_resume_application(struct rm_guard *guard,
+                                                                     struct guarded_application *application) {
     application->stopped = application->paused = false;
     aim_all(guard, application);
 }
@@ -465,7 +466,7 @@ bool rm_guard_vector(struct rm_guard *guard, uint32_t number, struct rm_setpoint
     if (!may_speak(application, vector, turn))
         return false;
     if (application->stopped && shows_life(guard, application, values))
-        resume(guard, application);
+        guard_resume_application(guard, application);
     struct rm_guard_taking const taking = take_vector(guard, application, values);
     application->view.refused[RM_REFUSED_SLEW] += taking.shortened;
     if (taking.shortened && !taking.refused)
@@ -512,7 +513,7 @@ static bool waits_in_vain(struct guarded_application const *application) {
            application->silent >= application->first_vector;
 }
 
-static void watch(struct rm_guard *guard, struct guarded_application *application) {
+static void guard_watch_application(struct rm_guard *guard, struct guarded_application *application) {
     bool const came = application->vector_came;
     application->vector_came = false;
     application->silent = came ? 0 : application->silent + 1;
@@ -527,7 +528,7 @@ static void watch(struct rm_guard *guard, struct guarded_application *applicatio
         application->view.state = RM_APPLICATION_STALLED;
         ++application->view.stalls;
     }
-    stop(guard, application);
+    guard_stop_application(guard, application);
 }
 
 void rm_guard_begin(struct rm_guard *guard, rm_turn turn) {
@@ -536,7 +537,7 @@ void rm_guard_begin(struct rm_guard *guard, rm_turn turn) {
     guard->cycle_turn = turn;
     guard->advanced = 0;
     for (uint32_t i = OPERATOR + 1; i < guard->application_count; ++i)
-        watch(guard, &guard->application[i]);
+        guard_watch_application(guard, &guard->application[i]);
 }
 
 void rm_guard_advance(struct rm_guard *guard, uint32_t end) {

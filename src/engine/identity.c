@@ -23,7 +23,7 @@ void rm_identity_table_free(struct rm_identity_table *table) {
     table->place = NULL;
 }
 
-static void put(struct rm_identity_table *table, struct rm_identity identity) {
+static void identity_table_put(struct rm_identity_table *table, struct rm_identity identity) {
     if (rm_identity_look(table, identity.key) != NULL)
         return;
     uint64_t at = identity.key * 0x9E3779B97F4A7C15ull >> table->shift;
@@ -35,8 +35,8 @@ static void put(struct rm_identity_table *table, struct rm_identity identity) {
 void rm_identity_add(struct rm_identity_table *table, uint32_t source_ipv4, uint16_t id,
                      struct rm_instrument *instrument, struct rm_mirror_path *path) {
     uint64_t const source = (uint64_t)source_ipv4 << RM_IDENTITY_ID_BITS;
-    put(table, (struct rm_identity){.key = source | id, .instrument = instrument, .path = path});
-    put(table, (struct rm_identity){.key = source | RM_IDENTITY_SOURCE});
+    identity_table_put(table, (struct rm_identity){.key = source | id, .instrument = instrument, .path = path});
+    identity_table_put(table, (struct rm_identity){.key = source | RM_IDENTITY_SOURCE});
 }
 
 bool rm_identity_knows_source(struct rm_identity_table const *table, uint32_t source_ipv4) {

@@ -5,7 +5,7 @@
 
 #include "net/port.h"
 
-static void push(struct rm_instrument *instrument, struct rm_record const *record) {
+static void instrument_push(struct rm_instrument *instrument, struct rm_record const *record) {
     rm_rates_push(&instrument->rates, record);
     instrument->next_decimated += instrument->writer.period;
 }
@@ -16,23 +16,23 @@ static void start_decimators(struct rm_instrument *instrument, struct rm_record 
 }
 
 /** Turns that the decimators wait for a missing one: what the presence bitmap can still tell apart. */
-static uint64_t timeout(struct rm_instrument const *instrument) {
+static uint64_t instrument_timeout(struct rm_instrument const *instrument) {
     uint64_t const longest = RM_PRESENCE_TURNS - RM_BRIDGE - 1;
     uint64_t const records = instrument->gap_records < longest ? instrument->gap_records : longest;
     return records * instrument->writer.period;
 }
 
 /** Feeds the decimators from the ring, up to the head, or to a missing turn that may still come. */
-static void drain(struct rm_instrument *instrument) {
+static void instrument_drain(struct rm_instrument *instrument) {
     rm_turn const head = instrument->writer.head;
     while (instrument->next_decimated <= head) {
         struct rm_slot const *slot = rm_stream_writer_find(&instrument->writer, instrument->next_decimated);
         if (slot != NULL) {
             struct rm_record record;
             rm_slot_load(slot, &record);
-            push(instrument, &record);
-        } else if (head - instrument->next_decimated >= timeout(instrument)) {
-            push(instrument, NULL);
+            instrument_push(instrument, &record);
+        } else if (head - instrument->next_decimated >= instrument_timeout(instrument)) {
+            instrument_push(instrument, NULL);
             rm_counter_add(instrument->counters, RM_STREAM_FAST_MISSING, 1);
         } else {
             return;
@@ -43,21 +43,21 @@ static void drain(struct rm_instrument *instrument) {
 /** True when so much is missing before `turn` that the decimators begin anew. */
 static bool is_outage(struct rm_instrument const *instrument, rm_turn turn) {
     uint64_t const bridge = RM_BRIDGE * instrument->writer.period;
-    return turn - instrument->next_decimated >= timeout(instrument) + bridge;
+    return turn - instrument->next_decimated >= instrument_timeout(instrument) + bridge;
 }
 
-static void decimate(struct rm_instrument *instrument, struct rm_record const *record) {
+static void instrument_decimate(struct rm_instrument *instrument, struct rm_record const *record) {
     rm_turn const next = instrument->next_decimated;
     if (record->turn == next) {
-        push(instrument, record);
+        instrument_push(instrument, record);
     } else if (next == RM_TURN_NONE || (record->turn > next && is_outage(instrument, record->turn))) {
         start_decimators(instrument, record);
-        push(instrument, record);
+        instrument_push(instrument, record);
     } else if (record->turn < next) {
         return;
     }
     if (instrument->next_decimated <= instrument->writer.head)
-        drain(instrument);
+        instrument_drain(instrument);
 }
 
 /** Where the records of the fast path go. */
@@ -118,7 +118,7 @@ enum rm_put rm_instrument_store(struct rm_instrument *instrument, struct rm_reco
     rm_counter_add(instrument->counters, counter_of[put], 1);
     if (put != RM_PUT_BEHIND) {
         instrument->fast_path.touched = instrument->fast_path.whole = true;
-        decimate(instrument, record);
+        instrument_decimate(instrument, record);
     }
     start_lane(instrument);
     return put;

@@ -25,12 +25,12 @@ static char const USAGE[] =
     "\n"
     "Exit status: 0 good, 1 something failed (one line on standard error says what), 2 wrong usage.\n";
 
-static int fail(struct rm_error const *error) {
+static int server_fail(struct rm_error const *error) {
     fprintf(stderr, "ringmaster-server: %s\n", error->text);
     return EXIT_FAILED;
 }
 
-static void announce(struct rm_config const *config, struct rm_server const *server) {
+static void server_announce(struct rm_config const *config, struct rm_server const *server) {
     fprintf(stderr, "ringmaster-server: workspace \"%s\" is ready: %u instruments on %u ports%s\n", config->workspace,
             config->instrument_count, config->port_count,
             rm_server_adopted(server) ? "; the rings of the last run were taken over" : "");
@@ -46,7 +46,7 @@ static void announce(struct rm_config const *config, struct rm_server const *ser
                 "mounted hugetlbfs make it faster\n");
 }
 
-static int run(struct rm_config const *config) {
+static int server_run(struct rm_config const *config) {
     /* Blocked before any thread starts, so that all inherit it and this one alone takes the signal. */
     sigset_t ending;
     sigemptyset(&ending);
@@ -56,8 +56,8 @@ static int run(struct rm_config const *config) {
     struct rm_server *server;
     struct rm_error error;
     if (rm_server_start(config, rm_simd_best(), &server, &error) != RM_OK)
-        return fail(&error);
-    announce(config, server);
+        return server_fail(&error);
+    server_announce(config, server);
     while (sigwaitinfo(&ending, NULL) < 0 && errno == EINTR) {
         /* A stop and a continue from the shell end up here. */
     }
@@ -65,16 +65,16 @@ static int run(struct rm_config const *config) {
     return EXIT_GOOD;
 }
 
-static int check(struct rm_config const *config) {
+static int server_check(struct rm_config const *config) {
     struct rm_calibrations *calibrations;
     struct rm_error error;
     if (rm_calibrations_load(config, &calibrations, &error) != RM_OK)
-        return fail(&error);
+        return server_fail(&error);
     rm_calibrations_free(calibrations);
     int status = EXIT_GOOD;
     for (uint32_t i = 1; i < config->application_count; i++) /* 0 is the operator */
         if (rm_application_check(config, i, &error) != RM_OK)
-            status = fail(&error);
+            status = server_fail(&error);
     if (status == EXIT_GOOD)
         rm_config_describe(config, stdout);
     return status;
@@ -100,7 +100,7 @@ int main(int argc, char **argv) {
         rm_errors_print(&errors, "ringmaster-server", stderr);
         return EXIT_FAILED;
     }
-    int const status = running ? run(config) : check(config);
+    int const status = running ? server_run(config) : server_check(config);
     rm_config_free(config);
     return status;
 }

@@ -31,7 +31,7 @@ static void mirror_reconcile(struct rm_mirror_path *path, uint64_t number) {
 }
 
 /** Makes room for records up to `number`. */
-static void advance(struct rm_mirror_path *path, uint64_t number) {
+static void mirror_path_advance(struct rm_mirror_path *path, uint64_t number) {
     if (number - path->newest >= RM_MIRROR_RECORDS) { /* it was away for longer than is remembered */
         mirror_reconcile(path, path->newest + 1);
         path->lost += number - path->newest - 1;
@@ -47,7 +47,7 @@ static void advance(struct rm_mirror_path *path, uint64_t number) {
     }
 }
 
-static void begin(struct rm_mirror_path *path, uint64_t number) {
+static void mirror_path_begin(struct rm_mirror_path *path, uint64_t number) {
     memset(path->presence, 0, RM_MIRROR_RECORDS / 8);
     path->begun = true;
     path->newest = path->reconciled = number;
@@ -57,9 +57,9 @@ bool rm_mirror_path_note(struct rm_mirror_path *path, uint64_t number, enum rm_p
     if (put == RM_PUT_BEHIND)
         return false;
     if (!path->begun)
-        begin(path, number);
+        mirror_path_begin(path, number);
     if (number > path->newest)
-        advance(path, number);
+        mirror_path_advance(path, number);
     rm_counter_add(path->counters, RM_PATH_RECEIVED, 1);
     bool const known = path->newest - number < RM_MIRROR_RECORDS;
     bool const there = known && (*word_of(path, number) & bit_of(number)) != 0;
@@ -76,8 +76,8 @@ bool rm_mirror_path_note(struct rm_mirror_path *path, uint64_t number, enum rm_p
 
 void rm_mirror_path_reconcile(struct rm_mirror_path *path, uint64_t number) {
     if (!path->begun)
-        begin(path, number);
+        mirror_path_begin(path, number);
     if (number > path->newest)
-        advance(path, number);
+        mirror_path_advance(path, number);
     mirror_reconcile(path, number);
 }

@@ -4,7 +4,7 @@
 #include <string.h>
 
 /** Appends to a list of stages, so that they are pushed in the order of the configuration. */
-static void append(struct rm_stage **list, struct rm_stage *stage) {
+static void append_stage(struct rm_stage **list, struct rm_stage *stage) {
     while (*list != NULL)
         list = &(*list)->next;
     *list = stage;
@@ -34,7 +34,7 @@ static struct rm_stage *make_rate(struct rm_rates *rates, struct rm_config_rate 
             rm_decimator_init_after(&made->decimator, rate->stage[i], &source->decimator);
         else
             init_first(rates, made, rate->stage[i], simd, input);
-        append(source == NULL ? &rates->first : &source->first, made);
+        append_stage(source == NULL ? &rates->first : &source->first, made);
         source = made;
     }
     return source;
@@ -71,23 +71,23 @@ void rm_rates_start(struct rm_rates *rates, struct rm_record const *record) {
         rm_decimator_start(&stage->decimator, record);
 }
 
-static void take(struct rm_rates *rates, struct rm_stage *stage, struct rm_decimated const *input);
+static void stage_take_input(struct rm_rates *rates, struct rm_stage *stage, struct rm_decimated const *input);
 
 /** What a decimator made: into its stream, and on. */
-static void leave(struct rm_rates *rates, struct rm_stage *stage, struct rm_decimated const *output) {
+static void stage_leave_output(struct rm_rates *rates, struct rm_stage *stage, struct rm_decimated const *output) {
     if (stage->writer != NULL) {
         rm_stream_writer_put(stage->writer, &output->record);
         rates->moved |= 1u << stage->rate;
     }
     for (struct rm_stage *behind = stage->first; behind != NULL; behind = behind->next)
-        take(rates, behind, output);
+        stage_take_input(rates, behind, output);
 }
 
 static bool begins_anew(struct rm_inputs const *inputs, rm_turn turn) {
     return inputs->next_turn == RM_TURN_NONE || (turn - inputs->next_turn) / inputs->period >= RM_BRIDGE;
 }
 
-static void take(struct rm_rates *rates, struct rm_stage *stage, struct rm_decimated const *input) {
+static void stage_take_input(struct rm_rates *rates, struct rm_stage *stage, struct rm_decimated const *input) {
     struct rm_decimator *const decimator = &stage->decimator;
     rm_turn const turn = input->record.turn;
     struct rm_decimated output;
@@ -95,16 +95,16 @@ static void take(struct rm_rates *rates, struct rm_stage *stage, struct rm_decim
         rm_decimator_start_decimated(decimator, input);
     while (decimator->own.next_turn < turn)
         if (rm_decimator_push(decimator, NULL, &output))
-            leave(rates, stage, &output);
+            stage_leave_output(rates, stage, &output);
     if (rm_decimator_push_decimated(decimator, input, &output))
-        leave(rates, stage, &output);
+        stage_leave_output(rates, stage, &output);
 }
 
 /** Apart, so that the eleven pushes of twelve that only fill save no registers: 9 instructions less a packet. */
 __attribute__((noinline)) static void close_group(struct rm_rates *rates, struct rm_stage *stage) {
     struct rm_decimated output;
     if (rm_decimator_close(&stage->decimator, &output))
-        leave(rates, stage, &output);
+        stage_leave_output(rates, stage, &output);
 }
 
 /** Closes the complete group of `leader` and those beside it; returns the stages that come after them. */

@@ -49,8 +49,8 @@ static bool may_anchor(struct rm_receive const *receive, struct rm_counting cons
 }
 
 /** Tells the gate of a refused turn, if this instrument has a vote, and does what the quorum then wants. */
-static enum rm_gate_outcome vote(struct rm_receive *receive, struct rm_instrument *instrument, rm_turn turn,
-                                 uint64_t tsc, struct rm_burst_sum *sum) {
+static enum rm_gate_outcome receive_vote_on_turn(struct rm_receive *receive, struct rm_instrument *instrument,
+                                                 rm_turn turn, uint64_t tsc, struct rm_burst_sum *sum) {
     if (!may_anchor(receive, &instrument->counting))
         return RM_GATE_REFUSED;
     flush_fast_paths(receive, tsc);
@@ -67,8 +67,8 @@ static enum rm_gate_outcome vote(struct rm_receive *receive, struct rm_instrumen
 }
 
 /** Notes an accepted turn for the clock, unless its sender is an outlier. */
-static void note(struct rm_burst_sum *sum, struct rm_turn_gate const *gate, struct rm_gate_vote const *from,
-                 rm_turn turn) {
+static void burst_sum_note(struct rm_burst_sum *sum, struct rm_turn_gate const *gate, struct rm_gate_vote const *from,
+                           rm_turn turn) {
     if (turn > gate->observable)
         sum->early |= !from->suspect;
     else if (turn >= sum->due_end && !from->outlier)
@@ -82,7 +82,8 @@ static rm_turn turn_by_tai(struct rm_receive const *receive) {
 }
 
 /** The first turn that anchors the clock. False when this instrument cannot say. */
-static bool anchor(struct rm_receive *receive, struct rm_instrument *instrument, uint64_t counter, uint64_t tsc) {
+static bool receive_anchor_turn(struct rm_receive *receive, struct rm_instrument *instrument, uint64_t counter,
+                                uint64_t tsc) {
     struct rm_counting *counting = &instrument->counting;
     if (!may_anchor(receive, counting)) {
         rm_counter_add(instrument->counters, RM_STREAM_UNANCHORED, 1);
@@ -105,8 +106,8 @@ static bool fell_back(struct rm_receive const *receive, struct rm_identity const
     return identity->path == NULL && turn + late < gate->due;
 }
 
-static void store(struct rm_receive *receive, struct rm_identity const *identity, struct rm_record *record,
-                  uint64_t tsc, struct rm_burst_sum *sum) {
+static void receive_store_record(struct rm_receive *receive, struct rm_identity const *identity,
+                                 struct rm_record *record, uint64_t tsc, struct rm_burst_sum *sum) {
     struct rm_instrument *instrument = identity->instrument;
     if (instrument->calibration != NULL)
         rm_calibrate_record(instrument->calibration, record);
@@ -121,14 +122,15 @@ static void store(struct rm_receive *receive, struct rm_identity const *identity
     if (put == RM_PUT_DUPLICATE)
         rm_counter_add(instrument->counters, copy ? RM_STREAM_MIRRORED : RM_STREAM_DUPLICATE, 1);
     if (put == RM_PUT_BEHIND && fell_back(receive, identity, record->turn)) {
-        vote(receive, instrument, record->turn, tsc, sum);
+        receive_vote_on_turn(receive, instrument, record->turn, tsc, sum);
         return;
     }
     rm_gate_vote_accepted(&instrument->vote, record->turn);
-    note(sum, &receive->gate, &instrument->vote, record->turn);
+    burst_sum_note(sum, &receive->gate, &instrument->vote, record->turn);
 }
 
-static bool accepts(struct rm_receive const *receive, struct rm_instrument const *instrument, rm_turn turn) {
+static bool receive_accepts_turn(struct rm_receive const *receive, struct rm_instrument const *instrument,
+                                 rm_turn turn) {
     return rm_turn_gate_accepts(&receive->gate, turn, instrument->counting.period_turns);
 }
 
@@ -136,8 +138,8 @@ static bool accepts(struct rm_receive const *receive, struct rm_instrument const
 static void release_held(struct rm_receive *receive, uint64_t tsc, struct rm_burst_sum *sum) {
     for (uint32_t i = 0; i < receive->held_count; ++i) {
         struct rm_receive_held *const held = &receive->held[i];
-        if (accepts(receive, held->identity->instrument, held->record.turn))
-            store(receive, held->identity, &held->record, tsc, sum);
+        if (receive_accepts_turn(receive, held->identity->instrument, held->record.turn))
+            receive_store_record(receive, held->identity, &held->record, tsc, sum);
         else
             count_refusal(held->identity->instrument, held->record.turn < receive->gate.lowest);
     }
@@ -156,7 +158,7 @@ static void keep_out(struct rm_receive *receive, struct rm_identity const *ident
         receive->held[receive->held_count++] = (struct rm_receive_held){*record, identity};
     else
         count_refusal(instrument, behind);
-    if (vote(receive, instrument, record->turn, tsc, sum) != RM_GATE_REFUSED)
+    if (receive_vote_on_turn(receive, instrument, record->turn, tsc, sum) != RM_GATE_REFUSED)
         release_held(receive, tsc, sum);
 }
 
@@ -166,7 +168,7 @@ static rm_turn turn_of(struct rm_receive *receive, struct rm_instrument *instrum
     struct rm_turn_gate *gate = &receive->gate;
     rm_instrument_flush(instrument, arrival->tsc);
     instrument->vote.seen_tsc = arrival->tsc;
-    if (!gate->clock.anchored && !anchor(receive, instrument, counter, arrival->tsc))
+    if (!gate->clock.anchored && !receive_anchor_turn(receive, instrument, counter, arrival->tsc))
         return RM_TURN_NONE;
     rm_turn const turn = rm_counting_turn(&instrument->counting, counter, gate->due);
     if (turn == RM_TURN_NONE)
@@ -175,10 +177,10 @@ static rm_turn turn_of(struct rm_receive *receive, struct rm_instrument *instrum
 }
 
 /** Stores a record if its turn is believed. */
-static void take(struct rm_receive *receive, struct rm_identity const *identity, struct rm_record *record,
-                 struct arrival const *arrival) {
-    if (accepts(receive, identity->instrument, record->turn))
-        store(receive, identity, record, arrival->tsc, arrival->sum);
+static void receive_take_record(struct rm_receive *receive, struct rm_identity const *identity,
+                                struct rm_record *record, struct arrival const *arrival) {
+    if (receive_accepts_turn(receive, identity->instrument, record->turn))
+        receive_store_record(receive, identity, record, arrival->tsc, arrival->sum);
     else
         keep_out(receive, identity, record, arrival->tsc, arrival->sum);
 }
@@ -214,7 +216,7 @@ static enum rm_port_counter take_native(struct rm_receive *receive, struct arriv
         return RM_PORT_DECODED;
     struct rm_record record;
     rm_native_record(&native, turn, rm_tag_full_rate(arrival->tsc, native.status), &record);
-    take(receive, identity, &record, arrival);
+    receive_take_record(receive, identity, &record, arrival);
     return RM_PORT_DECODED;
 }
 
@@ -240,7 +242,7 @@ static bool take_record(struct rm_receive *receive, struct arrival const *arriva
     if (turn == RM_TURN_NONE)
         return true;
     set_head(&record, turn, rm_tag_full_rate(arrival->tsc, sample.status));
-    take(receive, identity, &record, arrival);
+    receive_take_record(receive, identity, &record, arrival);
     return true;
 }
 
@@ -263,7 +265,7 @@ static enum rm_port_counter take_described(struct rm_receive *receive, struct ar
     return RM_PORT_DECODED;
 }
 
-static void publish(struct rm_receive *receive, uint64_t tsc) {
+static void receive_publish_heads(struct rm_receive *receive, uint64_t tsc) {
     rm_stream_publish_begin();
     for (uint32_t i = 0; i < receive->touched_count; ++i)
         rm_instrument_show(receive->touched[i], tsc);
@@ -281,8 +283,8 @@ static void flush_early(struct rm_receive *receive, struct rm_burst_sum *sum, ui
     release_held(receive, tsc, sum);
 }
 
-static void account(struct rm_receive *receive, struct rm_receive_queue *queue, struct rm_burst_sum const *sum,
-                    uint32_t count) {
+static void receive_account_burst(struct rm_receive *receive, struct rm_receive_queue *queue,
+                                  struct rm_burst_sum const *sum, uint32_t count) {
     rm_counter_add(queue->counters, RM_PORT_RECEIVED, count);
     rm_counter_add(queue->counters, RM_PORT_DECODED, sum->decoded);
     rm_counter_add(queue->counters, RM_PORT_RECORDS, sum->records);
@@ -292,8 +294,8 @@ static void account(struct rm_receive *receive, struct rm_receive_queue *queue, 
 }
 
 /** A packet that is no record: counted, and punted when it may be for another receiver. */
-static void reject(struct rm_receive *receive, struct rm_receive_queue const *queue, uint32_t index,
-                   enum rm_port_counter verdict, bool foreign) {
+static void receive_reject_frame(struct rm_receive *receive, struct rm_receive_queue const *queue, uint32_t index,
+                                 enum rm_port_counter verdict, bool foreign) {
     rm_counter_add(queue->counters, verdict, 1);
     if (!foreign || !queue->exception_path)
         return;
@@ -315,7 +317,7 @@ void rm_receive_one(struct rm_receive *receive, struct rm_receive_queue *queue, 
     if (verdict == RM_PORT_DECODED)
         ++sum->decoded;
     else
-        reject(receive, queue, index, verdict, foreign);
+        receive_reject_frame(receive, queue, index, verdict, foreign);
 }
 
 void rm_receive_burst(struct rm_receive *receive, struct rm_receive_queue *queue, uint64_t tsc) {
@@ -325,15 +327,15 @@ void rm_receive_burst(struct rm_receive *receive, struct rm_receive_queue *queue
     rm_turn_gate_burst(&receive->gate, tsc);
     receive->take_burst(receive, queue, tsc, &sum);
     flush_early(receive, &sum, tsc);
-    publish(receive, tsc);
+    receive_publish_heads(receive, tsc);
     rm_histogram_add(receive->latency, rm_tsc() - tsc, receive->burst.count);
     if (sum.due_end != 0)
         rm_turn_gate_observe(&receive->gate, sum.due_end - 1, tsc);
-    account(receive, queue, &sum, receive->burst.count);
+    receive_account_burst(receive, queue, &sum, receive->burst.count);
 }
 
 /** One burst of a queue. Returns the number of packets. */
-static uint32_t serve(struct rm_receive *receive, struct rm_receive_queue *queue) {
+static uint32_t receive_serve_queue(struct rm_receive *receive, struct rm_receive_queue *queue) {
     uint32_t const count = rm_port_receive(queue->port, queue->queue, &receive->burst);
     if (count == 0)
         return 0;
@@ -347,7 +349,7 @@ static uint32_t serve_first(struct rm_receive *receive, struct rm_receive_queue 
     uint32_t sum = 0;
     uint32_t count = RM_BURST;
     for (uint32_t bursts = 0; bursts < RM_RECEIVE_FIRST_BURSTS && count >= RM_BURST / 2; ++bursts)
-        sum += count = serve(receive, queue);
+        sum += count = receive_serve_queue(receive, queue);
     return sum;
 }
 
@@ -359,7 +361,7 @@ uint32_t rm_receive_duty(void *role, uint64_t tsc) {
     uint32_t sum = 0;
     for (uint32_t i = 0; i < receive->first_count; ++i)
         sum += serve_first(receive, &receive->queue[i]);
-    sum += serve(receive, &receive->queue[receive->first_count + receive->next_other]);
+    sum += receive_serve_queue(receive, &receive->queue[receive->first_count + receive->next_other]);
     receive->next_other = receive->next_other + 1 < others ? receive->next_other + 1 : 0;
     if (sum == 0 && receive->uncounted)
         rm_receive_flush(receive, tsc);

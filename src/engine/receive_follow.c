@@ -51,7 +51,7 @@ static void follow_one(struct rm_receive *receive, struct rm_instrument *instrum
 }
 
 /** Tells the gate what the streams know, and the fast paths which instruments it hears. */
-static void review(struct rm_receive *receive, uint64_t tsc) {
+static void review_followed_clock(struct rm_receive *receive, uint64_t tsc) {
     rm_turn_gate_review(&receive->gate, tsc, receive->vote, receive->vote_count);
     for (uint32_t i = 0; i < receive->instrument_count; ++i) {
         struct rm_instrument *const instrument = receive->instrument[i];
@@ -70,7 +70,7 @@ void rm_receive_follow(struct rm_receive *receive, uint64_t tsc) {
     rm_receive_flush(receive, tsc);
     if (!gate->clock.anchored)
         return;
-    review(receive, tsc);
+    review_followed_clock(receive, tsc);
     rm_turn const now = rm_turn_gate_now(gate, tsc);
     struct liveliness liveliness = {0};
     for (uint32_t i = 0; i < receive->instrument_count; ++i)

@@ -18,7 +18,7 @@ enum { FRAGMENTED_AT_ONCE = 64 }; /**< datagrams in pieces, of one port: each ho
 
 /** An instrument that is not heard about the clock, for good: one that is sent a turn before its time answers before
  * its time, and a clock that believed it would run away. */
-static void exclude(struct rm_instrument *instrument) {
+static void role_receive_exclude(struct rm_instrument *instrument) {
     instrument->counting.tells = false;
     instrument->vote.outlier = instrument->vote.suspect = true;
     rm_fast_path_pause(&instrument->fast_path, true);
@@ -37,7 +37,7 @@ static void exclude_followers(struct rm_server *server, uint32_t role) {
     for (uint32_t i = 0; others && i < count; ++i) {
         struct rm_config_instrument const *wanted = &server->config->instrument[i];
         if (wanted->follows && rm_server_role_of(server, wanted->port, wanted->source_ipv4, &queue) == role)
-            exclude(server->instrument[i]);
+            role_receive_exclude(server->instrument[i]);
     }
 }
 

@@ -17,7 +17,7 @@ enum rm_code rm_server_no_memory(struct rm_error *error) {
     return rm_fail(error, RM_E_NO_SPACE, "no memory for the server's own state");
 }
 
-static bool allocate(struct rm_server *server, struct rm_config const *config) {
+static bool server_allocate(struct rm_server *server, struct rm_config const *config) {
     server->port = calloc(config->port_count, sizeof *server->port);
     server->instrument = calloc(config->instrument_count, sizeof(void *));
     server->role = calloc(config->role_count, sizeof(void *));
@@ -103,8 +103,8 @@ static enum rm_code make_instruments(struct rm_server *server, struct rm_error *
     return code;
 }
 
-static enum rm_code open_all(struct rm_server *server, struct rm_error *error) {
-    if (!allocate(server, server->config))
+static enum rm_code open_server_parts(struct rm_server *server, struct rm_error *error) {
+    if (!server_allocate(server, server->config))
         return rm_server_no_memory(error);
     server->tsc_hz = rm_tsc_hz_measure();
     server->generation = rm_tai_ns();
@@ -132,7 +132,7 @@ enum rm_code rm_server_open(struct rm_config const *config, enum rm_simd simd, s
     }
     made->config = config;
     made->simd = simd;
-    enum rm_code const code = open_all(made, error);
+    enum rm_code const code = open_server_parts(made, error);
     if (code == RM_OK)
         *server = made;
     else

@@ -60,7 +60,7 @@ static enum rm_code open_kernel(struct rm_server *server, uint32_t index, struct
     return rm_config_fail_entry(server->config, error, "ports", index, "kernel_interface", "%s", reason.text);
 }
 
-static enum rm_code open_port(struct rm_server *server, uint32_t index, struct rm_error *error) {
+static enum rm_code open_server_port(struct rm_server *server, uint32_t index, struct rm_error *error) {
     struct rm_config const *config = server->config;
     struct rm_server_port *port = &server->port[index];
     struct rm_port_config wanted = config->port[index].port;
@@ -98,7 +98,7 @@ enum rm_code rm_server_open_ports(struct rm_server *server, struct rm_error *err
     enum rm_code code = rm_net_start(&net, error);
     server->net_started = code == RM_OK;
     for (uint32_t i = 0; code == RM_OK && i < config->port_count; ++i)
-        code = open_port(server, i, error);
+        code = open_server_port(server, i, error);
     return code;
 }
 
@@ -171,8 +171,8 @@ static enum rm_code check_place(struct rm_server const *server, uint32_t index, 
 }
 
 /** Adds "INSTRUMENT PORT QUEUE ROLE CORE METHOD" to the text. */
-static void describe(struct rm_server const *server, uint32_t index, uint32_t port, uint16_t queue, uint32_t role,
-                     FILE *out) {
+static void describe_server_port(struct rm_server const *server, uint32_t index, uint32_t port, uint16_t queue,
+                                 uint32_t role, FILE *out) {
     struct rm_config const *config = server->config;
     fprintf(out, "%s %s ", config->instrument[index].name, config->port[port].port.name);
     if (queue == RM_QUEUE_ANY)
@@ -193,7 +193,7 @@ static enum rm_code steer_one(struct rm_server const *server, uint32_t index, FI
         enum rm_code const code = check_place(server, index, place[p], &role[p], &queue, error);
         if (code != RM_OK)
             return code;
-        describe(server, index, place[p].port, queue, role[p], out);
+        describe_server_port(server, index, place[p].port, queue, role[p], out);
     }
     if (places == 1 || role[0] == role[1])
         return RM_OK;

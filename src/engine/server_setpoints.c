@@ -21,7 +21,7 @@ struct finder {
     struct rm_error *error;
 };
 
-static void *find(struct finder *finder, char const *name) {
+static void *find_setpoint_object(struct finder *finder, char const *name) {
     struct rm_segment_plan const *const plan = &finder->store->plan;
     for (size_t i = 0; i < plan->count; ++i) {
         size_t const at = (finder->at + i) % plan->count;
@@ -37,10 +37,10 @@ static void *find(struct finder *finder, char const *name) {
 static void *find_of(struct finder *finder, char const *before, char const *name, char const *behind) {
     char whole[NAME_BYTES];
     snprintf(whole, sizeof whole, "%s%s%s", before, name, behind);
-    return find(finder, whole);
+    return find_setpoint_object(finder, whole);
 }
 
-static bool allocate(struct rm_server_setpoints *made, struct rm_config const *config) {
+static bool server_setpoints_allocate(struct rm_server_setpoints *made, struct rm_config const *config) {
     made->chain = calloc(config->chain_count + 1u, sizeof *made->chain);
     made->grant = calloc(config->application_count + 1u, sizeof *made->grant);
     made->guard_counters = calloc(config->application_count + 1u, sizeof *made->guard_counters);
@@ -118,13 +118,13 @@ static enum rm_code transmit_make(struct rm_server *server, uint32_t index, void
     struct rm_config const *const config = server->config;
     struct rm_server_setpoints *const made = &server->setpoints;
     struct finder finder = {.store = &server->store, .code = RM_OK, .error = error};
-    if (!allocate(made, config))
+    if (!server_setpoints_allocate(made, config))
         return rm_server_no_memory(error);
     for (uint32_t i = 0; i < config->chain_count; ++i)
         fill_chain(server, i, &finder);
     fill_applications(server, &finder);
     fill_supplies(server, &finder);
-    made->sent = find(&finder, "setpoints/sent");
+    made->sent = find_setpoint_object(&finder, "setpoints/sent");
     struct rm_clock *const clock = rm_store_memory(&server->store, server->store.clock);
     bool const tells = rm_server_transmit_tells(server);
     struct rm_transmit_setup const setup = {
@@ -136,10 +136,10 @@ static enum rm_code transmit_make(struct rm_server *server, uint32_t index, void
         .chain = made->chain,
         .grant = made->grant,
         .guard_counters = made->guard_counters,
-        .counters = find(&finder, "counters/transmit"),
+        .counters = find_setpoint_object(&finder, "counters/transmit"),
         .sent = made->sent,
-        .supply_state = find(&finder, "supply/state"),
-        .latency = find(&finder, "latency/setpoint"),
+        .supply_state = find_setpoint_object(&finder, "supply/state"),
+        .latency = find_setpoint_object(&finder, "latency/setpoint"),
     };
     if (finder.code != RM_OK)
         return finder.code;
@@ -159,7 +159,7 @@ static enum rm_code make_owner(struct rm_server *server, struct finder *finder, 
                                .requests = RM_OWNER_NONE,
                                .replies = RM_OWNER_NONE,
                                .open = true};
-    if (find(finder, "server/replies") == NULL)
+    if (find_setpoint_object(finder, "server/replies") == NULL)
         return finder->code;
     owner->replies = finder->at - 1;
     return rm_workspace_path(server->config->workspace, owner->workspace, error);

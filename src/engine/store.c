@@ -153,7 +153,7 @@ static void collect_cores(struct rm_store *store, struct rm_config const *config
     }
 }
 
-static bool allocate(struct rm_store *store, struct rm_config const *config) {
+static bool store_allocate(struct rm_store *store, struct rm_config const *config) {
     store->instrument = calloc(config->instrument_count, sizeof *store->instrument);
     store->port_counters = calloc(config->port_count, sizeof *store->port_counters);
     store->gate_counters = calloc(config->role_count, sizeof *store->gate_counters);
@@ -165,7 +165,7 @@ static bool allocate(struct rm_store *store, struct rm_config const *config) {
 }
 
 /** The configuration file's own text, so that a reader sees what the server runs on. */
-static char *read_text(char const *path) {
+static char *read_store_text(char const *path) {
     FILE *file = fopen(path, "re");
     char *text = NULL;
     size_t length = 0;
@@ -182,7 +182,7 @@ static char *read_text(char const *path) {
 enum rm_code rm_store_open(struct rm_store *store, struct rm_config const *config, struct rm_error *error) {
     *store = (struct rm_store){.segment = {.lock_file = -1}};
     rm_plan_init(&store->plan);
-    if (!allocate(store, config))
+    if (!store_allocate(store, config))
         return rm_fail(error, RM_E_NO_SPACE, "no memory to plan %u instruments", config->instrument_count);
     enum rm_code const code = rm_calibrations_load(config, &store->calibrations, error);
     if (code != RM_OK)
@@ -199,7 +199,7 @@ enum rm_code rm_store_open(struct rm_store *store, struct rm_config const *confi
         plan_instrument(store, config, i);
         plan_paths(store, config, i);
     }
-    char *text = read_text(config->source_path);
+    char *text = read_store_text(config->source_path);
     rm_plan_text(&store->plan, "server/config", "the configuration file", text != NULL ? text : "");
     free(text);
     return rm_segment_open(config->workspace, "server", &store->plan, &store->segment, error);
@@ -222,7 +222,7 @@ void *rm_store_memory(struct rm_store const *store, rm_planned_index index) {
     return rm_segment_memory(&store->segment, &store->plan, index);
 }
 
-static void write_text(struct rm_store *store, rm_planned_index index, char const *text) {
+static void write_store_text(struct rm_store *store, rm_planned_index index, char const *text) {
     char padded[PARAMETER_TEXT_BYTES] = "";
     snprintf(padded, sizeof padded, "%s", text);
     rm_parameter_write(rm_store_memory(store, index), padded, sizeof padded, rm_stamp_now());
@@ -231,8 +231,8 @@ static void write_text(struct rm_store *store, rm_planned_index index, char cons
 void rm_store_write_parameters(struct rm_store *store, struct rm_config const *config, enum rm_simd simd,
                                bool huge_pages) {
     uint32_t const huge = huge_pages, simulated = config->simulated_time;
-    write_text(store, store->version, RM_VERSION);
-    write_text(store, store->simd, rm_simd_name(simd));
+    write_store_text(store, store->version, RM_VERSION);
+    write_store_text(store, store->simd, rm_simd_name(simd));
     rm_parameter_write_f64(rm_store_memory(store, store->turn_rate_hz), config->turn_rate_hz, rm_stamp_now());
     rm_parameter_write(rm_store_memory(store, store->simulated_time), &simulated, sizeof simulated, rm_stamp_now());
     rm_parameter_write(rm_store_memory(store, store->huge_pages), &huge, sizeof huge, rm_stamp_now());

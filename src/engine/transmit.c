@@ -31,7 +31,7 @@ static uint32_t longest_vector(struct rm_config const *config) {
     return longest;
 }
 
-static bool allocate(struct rm_transmit *transmit) {
+static bool transmit_allocate(struct rm_transmit *transmit) {
     struct rm_config const *const config = transmit->setup.config;
     transmit->source = rm_zeroed(transmit->application_count, sizeof *transmit->source);
     transmit->mailbox = rm_zeroed(transmit->application_count, sizeof *transmit->mailbox);
@@ -92,8 +92,8 @@ static void make_links(struct rm_transmit *transmit) {
     transmit->window = timeout < RM_TRANSMIT_WINDOW ? timeout : RM_TRANSMIT_WINDOW - 1;
 }
 
-static enum rm_code make(struct rm_transmit *transmit, struct rm_error *error) {
-    if (!allocate(transmit))
+static enum rm_code engine_transmit_make(struct rm_transmit *transmit, struct rm_error *error) {
+    if (!transmit_allocate(transmit))
         return rm_fail(error, RM_E_NO_SPACE, "no memory to drive %u supplies", transmit->supply_count);
     enum rm_code const code = rm_guard_of_config(transmit->setup.config, &transmit->guard, error);
     if (code != RM_OK)
@@ -119,7 +119,7 @@ enum rm_code rm_transmit_new(struct rm_transmit_setup const *setup, struct rm_tr
     made->period_turns = setup->config->setpoints.period_turns;
     made->phase_turns = setup->config->setpoints.phase_turns;
     made->nominal_ticks = (uint64_t)(setup->tsc_hz / cycles_per_second(setup->config));
-    enum rm_code const code = make(made, error);
+    enum rm_code const code = engine_transmit_make(made, error);
     if (code == RM_OK)
         *transmit = made;
     else
@@ -236,7 +236,7 @@ static uint64_t phase_error_ticks(struct rm_transmit const *transmit) {
 /** True when the leader's vector has come, and may send the cycle now. One that comes before that is of the cycle that
  * its time has sent already: it is taken, and goes with the next one. If it led that, each vector after it would find
  * its cycle gone, and wait. */
-static bool led(struct rm_transmit *transmit, uint64_t tsc) {
+static bool transmit_is_led(struct rm_transmit *transmit, uint64_t tsc) {
     uint32_t const leader = transmit->setup.config->setpoints.lead;
     if (leader == 0)
         return false;
@@ -262,7 +262,7 @@ static uint32_t send_due(struct rm_transmit *transmit, uint64_t tsc) {
 /** One small piece of work that can wait, so that the leader's vector is looked for soon again. A command of the
  * operator is taken here too: the next cycle may be far away, where the clock was stepped back or the ring stands
  * still. */
-static void idle(struct rm_transmit *transmit) {
+static void transmit_idle_cycle(struct rm_transmit *transmit) {
     transmit->heard = transmit->heard + 1 < transmit->application_count ? transmit->heard + 1 : 0;
     if (transmit->heard == 0)
         rm_transmit_take_put(transmit);
@@ -282,7 +282,7 @@ static uint32_t send_with_leader(struct rm_transmit *transmit, uint64_t tsc) {
     uint64_t const alone = (uint64_t)(ALONE_SECONDS * transmit->setup.tsc_hz);
     transmit->looks = tsc - transmit->sent_tsc <= alone ? 0 : transmit->looks + 1;
     if (transmit->looks <= ALONE_LOOKS) {
-        idle(transmit);
+        transmit_idle_cycle(transmit);
         return 0;
     }
     (void)rm_transmit_look_at_clock(transmit, tsc);
@@ -305,12 +305,12 @@ uint32_t rm_transmit_duty(void *role, uint64_t tsc) {
     bool const allowed = tsc >= transmit->allowed_tsc;
     if (transmit->setup.config->simulated_time && allowed && !transmit->sending)
         return send_with_leader(transmit, tsc);
-    if (allowed && !transmit->sending && led(transmit, tsc))
+    if (allowed && !transmit->sending && transmit_is_led(transmit, tsc))
         return begin_cycle(transmit, tsc, 0, true);
     if (allowed && tsc >= transmit->due_tsc && !transmit->setup.config->simulated_time)
         return send_due(transmit, tsc);
     if (!transmit->sending) {
-        idle(transmit);
+        transmit_idle_cycle(transmit);
         return 0;
     }
     uint32_t const sent = rm_transmit_send(transmit);

@@ -90,7 +90,7 @@ static void advance_to(struct rm_transmit *transmit, uint32_t chain) {
 }
 
 /** The datagram of one chain, whose supplies have gone their step. Returns the frame's length. */
-static uint32_t compose(struct rm_transmit *transmit, struct rm_transmit_link *link, uint8_t *frame) {
+static uint32_t compose_setpoint_frame(struct rm_transmit *transmit, struct rm_transmit_link *link, uint8_t *frame) {
     float const *values = rm_guard_setpoints(transmit->guard);
     link->query = !link->joined;
     link->catching = false;
@@ -115,11 +115,11 @@ static void compose_burst(struct rm_transmit *transmit, struct rm_transmit_sende
         advance_to(transmit, sender->chain[sender->composed + sender->out.count - 1]);
     for (uint32_t i = 0; i < sender->out.count; ++i)
         sender->out.length[i] =
-            compose(transmit, &transmit->link[sender->chain[sender->composed++]], sender->out.data[i]);
+            compose_setpoint_frame(transmit, &transmit->link[sender->chain[sender->composed++]], sender->out.data[i]);
 }
 
 /** The port has taken `count` more. */
-static void hand_over(struct rm_transmit *transmit, struct rm_transmit_sender *sender, uint32_t count) {
+static void hand_over_frames(struct rm_transmit *transmit, struct rm_transmit_sender *sender, uint32_t count) {
     if (count != 0 && transmit->first_tsc == 0)
         transmit->first_tsc = rm_tsc();
     for (uint32_t i = 0; i < count; ++i) {
@@ -135,7 +135,7 @@ static bool send_some(struct rm_transmit *transmit, struct rm_transmit_sender *s
         if (sender->out.count == 0 || sender->spare)
             compose_burst(transmit, sender);
         uint32_t const sent = sender->out.count != 0 ? rm_port_send(sender->port, sender->queue, &sender->out) : 0;
-        hand_over(transmit, sender, sent);
+        hand_over_frames(transmit, sender, sent);
         tries += sent == 0;
     }
     return sender->handed == sender->count;
@@ -154,14 +154,14 @@ uint32_t rm_transmit_send(struct rm_transmit *transmit) {
 }
 
 /** Whether any of these values was not sent before. Told by the bits, so that this is plain comparing of memory. */
-static bool differ(float const *sent, float const *values, uint32_t count) {
+static bool setpoints_differ(float const *sent, float const *values, uint32_t count) {
     return memcmp(sent, values, count * sizeof *sent) != 0;
 }
 
 /** Notes the setpoints that the supplies from `first` to before `end` were sent. At rest, which most of them are most
  * of the time, nothing is written. */
 static void note_sent(struct rm_transmit *transmit, float const *values, uint32_t first, uint32_t end) {
-    if (!differ(transmit->sent + first, values + first, end - first))
+    if (!setpoints_differ(transmit->sent + first, values + first, end - first))
         return;
     transmit->sent_vectors = 0;
     uint64_t const cycle = transmit->cycle;

@@ -47,7 +47,7 @@ static void look_at_published(struct rm_transmit *transmit) {
 
 /** A turn clock that has just been anchored may take a queue of old turns for a fast machine, and be far ahead of it
  * for a while: setpoints wait until it has learned better. */
-static bool usable(struct rm_transmit const *transmit) {
+static bool transmit_clock_is_usable(struct rm_transmit const *transmit) {
     double const nominal = transmit->setup.tsc_hz / transmit->setup.config->turn_rate_hz;
     struct rm_clock_reading const *const clock = &transmit->clock;
     if (transmit->setup.config->simulated_time)
@@ -56,7 +56,8 @@ static bool usable(struct rm_transmit const *transmit) {
 }
 
 /** True when `now` tells another time than `before` did, by a period or more. */
-static bool stepped(struct rm_transmit const *transmit, struct rm_clock_reading const *before, uint64_t tsc) {
+static bool transmit_clock_has_stepped(struct rm_transmit const *transmit, struct rm_clock_reading const *before,
+                                       uint64_t tsc) {
     struct rm_clock_reading const *const now = &transmit->clock;
     if (transmit->setup.config->simulated_time)
         return false; /* the leader's vectors say which cycle it is */
@@ -78,10 +79,10 @@ bool rm_transmit_look_at_clock(struct rm_transmit *transmit, uint64_t tsc) {
         look_at_published(transmit);
     else
         look_at_tai(transmit, tsc);
-    if (!usable(transmit))
+    if (!transmit_clock_is_usable(transmit))
         return transmit->anchored = false;
     transmit->period_ticks = (uint64_t)((double)transmit->period_turns * transmit->clock.ticks_per_turn);
-    bool const jumped = transmit->anchored && stepped(transmit, &before, tsc);
+    bool const jumped = transmit->anchored && transmit_clock_has_stepped(transmit, &before, tsc);
     if (jumped)
         rm_counter_add(transmit->setup.counters, RM_TRANSMIT_SKIPPED, 1);
     if (jumped || !transmit->anchored)

@@ -10,9 +10,11 @@
 
 enum { STATE_LOOK_CYCLES = 16 }; /**< what only the guard knows of supplies is looked at so often */
 
-static void store(_Atomic uint64_t *word, uint64_t value) { atomic_store_explicit(word, value, memory_order_relaxed); }
+static void store_published_word(_Atomic uint64_t *word, uint64_t value) {
+    atomic_store_explicit(word, value, memory_order_relaxed);
+}
 
-static uint64_t bits(double value) {
+static uint64_t published_bits(double value) {
     uint64_t word;
     memcpy(&word, &value, sizeof word);
     return word;
@@ -87,26 +89,26 @@ void rm_transmit_publish_states(struct rm_transmit *transmit) {
 
 static void write_offence(struct rm_offence *to, struct rm_guard_offence const *from, uint64_t tai_ns) {
     rm_sequence_begin(&to->sequence);
-    store(&to->refusal, from->refusal);
-    store(&to->actuator, from->actuator);
-    store(&to->value, bits(from->value));
-    store(&to->limit, bits(from->limit));
-    store(&to->turn, from->turn);
-    store(&to->vector, from->vector);
-    store(&to->tai_ns, tai_ns);
+    store_published_word(&to->refusal, from->refusal);
+    store_published_word(&to->actuator, from->actuator);
+    store_published_word(&to->value, published_bits(from->value));
+    store_published_word(&to->limit, published_bits(from->limit));
+    store_published_word(&to->turn, from->turn);
+    store_published_word(&to->vector, from->vector);
+    store_published_word(&to->tai_ns, tai_ns);
     rm_sequence_end(&to->sequence);
 }
 
 static void write_grant(struct rm_grant *grant, struct rm_transmit_source const *source,
                         struct rm_application_view const *view) {
     rm_sequence_begin(&grant->sequence);
-    store(&grant->grant_number, source->command.grant_number);
-    store(&grant->instance, source->command.instance);
-    store(&grant->pid, source->command.pid);
-    store(&grant->state, view->state);
-    store(&grant->since_tai_ns, source->since_tai_ns);
-    store(&grant->stalls, view->stalls);
-    store(&grant->restarts, source->restarts);
+    store_published_word(&grant->grant_number, source->command.grant_number);
+    store_published_word(&grant->instance, source->command.instance);
+    store_published_word(&grant->pid, source->command.pid);
+    store_published_word(&grant->state, view->state);
+    store_published_word(&grant->since_tai_ns, source->since_tai_ns);
+    store_published_word(&grant->stalls, view->stalls);
+    store_published_word(&grant->restarts, source->restarts);
     rm_sequence_end(&grant->sequence);
 }
 

@@ -44,7 +44,7 @@ void rm_transmit_join_first(struct rm_transmit *transmit) {
 }
 
 /** The chain has not answered for as many cycles as it may. */
-static void lose(struct rm_transmit *transmit, struct rm_transmit_link *link) {
+static void lose_link(struct rm_transmit *transmit, struct rm_transmit_link *link) {
     rm_counter_add(link->counters, RM_CHAIN_LOST, 1);
     link->joined = false;
     link->lost = true;
@@ -65,7 +65,7 @@ void rm_transmit_count_silence(struct rm_transmit *transmit) {
         link->pending &= ~given_up;
         link->wrong &= ~(over | place);
         if (++link->silent > transmit->setup.config->setpoints.lost_cycles && !link->lost)
-            lose(transmit, link);
+            lose_link(transmit, link);
     }
 }
 
@@ -86,7 +86,7 @@ static uint32_t bits_of(struct chain_answer const *answer, uint32_t supply) {
 
 /** Where a supply begins, or NaN while it is unknown: at what it was sent last, where its readback agrees with that;
  * else where it stands. */
-static double beginning(struct rm_transmit const *transmit, uint32_t index, double readback) {
+static double first_setpoint_of(struct rm_transmit const *transmit, uint32_t index, double readback) {
     double const sent = transmit->sent[index];
     if (!isfinite(readback))
         return sent;
@@ -94,12 +94,12 @@ static double beginning(struct rm_transmit const *transmit, uint32_t index, doub
 }
 
 /** The chain has told where all its supplies stand: from the next cycle on it gets setpoints. */
-static void join(struct rm_transmit *transmit, struct rm_transmit_link *link, struct chain_answer const *answer) {
+static void join_link(struct rm_transmit *transmit, struct rm_transmit_link *link, struct chain_answer const *answer) {
     for (uint32_t i = 0; i < link->count; ++i)
-        if (!isfinite(beginning(transmit, link->first + i, readback_of(answer, i))))
+        if (!isfinite(first_setpoint_of(transmit, link->first + i, readback_of(answer, i))))
             return;
     for (uint32_t i = 0; i < link->count; ++i)
-        join_at(transmit, link->first + i, beginning(transmit, link->first + i, readback_of(answer, i)));
+        join_at(transmit, link->first + i, first_setpoint_of(transmit, link->first + i, readback_of(answer, i)));
     link->joined = true;
     link->lost = link->behind = false;
     set_chain_state(transmit, link, RM_SUPPLY_LOST | RM_SUPPLY_JOINING, false);
@@ -151,7 +151,8 @@ static void count_what_it_says(struct rm_transmit_link *link, struct chain_answe
     rm_counter_add(counters, RM_CHAIN_STOPPED, (says & RM_CHAIN_SAYS_STOPPED) != 0);
 }
 
-static void judge(struct rm_transmit *transmit, struct rm_transmit_link *link, struct chain_answer const *answer) {
+static void judge_answer(struct rm_transmit *transmit, struct rm_transmit_link *link,
+                         struct chain_answer const *answer) {
     count_what_it_says(link, answer);
     link->silent = 0;
     for (uint32_t i = 0; i < link->count; ++i) {
@@ -162,7 +163,7 @@ static void judge(struct rm_transmit *transmit, struct rm_transmit_link *link, s
         note_deviation(transmit, link, index, answer->cycle, readback);
     }
     if (!link->joined)
-        join(transmit, link, answer);
+        join_link(transmit, link, answer);
 }
 
 enum part_verdict { PART_ABSENT, PART_GOOD, PART_WRONG };
@@ -205,7 +206,7 @@ static void look_for_answer(struct rm_transmit *transmit, struct rm_transmit_lin
         return;
     link->pending &= ~bit;
     answer.cycle = transmit->cycle - (transmit->cycle - place) % RM_TRANSMIT_WINDOW;
-    judge(transmit, link, &answer);
+    judge_answer(transmit, link, &answer);
 }
 
 /** The newest answer, if it is to a cycle in which the chain got no datagram. An answer to a cycle before those that
@@ -225,7 +226,7 @@ static void look_for_stray(struct rm_transmit *transmit, struct rm_transmit_link
 }
 
 /** Fetches what the look at this chain will need. */
-static void prefetch(struct rm_transmit const *transmit, struct rm_transmit_link const *link) {
+static void prefetch_link(struct rm_transmit const *transmit, struct rm_transmit_link const *link) {
     if (link->pending == 0)
         return;
     uint32_t const place = transmit->cycle % RM_TRANSMIT_WINDOW;
@@ -257,6 +258,6 @@ void rm_transmit_watch(struct rm_transmit *transmit) {
         return;
     struct rm_transmit_link *const link = &transmit->link[transmit->answering[transmit->watched]];
     transmit->watched = transmit->watched + 1 < transmit->answering_count ? transmit->watched + 1 : 0;
-    prefetch(transmit, &transmit->link[transmit->answering[transmit->watched]]);
+    prefetch_link(transmit, &transmit->link[transmit->answering[transmit->watched]]);
     watch_chain(transmit, link);
 }

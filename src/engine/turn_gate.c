@@ -19,27 +19,27 @@ void rm_turn_gate_init(struct rm_turn_gate *gate, struct rm_gate_config const *c
     rm_counter_set(counters, RM_CLOCK_PHASE_LIMIT, config->phase_turns);
 }
 
-static rm_turn held(struct rm_turn_gate const *gate, rm_turn predicted) {
+static rm_turn turn_gate_held_turn(struct rm_turn_gate const *gate, rm_turn predicted) {
     rm_turn const last = gate->newest + gate->config.silence_turns / 2;
     return predicted < last ? predicted : last;
 }
 
 rm_turn rm_turn_gate_now(struct rm_turn_gate const *gate, uint64_t tsc) {
-    return held(gate, rm_turn_clock_predict(&gate->clock, tsc));
+    return turn_gate_held_turn(gate, rm_turn_clock_predict(&gate->clock, tsc));
 }
 
 void rm_turn_gate_burst(struct rm_turn_gate *gate, uint64_t tsc) {
     if (!gate->clock.anchored)
         return;
     rm_turn const predicted = rm_turn_clock_predict(&gate->clock, tsc);
-    rm_turn const now = held(gate, predicted);
+    rm_turn const now = turn_gate_held_turn(gate, predicted);
     gate->lowest = now > gate->config.silence_turns ? now - gate->config.silence_turns : 0;
     gate->span = predicted + gate->config.ahead_turns - gate->lowest;
     gate->due = predicted;
     gate->observable = predicted + RM_TURN_CLOCK_CAPTURE;
 }
 
-static void anchor(struct rm_turn_gate *gate, rm_turn turn, uint64_t tsc) {
+static void turn_gate_anchor(struct rm_turn_gate *gate, rm_turn turn, uint64_t tsc) {
     rm_turn_clock_step(&gate->clock, turn, tsc);
     gate->newest = turn;
     rm_counter_add(gate->counters, RM_CLOCK_ANCHORS, 1);
@@ -49,7 +49,7 @@ static void anchor(struct rm_turn_gate *gate, rm_turn turn, uint64_t tsc) {
 
 void rm_turn_gate_first(struct rm_turn_gate *gate, rm_turn turn, uint64_t tsc) {
     if (!gate->clock.anchored)
-        anchor(gate, turn, tsc);
+        turn_gate_anchor(gate, turn, tsc);
 }
 
 static void reinstate_all(struct rm_gate_vote *const *votes, uint32_t count) {
@@ -57,7 +57,7 @@ static void reinstate_all(struct rm_gate_vote *const *votes, uint32_t count) {
         votes[i]->outlier = votes[i]->suspect = false;
 }
 
-static uint64_t distance(rm_turn a, rm_turn b) { return a > b ? a - b : b - a; }
+static uint64_t turn_gate_distance(rm_turn a, rm_turn b) { return a > b ? a - b : b - a; }
 
 struct tally {
     uint32_t live;   /**< instruments that send */
@@ -74,7 +74,7 @@ static struct tally count_votes(struct rm_turn_gate const *gate, rm_turn turn, u
         if (!rm_gate_vote_sends(gate, vote, tsc))
             continue;
         ++tally.live;
-        if (vote->run < RM_GATE_VOTE_RUN || distance(vote->turn, turn) > gate->config.ahead_turns)
+        if (vote->run < RM_GATE_VOTE_RUN || turn_gate_distance(vote->turn, turn) > gate->config.ahead_turns)
             continue;
         ++tally.agree;
         tally.onward += vote->known && vote->turn - vote->accepted <= outage_turns;
@@ -85,7 +85,7 @@ static struct tally count_votes(struct rm_turn_gate const *gate, rm_turn turn, u
 enum rm_gate_outcome rm_turn_gate_refused(struct rm_turn_gate *gate, rm_turn turn, uint64_t tsc,
                                           struct rm_gate_vote *mine, struct rm_gate_vote *const *votes,
                                           uint32_t count) {
-    mine->run = mine->run > 0 && distance(turn, mine->turn) <= gate->config.ahead_turns ? mine->run + 1 : 1;
+    mine->run = mine->run > 0 && turn_gate_distance(turn, mine->turn) <= gate->config.ahead_turns ? mine->run + 1 : 1;
     mine->turn = turn;
     if (mine->run % RM_GATE_VOTE_RUN != 0)
         return RM_GATE_REFUSED;
@@ -95,7 +95,7 @@ enum rm_gate_outcome rm_turn_gate_refused(struct rm_turn_gate *gate, rm_turn tur
     rm_counter_set(gate->counters, RM_CLOCK_QUORUM_NEEDED, needed);
     if (tally.agree < needed)
         return RM_GATE_REFUSED;
-    anchor(gate, turn, tsc);
+    turn_gate_anchor(gate, turn, tsc);
     gate->early_tsc = 0;
     reinstate_all(votes, count);
     for (uint32_t i = 0; i < count; ++i)
@@ -149,7 +149,7 @@ int64_t rm_gate_ranked_phase_error(struct rm_gate_vote *const *votes, uint32_t c
 
 /** Moves the clock, and nothing else: a lead is of when its instrument was heard, and a clock at a wrong rate, carried
  * on from there to now, may be far above all that ever came. */
-static void step(struct rm_turn_gate *gate, int64_t phase_error, uint64_t tsc) {
+static void turn_gate_step_clock(struct rm_turn_gate *gate, int64_t phase_error, uint64_t tsc) {
     rm_turn const turn = rm_turn_clock_predict(&gate->clock, tsc) + (uint64_t)phase_error;
     rm_turn_clock_step(&gate->clock, turn, tsc);
     rm_turn_gate_burst(gate, tsc);
@@ -173,8 +173,8 @@ static bool is_early(struct rm_turn_gate const *gate, struct rm_gate_vote *vote,
            onward <= OUTAGE_SECONDS * gate->config.turn_rate_hz;
 }
 
-static struct speakers hear(struct rm_turn_gate const *gate, uint64_t tsc, struct rm_gate_vote *const *votes,
-                            uint32_t count) {
+static struct speakers turn_gate_hear_votes(struct rm_turn_gate const *gate, uint64_t tsc,
+                                            struct rm_gate_vote *const *votes, uint32_t count) {
     struct speakers speakers = {0};
     for (uint32_t i = 0; i < count; ++i)
         speakers.live += rm_gate_vote_sends(gate, votes[i], tsc);
@@ -207,7 +207,7 @@ enum rm_gate_outcome rm_turn_gate_early(struct rm_turn_gate *gate, uint64_t tsc,
     double const longest_ticks = (double)gate->config.ahead_turns * gate->clock.nominal_ticks_per_turn;
     if (gate->early_tsc == 0 || (double)(tsc - gate->early_tsc) > longest_ticks)
         gate->early_tsc = tsc;
-    struct speakers const speakers = hear(gate, tsc, votes, count);
+    struct speakers const speakers = turn_gate_hear_votes(gate, tsc, votes, count);
     uint32_t const fewest = speakers.live < FEWEST_SPEAKERS ? speakers.live : FEWEST_SPEAKERS;
     if (speakers.early == 0 || speakers.count < fewest)
         return RM_GATE_REFUSED;
@@ -223,7 +223,7 @@ enum rm_gate_outcome rm_turn_gate_early(struct rm_turn_gate *gate, uint64_t tsc,
         rm_counter_add(gate->counters, RM_CLOCK_ANCHORS, 1);
     gate->early_tsc = 0;
     reinstate_all(votes, count);
-    step(gate, phase_error, tsc);
+    turn_gate_step_clock(gate, phase_error, tsc);
     if (gate->clock.turn > gate->newest)
         gate->newest = gate->clock.turn;
     return RM_GATE_STEPPED;
@@ -263,7 +263,7 @@ void rm_turn_gate_review(struct rm_turn_gate *gate, uint64_t tsc, struct rm_gate
     bool const lost = (double)(tsc - gate->clock.believed_tsc) > LOST_SECONDS * gate->config.tsc_hz;
     bool const off = median > RM_TURN_CLOCK_CAPTURE || median < -RM_TURN_CLOCK_CAPTURE;
     if (off && (lost || (median < 0 && was_pulled(gate, votes, count))))
-        step(gate, median, tsc);
+        turn_gate_step_clock(gate, median, tsc);
 }
 
 void rm_turn_gate_reading(struct rm_turn_gate const *gate, struct rm_clock_reading *reading) {

@@ -13,7 +13,9 @@ static double const VAGUE = 0.25;           /**< a measurement that may be wrong
 static double const BY_NAME = 1.0; /**< where none ever was, the clock's rate is within 1 + this of the nominal one */
 static double const RATIO_ONE = (double)(1 << 24); /**< unit of a rate over the nominal one, where a lead holds it */
 
-static rm_turn claimed(struct rm_gate_vote const *vote) { return vote->run > 0 ? vote->turn : vote->accepted; }
+static rm_turn vote_claimed_turn(struct rm_gate_vote const *vote) {
+    return vote->run > 0 ? vote->turn : vote->accepted;
+}
 
 static void begin_span(struct rm_turn_survey *survey, int which, uint64_t tsc, struct rm_gate_vote *const *votes,
                        uint32_t count) {
@@ -21,7 +23,7 @@ static void begin_span(struct rm_turn_survey *survey, int which, uint64_t tsc, s
     *span = (struct rm_survey_span){.begin_tsc = tsc, .before_ticks = span->gap_ticks};
     for (uint32_t i = 0; i < count; ++i) {
         bool const spoke = votes[i]->known || votes[i]->run > 0;
-        votes[i]->mark[which] = (struct rm_survey_mark){claimed(votes[i]), spoke ? votes[i]->seen_tsc : 0};
+        votes[i]->mark[which] = (struct rm_survey_mark){vote_claimed_turn(votes[i]), spoke ? votes[i]->seen_tsc : 0};
     }
 }
 
@@ -34,7 +36,7 @@ void rm_turn_survey_restart(struct rm_turn_survey *survey) {
 static bool measure_one(struct rm_turn_gate const *gate, struct rm_gate_vote *vote, int which, uint64_t span_ticks) {
     struct rm_survey_mark const *const mark = &vote->mark[which];
     double const ticks = (double)(int64_t)(vote->seen_tsc - mark->tsc);
-    double const turns = (double)(int64_t)(claimed(vote) - mark->turn);
+    double const turns = (double)(int64_t)(vote_claimed_turn(vote) - mark->turn);
     if (mark->tsc == 0 || turns <= 0 || ticks < 0.5 * (double)span_ticks)
         return false;
     vote->phase_error = (int64_t)fmin(turns / ticks * gate->clock.nominal_ticks_per_turn * RATIO_ONE, 0x1p39);
@@ -48,8 +50,8 @@ static double doubt_by(double gaps, double span) {
 }
 
 /** False where too few have said anything, or what they say is vague. */
-static bool measure(struct rm_turn_gate *gate, int which, uint64_t tsc, struct rm_gate_vote *const *votes,
-                    uint32_t count) {
+static bool measure_votes(struct rm_turn_gate *gate, int which, uint64_t tsc, struct rm_gate_vote *const *votes,
+                          uint32_t count) {
     struct rm_turn_survey *const survey = &gate->survey;
     struct rm_survey_span const *const span = &survey->span[which];
     uint64_t const ticks = tsc - span->begin_tsc;
@@ -89,10 +91,11 @@ static void note_gap(struct rm_turn_survey *survey, uint64_t seen_tsc, uint64_t 
 }
 
 /** At the end of a short span: by that one, or else by the long one. */
-static void conclude(struct rm_turn_gate *gate, uint64_t tsc, struct rm_gate_vote *const *votes, uint32_t count) {
+static void conclude_survey(struct rm_turn_gate *gate, uint64_t tsc, struct rm_gate_vote *const *votes,
+                            uint32_t count) {
     struct rm_turn_survey *const survey = &gate->survey;
-    bool const measured =
-        measure(gate, RM_SURVEY_SHORT, tsc, votes, count) || measure(gate, RM_SURVEY_LONG, tsc, votes, count);
+    bool const measured = measure_votes(gate, RM_SURVEY_SHORT, tsc, votes, count) ||
+                          measure_votes(gate, RM_SURVEY_LONG, tsc, votes, count);
     if (measured)
         rm_turn_clock_bound(&gate->clock, survey->ticks_per_turn, survey->tolerance);
     else if (survey->end_tsc == 0)
@@ -112,7 +115,7 @@ void rm_turn_survey_look(struct rm_turn_gate *gate, uint64_t tsc, struct rm_gate
     } else {
         note_gap(survey, newest_seen(votes, count), tsc);
         if ((double)(tsc - survey->span[RM_SURVEY_SHORT].begin_tsc) >= SHORT_SECONDS * gate->config.tsc_hz)
-            conclude(gate, tsc, votes, count);
+            conclude_survey(gate, tsc, votes, count);
     }
     survey->look_tsc = tsc;
 }

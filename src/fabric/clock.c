@@ -6,35 +6,39 @@
 #include "fabric/clock_writer.h"
 #include "fabric/sequence_lock.h"
 
-static uint64_t bits(double value) {
+static uint64_t clock_rate_bits(double value) {
     uint64_t word;
     memcpy(&word, &value, sizeof word);
     return word;
 }
 
-static double value_of(uint64_t word) {
+static double clock_value_of(uint64_t word) {
     double value;
     memcpy(&value, &word, sizeof value);
     return value;
 }
 
-static void put(_Atomic uint64_t *word, uint64_t value) { atomic_store_explicit(word, value, memory_order_relaxed); }
+static void clock_put_word(_Atomic uint64_t *word, uint64_t value) {
+    atomic_store_explicit(word, value, memory_order_relaxed);
+}
 
-static uint64_t get(_Atomic uint64_t const *word) { return atomic_load_explicit(word, memory_order_relaxed); }
+static uint64_t clock_get_word(_Atomic uint64_t const *word) {
+    return atomic_load_explicit(word, memory_order_relaxed);
+}
 
 void rm_clock_publish(struct rm_clock *clock, struct rm_clock_reading const *reading) {
     rm_sequence_begin(&clock->sequence);
-    put(&clock->anchored, reading->anchored);
-    put(&clock->turn_epoch, reading->turn_epoch);
-    put(&clock->turn, reading->turn);
-    put(&clock->turn_tsc, reading->turn_tsc);
-    put(&clock->ticks_per_turn_bits, bits(reading->ticks_per_turn));
-    put(&clock->residual_ticks_bits, bits(reading->residual_ticks));
-    put(&clock->tsc_hz_bits, bits(reading->tsc_hz));
-    put(&clock->tai_tsc, reading->tai_tsc);
-    put(&clock->tai_ns, reading->tai_ns);
-    put(&clock->measured_ticks_per_turn_bits, bits(reading->measured_ticks_per_turn));
-    put(&clock->supported, reading->supported);
+    clock_put_word(&clock->anchored, reading->anchored);
+    clock_put_word(&clock->turn_epoch, reading->turn_epoch);
+    clock_put_word(&clock->turn, reading->turn);
+    clock_put_word(&clock->turn_tsc, reading->turn_tsc);
+    clock_put_word(&clock->ticks_per_turn_bits, clock_rate_bits(reading->ticks_per_turn));
+    clock_put_word(&clock->residual_ticks_bits, clock_rate_bits(reading->residual_ticks));
+    clock_put_word(&clock->tsc_hz_bits, clock_rate_bits(reading->tsc_hz));
+    clock_put_word(&clock->tai_tsc, reading->tai_tsc);
+    clock_put_word(&clock->tai_ns, reading->tai_ns);
+    clock_put_word(&clock->measured_ticks_per_turn_bits, clock_rate_bits(reading->measured_ticks_per_turn));
+    clock_put_word(&clock->supported, reading->supported);
     rm_sequence_end(&clock->sequence);
 }
 
@@ -44,17 +48,17 @@ bool rm_clock_read(struct rm_clock const *clock, struct rm_clock_reading *readin
         if (!rm_sequence_enter(&clock->sequence, &seen))
             return false;
         *reading = (struct rm_clock_reading){
-            .anchored = get(&clock->anchored) != 0,
-            .turn_epoch = get(&clock->turn_epoch),
-            .turn = get(&clock->turn),
-            .turn_tsc = get(&clock->turn_tsc),
-            .ticks_per_turn = value_of(get(&clock->ticks_per_turn_bits)),
-            .residual_ticks = value_of(get(&clock->residual_ticks_bits)),
-            .tsc_hz = value_of(get(&clock->tsc_hz_bits)),
-            .tai_tsc = get(&clock->tai_tsc),
-            .tai_ns = get(&clock->tai_ns),
-            .measured_ticks_per_turn = value_of(get(&clock->measured_ticks_per_turn_bits)),
-            .supported = get(&clock->supported) != 0,
+            .anchored = clock_get_word(&clock->anchored) != 0,
+            .turn_epoch = clock_get_word(&clock->turn_epoch),
+            .turn = clock_get_word(&clock->turn),
+            .turn_tsc = clock_get_word(&clock->turn_tsc),
+            .ticks_per_turn = clock_value_of(clock_get_word(&clock->ticks_per_turn_bits)),
+            .residual_ticks = clock_value_of(clock_get_word(&clock->residual_ticks_bits)),
+            .tsc_hz = clock_value_of(clock_get_word(&clock->tsc_hz_bits)),
+            .tai_tsc = clock_get_word(&clock->tai_tsc),
+            .tai_ns = clock_get_word(&clock->tai_ns),
+            .measured_ticks_per_turn = clock_value_of(clock_get_word(&clock->measured_ticks_per_turn_bits)),
+            .supported = clock_get_word(&clock->supported) != 0,
         };
         if (rm_sequence_leave(&clock->sequence, seen))
             return true;

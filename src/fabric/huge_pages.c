@@ -24,7 +24,7 @@ static bool read_meminfo(struct rm_huge_pages *pages) {
 }
 
 /** True for a mount of the default page size: one that names no other. */
-static bool suits(struct mntent *mount, uint64_t page_bytes) {
+static bool mount_suits_pages(struct mntent *mount, uint64_t page_bytes) {
     if (strcmp(mount->mnt_type, "hugetlbfs") != 0)
         return false;
     char const *option = hasmntopt(mount, "pagesize");
@@ -40,7 +40,7 @@ bool rm_huge_pages_find(struct rm_huge_pages *pages) {
         return false;
     bool found = false;
     for (struct mntent *mount; !found && (mount = getmntent(mounts)) != NULL;) {
-        found = suits(mount, pages->page_bytes) && strlen(mount->mnt_dir) < sizeof pages->mount;
+        found = mount_suits_pages(mount, pages->page_bytes) && strlen(mount->mnt_dir) < sizeof pages->mount;
         if (found)
             strcpy(pages->mount, mount->mnt_dir);
     }

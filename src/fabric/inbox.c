@@ -17,7 +17,9 @@
 #include "fabric/segment_lock.h"
 #include "fabric/words.h"
 
-static uint64_t get(_Atomic uint64_t const *word) { return atomic_load_explicit(word, memory_order_relaxed); }
+static uint64_t inbox_get_word(_Atomic uint64_t const *word) {
+    return atomic_load_explicit(word, memory_order_relaxed);
+}
 
 /** A requester, or another owner. All that is known of it stands here: its memory is read, and never asked where to
  * read. */
@@ -56,7 +58,7 @@ enum rm_code rm_inbox_new(struct rm_owner *owner, struct rm_inbox **inbox, struc
     return RM_OK;
 }
 
-static void drop(struct rm_inbox *inbox, size_t i) {
+static void inbox_drop_requester(struct rm_inbox *inbox, size_t i) {
     rm_segment_unmap(&inbox->requester[i].mapped);
     inbox->requester[i] = inbox->requester[--inbox->count];
 }
@@ -65,13 +67,13 @@ void rm_inbox_free(struct rm_inbox *inbox) {
     if (inbox == NULL)
         return;
     while (inbox->count > 0)
-        drop(inbox, 0);
+        inbox_drop_requester(inbox, 0);
     free(inbox);
 }
 
 /* ── looking for requesters ── */
 
-static struct requester *known(struct rm_inbox *inbox, char const *name, bool ephemeral) {
+static struct requester *inbox_known_requester(struct rm_inbox *inbox, char const *name, bool ephemeral) {
     for (size_t i = 0; i < inbox->count; ++i)
         if (inbox->requester[i].ephemeral == ephemeral && strcmp(inbox->requester[i].mapped.owner, name) == 0)
             return &inbox->requester[i];
@@ -79,8 +81,8 @@ static struct requester *known(struct rm_inbox *inbox, char const *name, bool ep
 }
 
 /** True when it has asked something that was not taken yet. */
-static bool asks(struct requester const *requester) {
-    return requester->requests != NULL && get(&requester->requests->head) >= requester->next;
+static bool requester_asks(struct requester const *requester) {
+    return requester->requests != NULL && inbox_get_word(&requester->requests->head) >= requester->next;
 }
 
 /** The file under a name, which its user may exchange at any time. */
@@ -106,7 +108,8 @@ static bool has_place(struct rm_inbox const *inbox, bool ephemeral, uid_t uid) {
 
 /** Maps one that is new here. The place is that of the user whose file it was when it was looked at: one that was
  * exchanged since is for the next look. */
-static void meet(struct rm_inbox *inbox, char const *directory, char const *name, bool ephemeral, uid_t uid) {
+static void inbox_meet_requester(struct rm_inbox *inbox, char const *directory, char const *name, bool ephemeral,
+                                 uid_t uid) {
     if (!has_place(inbox, ephemeral, uid))
         return;
     struct requester *requester = &inbox->requester[inbox->count];
@@ -128,14 +131,14 @@ static void meet(struct rm_inbox *inbox, char const *directory, char const *name
 }
 
 static void look_at(struct rm_inbox *inbox, char const *directory, char const *name, bool ephemeral) {
-    struct requester *requester = known(inbox, name, ephemeral);
+    struct requester *requester = inbox_known_requester(inbox, name, ephemeral);
     struct stat status;
     if (!file_of(directory, name, &status))
         return;
     if (requester != NULL && status.st_ino == requester->mapped.inode && status.st_dev == requester->mapped.device)
         requester->seen = true;
     else
-        meet(inbox, directory, name, ephemeral, status.st_uid);
+        inbox_meet_requester(inbox, directory, name, ephemeral, status.st_uid);
 }
 
 /** Owners that stay: applications, virtual rings. */
@@ -152,9 +155,9 @@ static void look_at_owners(struct rm_inbox *inbox) {
 }
 
 /** True when nothing that it asked of any owner can still be unread here. */
-static bool drained(struct rm_inbox *inbox, char const *name) {
-    struct requester const *requester = known(inbox, name, true);
-    return requester == NULL || !asks(requester);
+static bool inbox_is_drained(struct rm_inbox *inbox, char const *name) {
+    struct requester const *requester = inbox_known_requester(inbox, name, true);
+    return requester == NULL || !requester_asks(requester);
 }
 
 static void look_at_requesters(struct rm_inbox *inbox) {
@@ -165,7 +168,7 @@ static void look_at_requesters(struct rm_inbox *inbox) {
     rm_owner_names_list_in(&names, folder);
     for (size_t i = 0; i < names.count; ++i) {
         look_at(inbox, folder, names.name[i], true);
-        if (drained(inbox, names.name[i]))
+        if (inbox_is_drained(inbox, names.name[i]))
             rm_segment_lock_clear(folder, names.name[i]);
     }
     rm_owner_names_free(&names);
@@ -178,13 +181,14 @@ void rm_inbox_look(struct rm_inbox *inbox) {
     look_at_requesters(inbox);
     for (size_t i = inbox->count; i-- > 0;)
         if (!inbox->requester[i].seen)
-            drop(inbox, i);
+            inbox_drop_requester(inbox, i);
 }
 
 /* ── taking what they ask ── */
 
-static void miss(struct rm_inbox *inbox, uint64_t count) {
-    atomic_store_explicit(&inbox->replies->missed, get(&inbox->replies->missed) + count, memory_order_relaxed);
+static void inbox_count_missed(struct rm_inbox *inbox, uint64_t count) {
+    atomic_store_explicit(&inbox->replies->missed, inbox_get_word(&inbox->replies->missed) + count,
+                          memory_order_relaxed);
 }
 
 /** Copies the slot of request `next`. True when the copy is whole, and what it says can be a request. */
@@ -194,10 +198,10 @@ static bool copy_slot(struct requester const *requester, struct rm_request *requ
     *request = (struct rm_request){
         .requester_generation = requester->generation,
         .requester_uid = requester->mapped.uid,
-        .number = get(&slot->number),
-        .first = get(&slot->first),
-        .bytes = get(&slot->bytes),
-        .timestamp_tai_ns = get(&slot->timestamp_tai_ns),
+        .number = inbox_get_word(&slot->number),
+        .first = inbox_get_word(&slot->first),
+        .bytes = inbox_get_word(&slot->bytes),
+        .timestamp_tai_ns = inbox_get_word(&slot->timestamp_tai_ns),
     };
     memcpy(request->requester, requester->mapped.owner, sizeof request->requester);
     rm_words_get_text(request->parameter, slot->parameter, sizeof request->parameter);
@@ -206,7 +210,7 @@ static bool copy_slot(struct requester const *requester, struct rm_request *requ
     if (sane)
         rm_words_get(request->value, slot->value, request->bytes);
     atomic_thread_fence(memory_order_acquire);
-    *whole = get(&requester->requests->head) - requester->next < RM_REQUEST_SLOTS - 1 &&
+    *whole = inbox_get_word(&requester->requests->head) - requester->next < RM_REQUEST_SLOTS - 1 &&
              generation_of(requester) == requester->generation;
     return sane;
 }
@@ -230,7 +234,7 @@ static bool take_from(struct rm_inbox *inbox, struct requester *requester, struc
         if (head < requester->next)
             return false;
         if (head - requester->next >= RM_REQUEST_SLOTS - 1) {
-            miss(inbox, head - requester->next - (RM_REQUEST_SLOTS - 2));
+            inbox_count_missed(inbox, head - requester->next - (RM_REQUEST_SLOTS - 2));
             requester->next = head - (RM_REQUEST_SLOTS - 2);
         }
         char owner[RM_OWNER_BYTES];
@@ -240,7 +244,7 @@ static bool take_from(struct rm_inbox *inbox, struct requester *requester, struc
             continue;
         ++requester->next;
         if (!sane)
-            miss(inbox, 1);
+            inbox_count_missed(inbox, 1);
         else if (strcmp(owner, inbox->owner->name) == 0 && request->timestamp_tai_ns >= since)
             return true; // an older one was asked of an earlier instance, which may have done it
     }
@@ -262,7 +266,7 @@ bool rm_inbox_take(struct rm_inbox *inbox, struct rm_request *request) {
 void rm_inbox_answer(struct rm_inbox *inbox, struct rm_request const *request, enum rm_verdict verdict,
                      char const *reason) {
     struct rm_replies *replies = inbox->replies;
-    uint64_t const m = get(&replies->head);
+    uint64_t const m = inbox_get_word(&replies->head);
     struct rm_reply_slot *slot = &replies->slot[m & (RM_REPLY_SLOTS - 1)];
     /* Release: as in rm_requests_post; a reader that finds the head RM_REPLY_SLOTS ahead knows that this slot changes.
      */
@@ -274,7 +278,7 @@ void rm_inbox_answer(struct rm_inbox *inbox, struct rm_request const *request, e
     rm_words_put_text(slot->requester, request->requester, RM_OWNER_BYTES);
     rm_words_put_text(slot->reason, reason != NULL ? reason : "", RM_REASON_BYTES);
     if (verdict == RM_VERDICT_REFUSED)
-        atomic_store_explicit(&replies->refused, get(&replies->refused) + 1, memory_order_relaxed);
+        atomic_store_explicit(&replies->refused, inbox_get_word(&replies->refused) + 1, memory_order_relaxed);
     atomic_store_explicit(&replies->head, m + 1, memory_order_release);
 }
 
@@ -284,7 +288,7 @@ struct rm_owner *rm_inbox_owner(struct rm_inbox const *inbox) {
 
 static bool any_waits(struct rm_inbox const *inbox) {
     for (size_t i = 0; i < inbox->count; ++i)
-        if (asks(&inbox->requester[i]))
+        if (requester_asks(&inbox->requester[i]))
             return true;
     return false;
 }

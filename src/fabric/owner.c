@@ -13,7 +13,8 @@
 #include "fabric/segment_map.h"
 #include "fabric/workspace_leave.h"
 
-static enum rm_code make(char const *workspace, char const *name, struct rm_owner **owner, struct rm_error *error) {
+static enum rm_code owner_make(char const *workspace, char const *name, struct rm_owner **owner,
+                               struct rm_error *error) {
     if (!rm_owner_name_good(name))
         return rm_fail(error, RM_E_ARGUMENT,
                        "\"%s\" is no name for an owner: 1 to %d bytes, no slash, no dot in front, not \"%s\"", name,
@@ -33,12 +34,12 @@ static enum rm_code make(char const *workspace, char const *name, struct rm_owne
 }
 
 enum rm_code rm_owner_new(char const *workspace, char const *name, struct rm_owner **owner, struct rm_error *error) {
-    return make(workspace, name, owner, error);
+    return owner_make(workspace, name, owner, error);
 }
 
 enum rm_code rm_owner_new_requester(char const *workspace, char const *name, struct rm_owner **owner,
                                     struct rm_error *error) {
-    enum rm_code const code = make(workspace, name, owner, error);
+    enum rm_code const code = owner_make(workspace, name, owner, error);
     if (code == RM_OK)
         (*owner)->requester = true;
     return code;
@@ -53,7 +54,7 @@ static rm_owner_index index_of_kind(struct rm_segment_plan const *plan, enum rm_
 
 enum rm_code rm_owner_borrow(char const *workspace, struct rm_segment_plan const *plan,
                              struct rm_segment const *segment, struct rm_owner **owner, struct rm_error *error) {
-    enum rm_code const code = make(workspace, segment->header->owner, owner, error);
+    enum rm_code const code = owner_make(workspace, segment->header->owner, owner, error);
     if (code != RM_OK)
         return code;
     (*owner)->plan = *plan;
@@ -111,7 +112,7 @@ rm_owner_index rm_owner_replies(struct rm_owner *owner) {
 }
 
 /** One that stays counts itself, so none that readers would leave out stays. */
-static enum rm_code check_room(struct rm_owner const *owner, struct rm_error *error) {
+static enum rm_code check_owner_room(struct rm_owner const *owner, struct rm_error *error) {
     struct rm_owner_names names;
     rm_owner_names_list(&names, owner->workspace);
     size_t const count = names.count;
@@ -126,7 +127,7 @@ static enum rm_code check_room(struct rm_owner const *owner, struct rm_error *er
 static enum rm_code open_to_stay(struct rm_owner *owner, struct rm_error *error) {
     enum rm_code code = rm_segment_open(owner->workspace, owner->name, &owner->plan, &owner->segment, error);
     if (code == RM_OK && !owner->segment.adopted) {
-        code = check_room(owner, error);
+        code = check_owner_room(owner, error);
         if (code != RM_OK)
             rm_segment_remove(&owner->segment);
     }

@@ -40,7 +40,7 @@ void rm_owner_directory(char path[PATH_MAX], char const *workspace_path, char co
 }
 
 /** Removes the files in an open folder, not what links in it lead to. Its descriptor is used up. */
-static void empty(int folder) {
+static void empty_owner_folder(int folder) {
     DIR *listing = fdopendir(folder);
     if (listing == NULL) {
         close(folder);
@@ -54,7 +54,7 @@ static void empty(int folder) {
 
 /** Gives an open folder to `uid`; if that user has it, it may keep its mode. The order matters: no other can make a
  * file there once it is given. */
-static int give(int folder, uid_t uid, bool keeps_mode) {
+static int give_owner_folder(int folder, uid_t uid, bool keeps_mode) {
     struct stat status;
     if (fstat(folder, &status) != 0)
         return errno;
@@ -66,7 +66,7 @@ static int give(int folder, uid_t uid, bool keeps_mode) {
         return errno;
     int const again = dup(folder);
     if (again >= 0)
-        empty(again);
+        empty_owner_folder(again);
     return 0;
 }
 
@@ -88,7 +88,7 @@ enum rm_code rm_workspace_folder(char const *workspace, char const *name, uid_t 
     if (folder < 0)
         return rm_fail(error, RM_E_SYSTEM, "%s: cannot be opened as a folder: %s; remove it", path, strerror(errno));
     /* Which users may ask the administrator decides, and it stays so when the server is started again. */
-    int const reason = give(folder, uid, !made && strcmp(name, RM_REQUESTS_FOLDER) == 0);
+    int const reason = give_owner_folder(folder, uid, !made && strcmp(name, RM_REQUESTS_FOLDER) == 0);
     close(folder);
     if (reason != 0)
         return rm_fail(error, RM_E_SYSTEM,

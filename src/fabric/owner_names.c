@@ -12,7 +12,7 @@
 enum { NAMES_MAX = 4096 /**< of a directory in which other users make as many files as they like */ };
 
 /** Takes the name without `suffix`, where it has it and is a good one then. */
-static bool take(char name[RM_OWNER_BYTES], char const *file, char const *suffix) {
+static bool take_owner_name(char name[RM_OWNER_BYTES], char const *file, char const *suffix) {
     size_t const length = strlen(file), end = strlen(suffix);
     if (length <= end || length - end >= RM_OWNER_BYTES || strcmp(file + length - end, suffix) != 0)
         return false;
@@ -39,7 +39,7 @@ static void fix_names(struct rm_owner_names *names) {
     names->count = kept;
 }
 
-static void add(struct rm_owner_names *names, size_t *room, char const name[RM_OWNER_BYTES]) {
+static void add_owner_name(struct rm_owner_names *names, size_t *room, char const name[RM_OWNER_BYTES]) {
     if (names->count == *room) {
         size_t const more = *room ? 2 * *room : 32;
         void *grown = realloc(names->name, more * RM_OWNER_BYTES);
@@ -51,7 +51,7 @@ static void add(struct rm_owner_names *names, size_t *room, char const name[RM_O
     memcpy(names->name[names->count++], name, RM_OWNER_BYTES);
 }
 
-static void list(struct rm_owner_names *names, char const *directory, bool folders) {
+static void list_owner_names(struct rm_owner_names *names, char const *directory, bool folders) {
     *names = (struct rm_owner_names){0};
     size_t room = 0;
     DIR *listing = opendir(directory);
@@ -59,19 +59,22 @@ static void list(struct rm_owner_names *names, char const *directory, bool folde
         return;
     for (struct dirent *entry; names->count < NAMES_MAX && (entry = readdir(listing)) != NULL;) {
         char name[RM_OWNER_BYTES] = "";
-        if (take(name, entry->d_name, ".segment") || (!folders && take(name, entry->d_name, ".lock")) ||
-            (folders && take(name, entry->d_name, "") && is_folder(directory, entry)))
-            add(names, &room, name);
+        if (take_owner_name(name, entry->d_name, ".segment") ||
+            (!folders && take_owner_name(name, entry->d_name, ".lock")) ||
+            (folders && take_owner_name(name, entry->d_name, "") && is_folder(directory, entry)))
+            add_owner_name(names, &room, name);
     }
     closedir(listing);
     fix_names(names);
 }
 
 void rm_owner_names_list(struct rm_owner_names *names, char const *workspace_path) {
-    list(names, workspace_path, true);
+    list_owner_names(names, workspace_path, true);
 }
 
-void rm_owner_names_list_in(struct rm_owner_names *names, char const *directory) { list(names, directory, false); }
+void rm_owner_names_list_in(struct rm_owner_names *names, char const *directory) {
+    list_owner_names(names, directory, false);
+}
 
 void rm_owner_names_free(struct rm_owner_names *names) {
     free(names->name);

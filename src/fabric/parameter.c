@@ -10,21 +10,25 @@
 #include "fabric/sequence_lock.h"
 #include "fabric/severity.h"
 
-static uint64_t bits(double value) {
+static uint64_t parameter_bits(double value) {
     uint64_t word;
     memcpy(&word, &value, sizeof word);
     return word;
 }
 
-static double value_of(uint64_t word) {
+static double parameter_value_of(uint64_t word) {
     double value;
     memcpy(&value, &word, sizeof value);
     return value;
 }
 
-static void put(_Atomic uint64_t *word, uint64_t value) { atomic_store_explicit(word, value, memory_order_relaxed); }
+static void parameter_put_word(_Atomic uint64_t *word, uint64_t value) {
+    atomic_store_explicit(word, value, memory_order_relaxed);
+}
 
-static uint64_t get(_Atomic uint64_t const *word) { return atomic_load_explicit(word, memory_order_relaxed); }
+static uint64_t parameter_get_word(_Atomic uint64_t const *word) {
+    return atomic_load_explicit(word, memory_order_relaxed);
+}
 
 static _Atomic uint64_t const *values_of(struct rm_parameter const *parameter) {
     return (_Atomic uint64_t const *)((uint8_t const *)parameter + parameter->values_offset);
@@ -43,11 +47,12 @@ static bool inline_f64(struct rm_parameter const *parameter) {
 }
 
 static enum rm_severity severity_before(struct rm_parameter const *parameter) {
-    return (enum rm_severity)get(&parameter->severity);
+    return (enum rm_severity)parameter_get_word(&parameter->severity);
 }
 
 /** Of one value of a parameter with alarms or without. */
-static enum rm_severity judge(struct rm_parameter const *parameter, double value, enum rm_severity before) {
+static enum rm_severity parameter_severity_of(struct rm_parameter const *parameter, double value,
+                                              enum rm_severity before) {
     if (parameter->flags & RM_PARAMETER_ALARMS)
         return rm_judge(&parameter->limits, value, before);
     return value != value ? RM_SEVERITY_INVALID : RM_SEVERITY_NONE;
@@ -55,7 +60,7 @@ static enum rm_severity judge(struct rm_parameter const *parameter, double value
 
 /** An element in a word: of doubles it is the word. */
 static double element_of(enum rm_element_type type, uint64_t word, size_t inside) {
-    return type == RM_ELEMENT_F64 ? value_of(word) : rm_element_value(type, (uint8_t const *)&word + inside);
+    return type == RM_ELEMENT_F64 ? parameter_value_of(word) : rm_element_value(type, (uint8_t const *)&word + inside);
 }
 
 /** The worst element's. An array that was in alarm leaves it when all its elements have come back far enough. */
@@ -67,7 +72,8 @@ static enum rm_severity judge_all(struct rm_parameter const *parameter, enum rm_
     size_t const each = rm_element_bytes(type);
     enum rm_severity worst = RM_SEVERITY_NONE;
     for (size_t at = 0; at + each <= parameter->value_bytes && worst < RM_SEVERITY_INVALID; at += each) {
-        enum rm_severity const severity = judge(parameter, element_of(type, get(&word[at / 8]), at % 8), before);
+        enum rm_severity const severity =
+            parameter_severity_of(parameter, element_of(type, parameter_get_word(&word[at / 8]), at % 8), before);
         worst = severity > worst ? severity : worst;
     }
     return worst;
@@ -75,9 +81,9 @@ static enum rm_severity judge_all(struct rm_parameter const *parameter, enum rm_
 
 /** Some bytes of one word that others read; its other bytes stay as they are. */
 static void copy_into_word(_Atomic uint64_t *word, size_t inside, uint8_t const *values, size_t bytes) {
-    uint64_t value = get(word);
+    uint64_t value = parameter_get_word(word);
     memcpy((uint8_t *)&value + inside, values, bytes);
-    put(word, value);
+    parameter_put_word(word, value);
 }
 
 static void copy_in(_Atomic uint64_t *word, size_t from, uint8_t const *values, size_t bytes) {
@@ -89,16 +95,16 @@ static void copy_in(_Atomic uint64_t *word, size_t from, uint8_t const *values, 
     for (; bytes - done >= sizeof(uint64_t); done += sizeof(uint64_t)) {
         uint64_t value;
         memcpy(&value, values + done, sizeof value);
-        put(word++, value);
+        parameter_put_word(word++, value);
     }
     if (done < bytes)
         copy_into_word(word, 0, values + done, bytes - done);
 }
 
 static void stamp_change(struct rm_parameter *parameter, enum rm_severity severity, struct rm_stamp stamp) {
-    put(&parameter->timestamp_tai_ns, stamp.tai_ns);
-    put(&parameter->turn, stamp.turn);
-    put(&parameter->severity, severity);
+    parameter_put_word(&parameter->timestamp_tai_ns, stamp.tai_ns);
+    parameter_put_word(&parameter->turn, stamp.turn);
+    parameter_put_word(&parameter->severity, severity);
 }
 
 void rm_parameter_write_part(struct rm_parameter *parameter, size_t from, void const *values, size_t bytes,
@@ -132,9 +138,9 @@ void rm_parameter_write_f64(struct rm_parameter *parameter, double value, struct
         write_other(parameter, value, stamp);
         return;
     }
-    enum rm_severity const severity = judge(parameter, value, severity_before(parameter));
+    enum rm_severity const severity = parameter_severity_of(parameter, value, severity_before(parameter));
     rm_sequence_begin(&parameter->sequence);
-    put(&parameter->value[0], bits(value));
+    parameter_put_word(&parameter->value[0], parameter_bits(value));
     stamp_change(parameter, severity, stamp);
     rm_sequence_end(&parameter->sequence);
 }
@@ -146,16 +152,16 @@ void rm_parameter_invalidate(struct rm_parameter *parameter, struct rm_stamp sta
 }
 
 void rm_parameter_heal(struct rm_parameter *parameter) {
-    if ((get(&parameter->sequence) & 1) == 0)
+    if ((parameter_get_word(&parameter->sequence) & 1) == 0)
         return;
     bool const whole = parameter->value_bytes <= sizeof(uint64_t); // one word is the old or the new one
-    put(&parameter->severity, whole ? judge_all(parameter, RM_SEVERITY_NONE) : RM_SEVERITY_INVALID);
+    parameter_put_word(&parameter->severity, whole ? judge_all(parameter, RM_SEVERITY_NONE) : RM_SEVERITY_INVALID);
     rm_sequence_end(&parameter->sequence);
 }
 
 static void copy_out(uint8_t *values, _Atomic uint64_t const *word, size_t bytes) {
     for (size_t done = 0; done < bytes; done += sizeof(uint64_t)) {
-        uint64_t const value = get(word++);
+        uint64_t const value = parameter_get_word(word++);
         memcpy(values + done, &value, min_bytes(sizeof value, bytes - done));
     }
 }
@@ -170,8 +176,8 @@ size_t rm_parameter_read(struct rm_parameter const *parameter, void *values, siz
         copy_out(values, values_of(parameter), wanted);
         *reading = (struct rm_parameter_reading){
             .sequence = seen,
-            .timestamp_tai_ns = get(&parameter->timestamp_tai_ns),
-            .turn = get(&parameter->turn),
+            .timestamp_tai_ns = parameter_get_word(&parameter->timestamp_tai_ns),
+            .turn = parameter_get_word(&parameter->turn),
             .severity = severity_before(parameter),
         };
         if (rm_sequence_leave(&parameter->sequence, seen))
@@ -192,9 +198,9 @@ static __attribute__((noinline)) double read_other(struct rm_parameter const *pa
 
 double rm_parameter_read_f64(struct rm_parameter const *parameter) {
     uint64_t const seen = atomic_load_explicit(&parameter->sequence, memory_order_acquire);
-    uint64_t const word = get(&parameter->value[0]);
+    uint64_t const word = parameter_get_word(&parameter->value[0]);
     bool const good = rm_sequence_leave(&parameter->sequence, seen) && (seen & 1) == 0 && inline_f64(parameter);
-    return __builtin_expect(good, 1) ? value_of(word) : read_other(parameter);
+    return __builtin_expect(good, 1) ? parameter_value_of(word) : read_other(parameter);
 }
 
 struct rm_stamp rm_stamp_now(void) {

@@ -22,9 +22,13 @@ enum {
     ALIVE_AGAIN_NS = 50000000, /**< asking whether the owner lives takes system calls */
 };
 
-static void put(_Atomic uint64_t *word, uint64_t value) { atomic_store_explicit(word, value, memory_order_relaxed); }
+static void request_put_word(_Atomic uint64_t *word, uint64_t value) {
+    atomic_store_explicit(word, value, memory_order_relaxed);
+}
 
-static uint64_t get(_Atomic uint64_t const *word) { return atomic_load_explicit(word, memory_order_relaxed); }
+static uint64_t request_get_word(_Atomic uint64_t const *word) {
+    return atomic_load_explicit(word, memory_order_relaxed);
+}
 
 /** The parameter in the workspace that a request is about, and whose it is. */
 struct target {
@@ -50,7 +54,7 @@ static enum rm_code find_target(struct rm_workspace *workspace, char const *name
         return RM_E_NOT_FOUND;
     }
     target->replies = memory;
-    target->head = get(&target->replies->head);
+    target->head = request_get_word(&target->replies->head);
     return RM_OK;
 }
 
@@ -80,17 +84,17 @@ static enum rm_code check_alive(struct rm_workspace *workspace, char const *name
     return RM_OK;
 }
 
-static uint64_t post(struct rm_requests *requests, struct target const *target, char const *name, uint64_t first,
-                     void const *values, size_t bytes) {
-    uint64_t const number = get(&requests->head) + 1;
+static uint64_t request_post_values(struct rm_requests *requests, struct target const *target, char const *name,
+                                    uint64_t first, void const *values, size_t bytes) {
+    uint64_t const number = request_get_word(&requests->head) + 1;
     struct rm_request_slot *slot = &requests->slot[number & (RM_REQUEST_SLOTS - 1)];
     /* Release: no store below is seen before the head is that of the request before it. So a reader that finds the head
        RM_REQUEST_SLOTS - 1 ahead of its request knows that this slot may be changing. */
     atomic_thread_fence(memory_order_release);
-    put(&slot->number, number);
-    put(&slot->timestamp_tai_ns, rm_tai_ns());
-    put(&slot->first, first);
-    put(&slot->bytes, bytes);
+    request_put_word(&slot->number, number);
+    request_put_word(&slot->timestamp_tai_ns, rm_tai_ns());
+    request_put_word(&slot->first, first);
+    request_put_word(&slot->bytes, bytes);
     rm_words_put_text(slot->parameter, name, RM_NAME_BYTES);
     rm_words_put_text(slot->owner, target->holder->owner, RM_OWNER_BYTES);
     rm_words_put(slot->value, values, bytes);
@@ -112,7 +116,7 @@ static enum rm_code post_to(struct rm_owner *owner, struct rm_workspace *workspa
         code = check_alive(workspace, parameter, target, error);
     if (code != RM_OK)
         return code;
-    *number = post(rm_owner_memory(owner, owner->requests), target, parameter, first, values, bytes);
+    *number = request_post_values(rm_owner_memory(owner, owner->requests), target, parameter, first, values, bytes);
     rm_doorbell_ring(&target->replies->doorbell);
     return RM_OK;
 }
@@ -129,17 +133,17 @@ static bool read_reply(struct rm_replies const *replies, uint64_t m, struct rm_o
                        struct rm_reply *reply) {
     struct rm_reply_slot const *slot = &replies->slot[m & (RM_REPLY_SLOTS - 1)];
     uint64_t const generation = atomic_load_explicit(&owner->segment.header->generation, memory_order_relaxed);
-    if (get(&slot->number) != number || get(&slot->requester_generation) != generation)
+    if (request_get_word(&slot->number) != number || request_get_word(&slot->requester_generation) != generation)
         return false;
     char requester[RM_OWNER_BYTES];
     rm_words_get_text(requester, slot->requester, sizeof requester);
     *reply = (struct rm_reply){
-        .verdict = get(&slot->verdict) == RM_VERDICT_DONE ? RM_VERDICT_DONE : RM_VERDICT_REFUSED,
-        .timestamp_tai_ns = get(&slot->timestamp_tai_ns),
+        .verdict = request_get_word(&slot->verdict) == RM_VERDICT_DONE ? RM_VERDICT_DONE : RM_VERDICT_REFUSED,
+        .timestamp_tai_ns = request_get_word(&slot->timestamp_tai_ns),
     };
     rm_words_get_text(reply->reason, slot->reason, sizeof reply->reason);
     atomic_thread_fence(memory_order_acquire);
-    return get(&replies->head) - m < RM_REPLY_SLOTS && strcmp(requester, owner->name) == 0;
+    return request_get_word(&replies->head) - m < RM_REPLY_SLOTS && strcmp(requester, owner->name) == 0;
 }
 
 static bool find_reply(struct rm_replies const *replies, struct rm_owner const *owner, uint64_t number,
@@ -185,12 +189,12 @@ struct awaited_request {
 /** Looks for the reply. Where others were given so many meanwhile that it may have been overwritten, asks once more: to
  * set something twice is to set it. */
 static bool look_for_reply(struct rm_owner *owner, struct awaited_request *waiting, struct rm_reply *reply) {
-    uint64_t const head = get(&waiting->target.replies->head);
+    uint64_t const head = request_get_word(&waiting->target.replies->head);
     if (find_reply(waiting->target.replies, owner, waiting->number, reply))
         return true;
-    if (get(&waiting->target.replies->head) - waiting->head >= RM_REPLY_SLOTS - 1) {
-        waiting->number = post(rm_owner_memory(owner, owner->requests), &waiting->target, waiting->name, waiting->first,
-                               waiting->values, waiting->bytes);
+    if (request_get_word(&waiting->target.replies->head) - waiting->head >= RM_REPLY_SLOTS - 1) {
+        waiting->number = request_post_values(rm_owner_memory(owner, owner->requests), &waiting->target, waiting->name,
+                                              waiting->first, waiting->values, waiting->bytes);
         rm_doorbell_ring(&waiting->target.replies->doorbell);
     }
     waiting->head = head;

@@ -63,7 +63,7 @@ static bool lock_user(char const *folder, char const *name, uid_t *uid) {
 }
 
 /** Counts those that live. One that is opening counts itself, so of those that stay none makes one too many. */
-static enum rm_code check_room(char const *folder, struct rm_error *error) {
+static enum rm_code check_requester_room(char const *folder, struct rm_error *error) {
     struct rm_owner_names names;
     size_t all = 0, own = 0;
     uid_t uid;
@@ -104,7 +104,7 @@ enum rm_code rm_requester_open(struct rm_owner *owner, struct rm_error *error) {
     code = open_under_unique_name(owner, folder, error);
     if (code != RM_OK)
         return code;
-    code = check_room(folder, error);
+    code = check_requester_room(folder, error);
     if (code != RM_OK)
         rm_segment_remove(&owner->segment);
     return code;

@@ -15,17 +15,17 @@
 
 #include "fabric/element.h"
 
-static bool ends(char const *field, size_t bytes) { return memchr(field, '\0', bytes) != NULL; }
+static bool text_ends_in_field(char const *field, size_t bytes) { return memchr(field, '\0', bytes) != NULL; }
 
 /** True when `count` things of `each` bytes fit from `offset` on, without any sum that could overflow. */
-static bool fits(uint64_t offset, uint64_t count, uint64_t each, uint64_t bytes) {
+static bool objects_fit_segment(uint64_t offset, uint64_t count, uint64_t each, uint64_t bytes) {
     return offset <= bytes && count <= (bytes - offset) / each;
 }
 
 static bool lanes_sound(struct rm_stream const *stream) {
     for (int i = 0; i < RM_LANES; ++i)
-        if (!ends(stream->lane[i].name, sizeof stream->lane[i].name) ||
-            !ends(stream->lane[i].unit, sizeof stream->lane[i].unit))
+        if (!text_ends_in_field(stream->lane[i].name, sizeof stream->lane[i].name) ||
+            !text_ends_in_field(stream->lane[i].unit, sizeof stream->lane[i].unit))
             return false;
     return stream->lane_count <= RM_LANES;
 }
@@ -34,8 +34,9 @@ static bool stream_sound(struct rm_stream const *stream, uint64_t bytes) {
     uint64_t const capacity = stream->capacity;
     return bytes >= sizeof *stream && stream->slots_offset >= sizeof *stream &&
            stream->slots_offset % RM_CACHE_LINE == 0 && capacity > 0 && (capacity & (capacity - 1)) == 0 &&
-           fits(stream->slots_offset, capacity, sizeof(struct rm_slot), bytes) && stream->margin < capacity &&
-           stream->period > 0 && ends(stream->filter, sizeof stream->filter) && lanes_sound(stream);
+           objects_fit_segment(stream->slots_offset, capacity, sizeof(struct rm_slot), bytes) &&
+           stream->margin < capacity && stream->period > 0 &&
+           text_ends_in_field(stream->filter, sizeof stream->filter) && lanes_sound(stream);
 }
 
 /** The directory's shape has as many elements as there are, without a product that could overflow. */
@@ -44,8 +45,9 @@ static bool shape_sound(struct rm_object const *object, uint64_t count) {
 }
 
 static bool parameter_texts_sound(struct rm_parameter const *parameter) {
-    return ends(parameter->conversion.unit, sizeof parameter->conversion.unit) &&
-           ends(parameter->group, sizeof parameter->group) && ends(parameter->owner, sizeof parameter->owner);
+    return text_ends_in_field(parameter->conversion.unit, sizeof parameter->conversion.unit) &&
+           text_ends_in_field(parameter->group, sizeof parameter->group) &&
+           text_ends_in_field(parameter->owner, sizeof parameter->owner);
 }
 
 static bool parameter_sound(struct rm_object const *object, struct rm_parameter const *parameter) {
@@ -53,7 +55,7 @@ static bool parameter_sound(struct rm_object const *object, struct rm_parameter 
     return object->bytes >= sizeof *parameter && element > 0 &&
            parameter->values_offset >= offsetof(struct rm_parameter, value) &&
            parameter->values_offset % sizeof(uint64_t) == 0 && object->bytes % sizeof(uint64_t) == 0 &&
-           fits(parameter->values_offset, parameter->count, element, object->bytes) &&
+           objects_fit_segment(parameter->values_offset, parameter->count, element, object->bytes) &&
            parameter->value_bytes == parameter->count * element && parameter->element_type == object->element_type &&
            shape_sound(object, parameter->count) && parameter_texts_sound(parameter);
 }
@@ -62,11 +64,11 @@ static bool setpoints_sound(struct rm_object const *object, struct rm_setpoints 
     return object->bytes >= sizeof *setpoints && setpoints->vectors_offset == sizeof *setpoints &&
            setpoints->actuator_count > 0 && setpoints->actuator_count <= object->bytes / sizeof(uint64_t) &&
            setpoints->vector_bytes == rm_setpoint_vector_bytes(setpoints->actuator_count) &&
-           fits(setpoints->vectors_offset, RM_SETPOINT_BUFFERS, setpoints->vector_bytes, object->bytes);
+           objects_fit_segment(setpoints->vectors_offset, RM_SETPOINT_BUFFERS, setpoints->vector_bytes, object->bytes);
 }
 
 static bool grant_sound(struct rm_object const *object, struct rm_grant const *grant) {
-    return object->bytes >= sizeof *grant && ends(grant->application, sizeof grant->application);
+    return object->bytes >= sizeof *grant && text_ends_in_field(grant->application, sizeof grant->application);
 }
 
 /** The object's own header. Kinds that this version does not read have only their place checked. */
@@ -77,7 +79,7 @@ static bool content_sound(struct rm_object const *object, void const *memory) {
     case RM_OBJECT_PARAMETER:
         return parameter_sound(object, memory);
     case RM_OBJECT_COUNTERS:
-        return fits(0, object->shape[0], sizeof(uint64_t), object->bytes);
+        return objects_fit_segment(0, object->shape[0], sizeof(uint64_t), object->bytes);
     case RM_OBJECT_CLOCK:
         return object->bytes >= sizeof(struct rm_clock);
     case RM_OBJECT_HISTOGRAM:
@@ -104,15 +106,16 @@ char const *rm_segment_fault(struct rm_segment_header const *header, uint64_t by
         return "it is shorter than it says";
     if (header->object_bytes != sizeof(struct rm_object) || header->directory_offset < sizeof *header ||
         header->directory_offset % _Alignof(struct rm_object) != 0 ||
-        !fits(header->directory_offset, header->object_count, sizeof(struct rm_object), bytes))
+        !objects_fit_segment(header->directory_offset, header->object_count, sizeof(struct rm_object), bytes))
         return "its directory lies outside of it";
     uint8_t const *start = (uint8_t const *)header;
     struct rm_object const *object = (struct rm_object const *)(start + header->directory_offset);
     for (uint32_t i = 0; i < header->object_count; ++i, ++object) {
-        if (!ends(object->name, sizeof object->name) || !ends(object->unit, sizeof object->unit) ||
-            !ends(object->description, sizeof object->description))
+        if (!text_ends_in_field(object->name, sizeof object->name) ||
+            !text_ends_in_field(object->unit, sizeof object->unit) ||
+            !text_ends_in_field(object->description, sizeof object->description))
             return "a name in its directory has no end";
-        if (object->offset % RM_PAGE_BYTES != 0 || !fits(object->offset, object->bytes, 1, bytes))
+        if (object->offset % RM_PAGE_BYTES != 0 || !objects_fit_segment(object->offset, object->bytes, 1, bytes))
             return "an object of its directory lies outside of it";
         if (!content_sound(object, start + object->offset))
             return "an object in it contradicts its place in the directory";

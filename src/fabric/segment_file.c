@@ -27,14 +27,14 @@
 
 enum { SEGMENT_MODE = 0644 };
 
-static void *map(int file, uint64_t bytes) {
+static void *map_segment_file(int file, uint64_t bytes) {
     void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, file, 0);
     return memory == MAP_FAILED ? NULL : memory;
 }
 
 /** True when what is mapped at `header` can be gone on with. */
-static bool adoptable(struct rm_segment_header const *header, uint64_t mapped_bytes, uint64_t bytes,
-                      struct rm_segment_plan const *plan) {
+static bool segment_is_adoptable(struct rm_segment_header const *header, uint64_t mapped_bytes, uint64_t bytes,
+                                 struct rm_segment_plan const *plan) {
     return header->segment_bytes == bytes && mapped_bytes >= bytes && rm_objects_equal(header, plan);
 }
 
@@ -51,7 +51,7 @@ static int open_left(char const *path) {
 }
 
 /** Maps what an earlier owner left, if it equals the plan. Otherwise tells its readers. */
-static bool adopt(struct rm_segment *segment, uint64_t bytes, struct rm_segment_plan const *plan) {
+static bool adopt_segment(struct rm_segment *segment, uint64_t bytes, struct rm_segment_plan const *plan) {
     int const file = open_left(segment->path);
     if (file < 0)
         return false;
@@ -59,13 +59,13 @@ static bool adopt(struct rm_segment *segment, uint64_t bytes, struct rm_segment_
     struct statfs system;
     struct rm_segment_header *header = NULL;
     if (fstat(file, &status) == 0 && fstatfs(file, &system) == 0 && (uint64_t)status.st_size >= sizeof *header)
-        header = map(file, (uint64_t)status.st_size);
+        header = map_segment_file(file, (uint64_t)status.st_size);
     close(file);
     if (header == NULL)
         return false;
     bool const ours =
         rm_segment_whole(header) && header->abi_version == RM_ABI_VERSION && header->layout_hash == RM_LAYOUT_HASH;
-    if (ours && adoptable(header, (uint64_t)status.st_size, bytes, plan)) {
+    if (ours && segment_is_adoptable(header, (uint64_t)status.st_size, bytes, plan)) {
         segment->header = header;
         segment->bytes = (uint64_t)status.st_size;
         segment->huge = system.f_type == HUGETLBFS_MAGIC;
@@ -79,14 +79,14 @@ static bool adopt(struct rm_segment *segment, uint64_t bytes, struct rm_segment_
 
 /** Reserves every page of a fresh file now, because a file system that fills up later would end the server with SIGBUS,
  * and maps it. 0, or what errno says. */
-static int reserve(int file, uint64_t bytes, struct rm_segment *segment) {
+static int reserve_segment_pages(int file, uint64_t bytes, struct rm_segment *segment) {
     int reason;
     do
         reason = posix_fallocate(file, 0, (off_t)bytes);
     while (reason == EINTR);
     if (reason != 0)
         return reason;
-    segment->header = map(file, bytes);
+    segment->header = map_segment_file(file, bytes);
     segment->bytes = bytes;
     return segment->header != NULL ? 0 : errno;
 }
@@ -110,7 +110,7 @@ static bool create_huge(uint64_t bytes, struct rm_segment *segment) {
     if (file < 0)
         return false;
     uint64_t const whole_pages = (bytes + pages.page_bytes - 1) / pages.page_bytes * pages.page_bytes;
-    segment->huge = reserve(file, whole_pages, segment) == 0 && symlink(target, segment->path) == 0;
+    segment->huge = reserve_segment_pages(file, whole_pages, segment) == 0 && symlink(target, segment->path) == 0;
     close(file);
     if (segment->huge)
         return true;
@@ -131,14 +131,15 @@ static enum rm_code no_space(char const *directory, uint64_t bytes, int reason, 
         directory, (double)bytes / 0x1p20, (double)space.f_bavail * (double)space.f_frsize / 0x1p20, strerror(reason));
 }
 
-static enum rm_code create(char const *directory, uint64_t bytes, struct rm_segment *segment, struct rm_error *error) {
+static enum rm_code create_segment_file(char const *directory, uint64_t bytes, struct rm_segment *segment,
+                                        struct rm_error *error) {
     if (create_huge(bytes, segment))
         return RM_OK;
     int const file = open(segment->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, SEGMENT_MODE);
     if (file < 0)
         return rm_fail(error, errno == ENOSPC ? RM_E_NO_SPACE : RM_E_SYSTEM, "%s: cannot be made: %s", segment->path,
                        strerror(errno));
-    int const reason = reserve(file, bytes, segment);
+    int const reason = reserve_segment_pages(file, bytes, segment);
     close(file);
     if (reason == 0)
         return RM_OK;
@@ -158,14 +159,14 @@ enum rm_code rm_segment_open_in(char const *directory, char const *owner, struct
     rm_plan_own(plan, owner);
     uint64_t const bytes = rm_plan_layout(plan);
     rm_segment_path(segment->path, directory, owner);
-    segment->adopted = adopt(segment, bytes, plan);
+    segment->adopted = adopt_segment(segment, bytes, plan);
     if (segment->adopted) {
         atomic_store_explicit(&segment->header->state, RM_SEGMENT_BUILDING, memory_order_relaxed);
         rm_objects_renew(segment->header, plan);
         return RM_OK;
     }
     rm_segment_unlink(segment->path);
-    code = create(directory, bytes, segment, error);
+    code = create_segment_file(directory, bytes, segment, error);
     if (code == RM_OK)
         rm_objects_begin(segment->header, plan, owner, bytes);
     else

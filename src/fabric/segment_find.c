@@ -4,7 +4,7 @@
 #include <stdbool.h>
 
 /** The object's place, read once, lies inside and is long enough. */
-static bool inside(struct rm_mapped_segment const *mapped, uint64_t offset, size_t bytes) {
+static bool is_inside_segment(struct rm_mapped_segment const *mapped, uint64_t offset, size_t bytes) {
     return offset % RM_CACHE_LINE == 0 && offset <= mapped->bytes && bytes <= mapped->bytes - offset;
 }
 
@@ -19,7 +19,7 @@ struct rm_object const *rm_segment_find(struct rm_mapped_segment const *mapped, 
     for (uint64_t i = 0; i < count; ++i, ++object) {
         uint64_t const offset = object->offset;
         if (object->kind != kind || (name != NULL && strncmp(object->name, name, sizeof object->name) != 0) ||
-            !inside(mapped, offset, bytes))
+            !is_inside_segment(mapped, offset, bytes))
             continue;
         *memory = start + offset;
         return object;

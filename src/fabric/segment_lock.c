@@ -20,7 +20,7 @@ static void lock_path(char path[PATH_MAX], char const *directory, char const *ow
 }
 
 /** The process id that the holder wrote, for messages; 0 when it is not readable. */
-static long holder(int file) {
+static long segment_lock_holder(int file) {
     char text[24] = "";
     long pid = 0;
     if (pread(file, text, sizeof text - 1, 0) > 0)
@@ -51,11 +51,11 @@ static bool still_there(char const *path, int file) {
            there.st_dev == open_one.st_dev;
 }
 
-static enum rm_code busy(char const *directory, char const *owner, int file, struct rm_error *error) {
+static enum rm_code segment_lock_is_busy(char const *directory, char const *owner, int file, struct rm_error *error) {
     return rm_fail(error, RM_E_BUSY,
                    "%s: process %ld owns \"%s\" of this workspace and is alive; stop it, or choose another "
                    "workspace name",
-                   directory, holder(file), owner);
+                   directory, segment_lock_holder(file), owner);
 }
 
 enum rm_code rm_segment_lock_take(char const *directory, char const *owner, int *file, struct rm_error *error) {
@@ -70,7 +70,7 @@ enum rm_code rm_segment_lock_take(char const *directory, char const *owner, int 
             int const reason = errno;
             enum rm_code const code =
                 reason == EAGAIN || reason == EACCES
-                    ? busy(directory, owner, opened, error)
+                    ? segment_lock_is_busy(directory, owner, opened, error)
                     : rm_fail(error, RM_E_SYSTEM, "%s: cannot be locked: %s", path, strerror(reason));
             close(opened);
             return code;

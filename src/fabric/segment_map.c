@@ -36,8 +36,9 @@ static enum rm_code half_made(char const *path, char const *directory, char cons
 }
 
 /** Checks of a reader, in the order in which each makes the next one possible. */
-static enum rm_code check(char const *path, char const *directory, char const *owner,
-                          struct rm_segment_header const *header, uint64_t bytes, struct rm_error *error) {
+static enum rm_code check_mapped_segment(char const *path, char const *directory, char const *owner,
+                                         struct rm_segment_header const *header, uint64_t bytes,
+                                         struct rm_error *error) {
     if (!rm_segment_whole(header))
         return half_made(path, directory, owner, error);
     if (header->abi_version != RM_ABI_VERSION || header->layout_hash != RM_LAYOUT_HASH)
@@ -116,7 +117,7 @@ static enum rm_code map_in(char const *directory, char const *owner, bool own_fo
     snprintf(mapped->owner, sizeof mapped->owner, "%s", owner);
     enum rm_code const code =
         rm_truncation_watch(memory, bytes)
-            ? check(path, directory, owner, mapped->header, bytes, error)
+            ? check_mapped_segment(path, directory, owner, mapped->header, bytes, error)
             : rm_fail(error, RM_E_NO_SPACE, "%s: is not mapped: this process maps %d segments already; detach some",
                       path, RM_WATCHED_MAX);
     if (code != RM_OK)

@@ -23,7 +23,7 @@ enum {
 
 static uint64_t const CAPACITY_MAX = 1ull << 40; /**< slots; more memory than any machine has, and no sum overflows */
 
-static uint64_t round_up(uint64_t value, uint64_t step) { return (value + step - 1) / step * step; }
+static uint64_t round_up_to_step(uint64_t value, uint64_t step) { return (value + step - 1) / step * step; }
 
 void rm_plan_init(struct rm_segment_plan *plan) { *plan = (struct rm_segment_plan){0}; }
 
@@ -60,8 +60,9 @@ static bool name_taken(struct rm_segment_plan const *plan, char const *name) {
 }
 
 /** A new entry with its constant part; NULL when memory is out, which the plan remembers. */
-static struct rm_planned *add(struct rm_segment_plan *plan, enum rm_object_kind kind, char const *name,
-                              char const *unit, char const *description, void const *constant, size_t constant_bytes) {
+static struct rm_planned *segment_plan_add_object(struct rm_segment_plan *plan, enum rm_object_kind kind,
+                                                  char const *name, char const *unit, char const *description,
+                                                  void const *constant, size_t constant_bytes) {
     if (plan->count == plan->room) {
         size_t const room = plan->room ? 2 * plan->room : 64;
         struct rm_planned *grown = realloc(plan->planned, room * sizeof *grown);
@@ -76,7 +77,7 @@ static struct rm_planned *add(struct rm_segment_plan *plan, enum rm_object_kind 
         rm_fail(first_error(plan), RM_E_ARGUMENT, "two objects are called \"%s\"", name);
     void *copy = NULL;
     if (constant_bytes > 0) {
-        copy = aligned_alloc(RM_CACHE_LINE, round_up(constant_bytes, RM_CACHE_LINE)); // as its struct wants it
+        copy = aligned_alloc(RM_CACHE_LINE, round_up_to_step(constant_bytes, RM_CACHE_LINE)); // as its struct wants it
         if (copy == NULL) {
             rm_fail(first_error(plan), RM_E_NO_SPACE, "no memory to plan \"%s\"", name);
             return NULL;
@@ -103,7 +104,7 @@ static void set_elements(struct rm_planned *planned, enum rm_element_type type, 
 rm_planned_index rm_plan_stream(struct rm_segment_plan *plan, char const *name, char const *description,
                                 struct rm_stream const *stream) {
     struct rm_stream constant = *stream;
-    constant.slots_offset = round_up(sizeof(struct rm_stream), RM_PAGE_BYTES);
+    constant.slots_offset = round_up_to_step(sizeof(struct rm_stream), RM_PAGE_BYTES);
     constant.margin = STREAM_MARGIN;
     if (constant.capacity < 2 * STREAM_MARGIN || constant.capacity > CAPACITY_MAX ||
         (constant.capacity & (constant.capacity - 1)) != 0)
@@ -113,8 +114,8 @@ rm_planned_index rm_plan_stream(struct rm_segment_plan *plan, char const *name, 
         rm_fail(first_error(plan), RM_E_ARGUMENT, "stream \"%s\": a period of 0 turns", name);
     char full[RM_NAME_BYTES + 8] = "stream/";
     strncat(full, name, RM_NAME_BYTES);
-    struct rm_planned *planned =
-        add(plan, RM_OBJECT_STREAM, full, "", description, &constant, offsetof(struct rm_stream, head));
+    struct rm_planned *planned = segment_plan_add_object(plan, RM_OBJECT_STREAM, full, "", description, &constant,
+                                                         offsetof(struct rm_stream, head));
     if (planned == NULL)
         return 0;
     set_elements(planned, RM_ELEMENT_RECORD, constant.capacity, 1,
@@ -125,7 +126,7 @@ rm_planned_index rm_plan_stream(struct rm_segment_plan *plan, char const *name, 
 
 rm_planned_index rm_plan_counters(struct rm_segment_plan *plan, char const *name, char const *description,
                                   enum rm_counter_set_id set, size_t count) {
-    struct rm_planned *planned = add(plan, RM_OBJECT_COUNTERS, name, "", description, NULL, 0);
+    struct rm_planned *planned = segment_plan_add_object(plan, RM_OBJECT_COUNTERS, name, "", description, NULL, 0);
     if (planned == NULL)
         return 0;
     set_elements(planned, RM_ELEMENT_U64, count, 1, count * sizeof(uint64_t));
@@ -134,7 +135,7 @@ rm_planned_index rm_plan_counters(struct rm_segment_plan *plan, char const *name
 }
 
 rm_planned_index rm_plan_clock(struct rm_segment_plan *plan, char const *name, char const *description) {
-    struct rm_planned *planned = add(plan, RM_OBJECT_CLOCK, name, "", description, NULL, 0);
+    struct rm_planned *planned = segment_plan_add_object(plan, RM_OBJECT_CLOCK, name, "", description, NULL, 0);
     if (planned == NULL)
         return 0;
     set_elements(planned, RM_ELEMENT_U64, sizeof(struct rm_clock) / sizeof(uint64_t), 1, sizeof(struct rm_clock));
@@ -143,7 +144,7 @@ rm_planned_index rm_plan_clock(struct rm_segment_plan *plan, char const *name, c
 
 rm_planned_index rm_plan_histogram(struct rm_segment_plan *plan, char const *name, char const *description,
                                    char const *unit) {
-    struct rm_planned *planned = add(plan, RM_OBJECT_HISTOGRAM, name, unit, description, NULL, 0);
+    struct rm_planned *planned = segment_plan_add_object(plan, RM_OBJECT_HISTOGRAM, name, unit, description, NULL, 0);
     if (planned == NULL)
         return 0;
     set_elements(planned, RM_ELEMENT_U64, RM_HISTOGRAM_BUCKETS, 1, sizeof(struct rm_histogram));
@@ -153,7 +154,8 @@ rm_planned_index rm_plan_histogram(struct rm_segment_plan *plan, char const *nam
 rm_planned_index rm_plan_text(struct rm_segment_plan *plan, char const *name, char const *description,
                               char const *text) {
     size_t const length = strlen(text);
-    struct rm_planned *planned = add(plan, RM_OBJECT_TEXT, name, "utf-8", description, text, length);
+    struct rm_planned *planned =
+        segment_plan_add_object(plan, RM_OBJECT_TEXT, name, "utf-8", description, text, length);
     if (planned == NULL)
         return 0;
     set_elements(planned, RM_ELEMENT_U8, length, 1, length);
@@ -161,17 +163,18 @@ rm_planned_index rm_plan_text(struct rm_segment_plan *plan, char const *name, ch
 }
 
 /** Two limits that contradict each other would make an alarm of every value. */
-static void check_pair(struct rm_segment_plan *plan, char const *name, char const *what, double low, double high) {
+static void check_limit_pair(struct rm_segment_plan *plan, char const *name, char const *what, double low,
+                             double high) {
     if (low > high)
         rm_fail(first_error(plan), RM_E_ARGUMENT,
                 "parameter \"%s\": its lower %s limit, %g, is above the upper one, %g", name, what, low, high);
 }
 
 static void check_limits(struct rm_segment_plan *plan, char const *name, struct rm_limits const *limits) {
-    check_pair(plan, name, "display", limits->display_low, limits->display_high);
-    check_pair(plan, name, "control", limits->control_low, limits->control_high);
-    check_pair(plan, name, "minor", limits->minor_low, limits->minor_high);
-    check_pair(plan, name, "major", limits->major_low, limits->major_high);
+    check_limit_pair(plan, name, "display", limits->display_low, limits->display_high);
+    check_limit_pair(plan, name, "control", limits->control_low, limits->control_high);
+    check_limit_pair(plan, name, "minor", limits->minor_low, limits->minor_high);
+    check_limit_pair(plan, name, "major", limits->major_low, limits->major_high);
     if (!(limits->hysteresis >= 0.0))
         rm_fail(first_error(plan), RM_E_ARGUMENT, "parameter \"%s\": a hysteresis of %g is not 0 or more", name,
                 limits->hysteresis);
@@ -239,13 +242,13 @@ rm_planned_index rm_plan_full_parameter(struct rm_segment_plan *plan, struct rm_
     put_text(plan, constant.group, sizeof constant.group, text_or_empty(wanted->group));
     check_parameter(plan, wanted->name, &constant);
     struct rm_planned *planned =
-        add(plan, RM_OBJECT_PARAMETER, wanted->name, text_or_empty(wanted->unit), text_or_empty(wanted->description),
-            &constant, offsetof(struct rm_parameter, sequence));
+        segment_plan_add_object(plan, RM_OBJECT_PARAMETER, wanted->name, text_or_empty(wanted->unit),
+                                text_or_empty(wanted->description), &constant, offsetof(struct rm_parameter, sequence));
     if (planned == NULL)
         return 0;
     bool const fits = constant.value_bytes <= RM_PARAMETER_INLINE_BYTES;
     set_elements(planned, wanted->type, wanted->rows, columns,
-                 sizeof constant + (fits ? 0 : round_up(constant.value_bytes, sizeof(uint64_t))));
+                 sizeof constant + (fits ? 0 : round_up_to_step(constant.value_bytes, sizeof(uint64_t))));
     if (constant.group[0] != '\0')
         join_group(plan, wanted->name, constant.group);
     return plan->count - 1;
@@ -261,8 +264,8 @@ rm_planned_index rm_plan_parameter(struct rm_segment_plan *plan, char const *nam
 
 rm_planned_index rm_plan_group(struct rm_segment_plan *plan, char const *name, char const *description) {
     struct rm_group const constant = {.member_count = 0};
-    struct rm_planned *planned =
-        add(plan, RM_OBJECT_GROUP, name, "", description, &constant, offsetof(struct rm_group, sequence));
+    struct rm_planned *planned = segment_plan_add_object(plan, RM_OBJECT_GROUP, name, "", description, &constant,
+                                                         offsetof(struct rm_group, sequence));
     if (planned == NULL)
         return 0;
     set_elements(planned, RM_ELEMENT_U64, 0, 1, sizeof constant);
@@ -277,7 +280,8 @@ rm_planned_index rm_plan_setpoints(struct rm_segment_plan *plan, char const *nam
     size_t const count = actuator_count > ACTUATORS_MAX ? 0 : actuator_count;
     struct rm_setpoints const constant = {
         .vectors_offset = sizeof constant, .vector_bytes = rm_setpoint_vector_bytes(count), .actuator_count = count};
-    struct rm_planned *planned = add(plan, RM_OBJECT_SETPOINTS, name, "", description, &constant, sizeof constant);
+    struct rm_planned *planned =
+        segment_plan_add_object(plan, RM_OBJECT_SETPOINTS, name, "", description, &constant, sizeof constant);
     if (planned == NULL)
         return 0;
     set_elements(planned, RM_ELEMENT_F64, count, 1, rm_setpoints_bytes(count));
@@ -287,7 +291,7 @@ rm_planned_index rm_plan_setpoints(struct rm_segment_plan *plan, char const *nam
 /** An object that begins with nothing but zeros. */
 static rm_planned_index plan_zeros(struct rm_segment_plan *plan, enum rm_object_kind kind, char const *name,
                                    char const *description, uint64_t count, uint64_t bytes) {
-    struct rm_planned *planned = add(plan, kind, name, "", description, NULL, 0);
+    struct rm_planned *planned = segment_plan_add_object(plan, kind, name, "", description, NULL, 0);
     if (planned == NULL)
         return 0;
     set_elements(planned, RM_ELEMENT_U64, count, 1, bytes);
@@ -304,8 +308,8 @@ rm_planned_index rm_plan_replies(struct rm_segment_plan *plan, char const *name,
 
 rm_planned_index rm_plan_grant(struct rm_segment_plan *plan, char const *name, char const *description,
                                struct rm_grant const *grant) {
-    struct rm_planned *planned =
-        add(plan, RM_OBJECT_GRANT, name, "", description, grant, offsetof(struct rm_grant, sequence));
+    struct rm_planned *planned = segment_plan_add_object(plan, RM_OBJECT_GRANT, name, "", description, grant,
+                                                         offsetof(struct rm_grant, sequence));
     if (planned == NULL)
         return 0;
     set_elements(planned, RM_ELEMENT_U64, sizeof *grant / sizeof(uint64_t), 1, sizeof *grant);
@@ -324,10 +328,10 @@ uint64_t rm_plan_layout(struct rm_segment_plan *plan) {
     uint64_t offset = sizeof(struct rm_segment_header) + plan->count * sizeof(struct rm_object);
     for (size_t i = 0; i < plan->count; ++i) {
         struct rm_object *object = &plan->planned[i].object;
-        object->offset = round_up(offset, RM_PAGE_BYTES);
+        object->offset = round_up_to_step(offset, RM_PAGE_BYTES);
         offset = object->offset + object->bytes;
     }
-    return round_up(offset, RM_PAGE_BYTES);
+    return round_up_to_step(offset, RM_PAGE_BYTES);
 }
 
 /** FNV-1a, 64 bits. */

@@ -11,17 +11,19 @@ enum {
     WAIT_SLEEP_NS = 50 * 1000,
 };
 
-static uint64_t load(_Atomic uint64_t const *word) { return atomic_load_explicit(word, memory_order_relaxed); }
+static uint64_t stream_reader_load_word(_Atomic uint64_t const *word) {
+    return atomic_load_explicit(word, memory_order_relaxed);
+}
 
 /** True while the writer cannot be filling the slot of `turn` for a later lap. */
-static bool safe(struct rm_stream_view const *view, rm_turn turn, rm_turn head) {
+static bool stream_turn_is_safe(struct rm_stream_view const *view, rm_turn turn, rm_turn head) {
     struct rm_stream const *stream = view->header;
     return turn + (stream->capacity - stream->margin) * view->period > head;
 }
 
 rm_turn rm_stream_oldest(struct rm_stream_view const *view, rm_turn head, uint64_t slack) {
     struct rm_stream const *stream = view->header;
-    rm_turn const first = load(&stream->first);
+    rm_turn const first = stream_reader_load_word(&stream->first);
     if (head == RM_TURN_NONE || first == RM_TURN_NONE)
         return RM_TURN_NONE;
     uint64_t const kept = stream->capacity - stream->margin;
@@ -29,14 +31,14 @@ rm_turn rm_stream_oldest(struct rm_stream_view const *view, rm_turn head, uint64
     return head < span || head - span < first ? first : head - span + view->period;
 }
 
-static enum rm_read judge(struct rm_stream_view const *view, rm_turn turn, rm_turn head) {
+static enum rm_read stream_reader_judge_turn(struct rm_stream_view const *view, rm_turn turn, rm_turn head) {
     if (head == RM_TURN_NONE)
         return RM_READ_BEFORE;
     if (turn > head)
         return RM_READ_NOT_YET;
-    if (turn < load(&view->header->first))
+    if (turn < stream_reader_load_word(&view->header->first))
         return RM_READ_BEFORE;
-    return safe(view, turn, head) ? RM_READ_OK : RM_READ_LAPPED;
+    return stream_turn_is_safe(view, turn, head) ? RM_READ_OK : RM_READ_LAPPED;
 }
 
 /* The steps and their reasons: stream.h, "What a reader does". */
@@ -45,7 +47,8 @@ enum rm_read rm_stream_read(struct rm_stream_view const *view, rm_turn turn, str
     /* Acquire: pairs with the release of rm_stream_writer_restart. */
     uint64_t const epoch = atomic_load_explicit(&stream->turn_epoch, memory_order_acquire);
     /* Acquire: pairs with the release of rm_stream_writer_publish. */
-    enum rm_read const verdict = judge(view, turn, atomic_load_explicit(&stream->head, memory_order_acquire));
+    enum rm_read const verdict =
+        stream_reader_judge_turn(view, turn, atomic_load_explicit(&stream->head, memory_order_acquire));
     if (verdict != RM_READ_OK)
         return verdict;
     struct rm_slot const *slot = &view->slot[(turn / view->period) & view->mask];
@@ -53,14 +56,14 @@ enum rm_read rm_stream_read(struct rm_stream_view const *view, rm_turn turn, str
     /* Acquire: pairs with the release of rm_slot_store. */
     word[0] = atomic_load_explicit(&slot->word[0], memory_order_acquire);
     for (int i = 1; i < 8; ++i)
-        word[i] = load(&slot->word[i]);
+        word[i] = stream_reader_load_word(&slot->word[i]);
     /* Pairs with the release fences of rm_stream_writer_publish, rm_stream_writer_restart and invalidate(). */
     atomic_thread_fence(memory_order_acquire);
-    bool const same_turn = load(&slot->word[0]) == word[0];
+    bool const same_turn = stream_reader_load_word(&slot->word[0]) == word[0];
     /* Acquire, and before the epoch: pairs with rm_stream_writer_publish, so that a head of a later turn-counter epoch,
      * which may be low enough to look harmless, brings its epoch along. */
     rm_turn const head = atomic_load_explicit(&stream->head, memory_order_acquire);
-    if (!safe(view, turn, head) || load(&stream->turn_epoch) != epoch)
+    if (!stream_turn_is_safe(view, turn, head) || stream_reader_load_word(&stream->turn_epoch) != epoch)
         return RM_READ_LAPPED;
     if (word[0] != turn || !same_turn)
         return RM_READ_MISSING;

@@ -8,7 +8,7 @@ static uint64_t record_number(struct rm_stream_writer const *writer, rm_turn tur
     return writer->period == 1 ? turn : turn / writer->period;
 }
 
-static struct rm_slot *slot_of(struct rm_stream_writer const *writer, uint64_t number) {
+static struct rm_slot *stream_slot_of(struct rm_stream_writer const *writer, uint64_t number) {
     return &writer->slot[number & writer->mask];
 }
 
@@ -21,7 +21,7 @@ static void set_head(struct rm_stream_writer *writer, rm_turn turn) {
     writer->number = record_number(writer, writer->next);
 }
 
-static bool present(struct rm_stream_writer const *writer, uint64_t number) {
+static bool stream_slot_is_present(struct rm_stream_writer const *writer, uint64_t number) {
     if (number >= writer->run)
         return true;
     uint64_t const bit = number % RM_PRESENCE_TURNS;
@@ -57,14 +57,14 @@ static void break_run(struct rm_stream_writer *writer, uint64_t next) {
     writer->run = next;
 }
 
-static void invalidate(struct rm_slot *slot) {
+static void stream_slot_invalidate(struct rm_slot *slot) {
     atomic_store_explicit(&slot->word[0], RM_TURN_NONE, memory_order_relaxed);
     /* The words that a following rm_slot_store writes must not be seen before the turn is gone. */
     atomic_thread_fence(memory_order_release);
 }
 
 static void store_late(struct rm_slot *slot, struct rm_record const *record) {
-    invalidate(slot);
+    stream_slot_invalidate(slot);
     rm_slot_store(slot, record);
 }
 
@@ -76,14 +76,14 @@ static bool was_published(struct rm_stream_writer const *writer, uint64_t i, rm_
 
 /** Clears what the last owner left unpublished or half written, and remembers what is there; see
  * rm_stream_writer_open. Returns true when it cleared anything. */
-static bool sweep(struct rm_stream_writer *writer) {
+static bool stream_writer_sweep_slots(struct rm_stream_writer *writer) {
     bool cleared = false;
     for (uint64_t i = 0; i <= writer->mask; ++i) {
         rm_turn const turn = atomic_load_explicit(&writer->slot[i].word[0], memory_order_relaxed);
         if (turn == RM_TURN_NONE)
             continue;
         if (!was_published(writer, i, turn)) {
-            invalidate(&writer->slot[i]);
+            stream_slot_invalidate(&writer->slot[i]);
             cleared = true;
         } else if ((writer->head - turn) / writer->period < RM_PRESENCE_TURNS) {
             set_present(writer, record_number(writer, turn));
@@ -120,7 +120,7 @@ bool rm_stream_writer_open(struct rm_stream_writer *writer, struct rm_stream *st
     writer->limit = writer->adopted ? writer->head + writer->margin : RM_TURN_NONE;
     writer->run = writer->adopted ? record_number(writer, writer->head) + 1 : 0;
     /* Records without a head: the last owner ended inside a restart, and this one completes it. */
-    if (sweep(writer) && !writer->adopted)
+    if (stream_writer_sweep_slots(writer) && !writer->adopted)
         rm_stream_writer_restart(writer);
     atomic_thread_fence(memory_order_release);
     return true;
@@ -151,7 +151,7 @@ void rm_stream_writer_restart(struct rm_stream_writer *writer) {
 }
 
 /** The first record of a turn-counter epoch. Readers see `first` through the head that is published after it. */
-static void begin(struct rm_stream_writer *writer, rm_turn turn) {
+static void stream_writer_begin_turn(struct rm_stream_writer *writer, rm_turn turn) {
     memset(writer->presence, 0, RM_PRESENCE_TURNS / 8);
     bool const reused = atomic_load_explicit(&writer->stream->turn_epoch, memory_order_relaxed) != 0;
     writer->stale_until = reused ? turn + (writer->mask + 1) * writer->period : 0;
@@ -174,13 +174,13 @@ static void clear_stale(struct rm_stream_writer *writer, uint64_t next, uint64_t
     uint64_t const stop = min_u64(end, next + writer->mask + 1);
     for (; next < stop; ++next) {
         keep_margin(writer, next * writer->period);
-        invalidate(slot_of(writer, next));
+        stream_slot_invalidate(stream_slot_of(writer, next));
         writer->head = next * writer->period;
     }
 }
 
 /** The records between head and `turn` have not come: no presence, and no slot that could be taken for them. */
-static void skip(struct rm_stream_writer *writer, rm_turn turn) {
+static void stream_writer_skip_to(struct rm_stream_writer *writer, rm_turn turn) {
     uint64_t const end = record_number(writer, turn);
     uint64_t const next = record_number(writer, writer->head) + 1;
     break_run(writer, end);
@@ -192,9 +192,9 @@ static enum rm_put put_behind(struct rm_stream_writer *writer, struct rm_record 
     if (record->turn < writer->first || writer->head - record->turn >= writer->late_turns)
         return RM_PUT_BEHIND;
     uint64_t const number = record_number(writer, record->turn);
-    if (present(writer, number))
+    if (stream_slot_is_present(writer, number))
         return RM_PUT_DUPLICATE;
-    store_late(slot_of(writer, number), record);
+    store_late(stream_slot_of(writer, number), record);
     set_present(writer, number);
     /* So that skipped less the late ones is what this owner lost. */
     if (record->turn < writer->own)
@@ -203,13 +203,13 @@ static enum rm_put put_behind(struct rm_stream_writer *writer, struct rm_record 
 }
 
 /** Makes room for a turn that is not the expected one. False when it lies at or below the head. */
-static bool jump(struct rm_stream_writer *writer, rm_turn turn) {
+static bool stream_writer_jump_to(struct rm_stream_writer *writer, rm_turn turn) {
     bool const adopted = writer->adopted;
     writer->adopted = false;
     if (adopted && turn <= writer->head)
         rm_stream_writer_restart(writer);
     if (writer->head == RM_TURN_NONE) {
-        begin(writer, turn);
+        stream_writer_begin_turn(writer, turn);
         return true;
     }
     if (turn <= writer->head)
@@ -218,13 +218,13 @@ static bool jump(struct rm_stream_writer *writer, rm_turn turn) {
         writer->own = turn;
     else
         writer->skipped += record_number(writer, turn) - record_number(writer, writer->head) - 1;
-    skip(writer, turn);
+    stream_writer_skip_to(writer, turn);
     return true;
 }
 
 enum rm_put rm_stream_writer_put(struct rm_stream_writer *writer, struct rm_record const *record) {
     rm_turn const turn = record->turn;
-    if (turn != writer->next && !jump(writer, turn))
+    if (turn != writer->next && !stream_writer_jump_to(writer, turn))
         return put_behind(writer, record);
     keep_margin(writer, turn);
     if (turn != writer->next)
@@ -250,14 +250,14 @@ void rm_stream_writer_pass_over(struct rm_stream_writer *writer, rm_turn turn) {
     if (writer->head == RM_TURN_NONE || writer->adopted || turn <= writer->head)
         return;
     writer->skipped += record_number(writer, turn) - record_number(writer, writer->head);
-    skip(writer, turn + writer->period);
+    stream_writer_skip_to(writer, turn + writer->period);
     set_head(writer, turn);
     keep_margin(writer, turn + writer->period); // a late record may come for any turn up to here
 }
 
 struct rm_slot const *rm_stream_writer_find(struct rm_stream_writer const *writer, rm_turn turn) {
     uint64_t const number = record_number(writer, turn);
-    return present(writer, number) ? slot_of(writer, number) : NULL;
+    return stream_slot_is_present(writer, number) ? stream_slot_of(writer, number) : NULL;
 }
 
 void rm_slot_load(struct rm_slot const *slot, struct rm_record *record) {

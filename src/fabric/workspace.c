@@ -126,7 +126,7 @@ struct rm_object const *rm_workspace_object(struct rm_workspace const *workspace
 }
 
 /** Length of the common beginning: enough to point at a slip of the pen. */
-static size_t likeness(char const *a, char const *b) {
+static size_t name_likeness(char const *a, char const *b) {
     size_t same = 0;
     while (a[same] != '\0' && a[same] == b[same])
         ++same;
@@ -148,8 +148,8 @@ enum rm_code rm_workspace_find(struct rm_workspace const *workspace, enum rm_obj
             *object = candidate;
             return RM_OK;
         }
-        if (nearest == NULL || likeness(candidate->name, name) > best) {
-            best = likeness(candidate->name, name);
+        if (nearest == NULL || name_likeness(candidate->name, name) > best) {
+            best = name_likeness(candidate->name, name);
             nearest = candidate->name;
         }
     }

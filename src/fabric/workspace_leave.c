@@ -32,7 +32,7 @@ static void clear_owners(char const *workspace_path) {
 }
 
 /** True for one as the server makes it: there is nothing in its group and mode to be remembered. */
-static bool is_plain(char const *folder) {
+static bool is_plain_folder(char const *folder) {
     struct stat status;
     return lstat(folder, &status) == 0 && status.st_gid == getegid() && (status.st_mode & 07777) == RM_FOLDER_MODE;
 }
@@ -46,7 +46,7 @@ static void clear_requesters(char const *workspace_path) {
     for (size_t i = 0; i < names.count; ++i)
         rm_segment_lock_clear(folder, names.name[i]);
     rm_owner_names_free(&names);
-    if (is_plain(folder))
+    if (is_plain_folder(folder))
         rmdir(folder);
 }
 

@@ -21,7 +21,7 @@ static bool is_folder(char const *path, struct stat *status) {
 }
 
 /** True where ROOT/NAME is. */
-static bool has(char const *root, char const *name) {
+static bool root_has_workspace(char const *root, char const *name) {
     char path[PATH_MAX];
     struct stat status;
     return snprintf(path, sizeof path, "%s/%s", root, name) < PATH_MAX && is_folder(path, &status);
@@ -44,7 +44,7 @@ static enum rm_code find_root(char const *name, char root[PATH_MAX], struct rm_e
     struct stat status;
     own_root(own);
     bool const mine = !is_folder(own, &status) || status.st_uid == geteuid();
-    bool const in_common = has(COMMON, name), in_own = mine && has(own, name);
+    bool const in_common = root_has_workspace(COMMON, name), in_own = mine && root_has_workspace(own, name);
     if (in_common && in_own)
         return rm_fail(error, RM_E_ARGUMENT,
                        "workspace \"%s\" is in two places, %s and %s: stop one and let `ringmaster clean` remove what "

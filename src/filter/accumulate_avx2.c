@@ -15,7 +15,7 @@ struct record_halves {
     __m256 high; /**< words 8–15: lanes 4–11 */
 };
 
-RM_INLINE_AVX2 __m256 convert(__m256i words, __m256i floats) {
+RM_INLINE_AVX2 __m256 accumulate_avx2_convert(__m256i words, __m256i floats) {
     return _mm256_blendv_ps(_mm256_cvtepi32_ps(words), _mm256_castsi256_ps(words), _mm256_castsi256_ps(floats));
 }
 
@@ -33,8 +33,8 @@ RM_INLINE_AVX2 struct record_halves multiply_add(float coefficient, struct recor
 
 /** Adds the group to `count` outputs from `age` on; the last of them takes nothing of phase 0 when `newest` says that
  * it begins with this group. `count` and `newest` are constants, so that the sums live in registers. */
-RM_INLINE_AVX2 void advance(struct rm_decimator *decimator, struct record_halves const *value, uint32_t age,
-                            uint32_t count, bool newest) {
+RM_INLINE_AVX2 void accumulate_avx2_advance(struct rm_decimator *decimator, struct record_halves const *value,
+                                            uint32_t age, uint32_t count, bool newest) {
     struct rm_fir_design const *const design = decimator->design;
     struct record_halves sum[OUTPUTS_AT_ONCE];
 #pragma GCC unroll 4
@@ -67,14 +67,15 @@ RM_AVX2 void rm_accumulate_avx2(struct rm_decimator *decimator) {
     struct record_halves value[RM_DECIMATION_MAX];
     for (uint32_t phase = 0; phase < decimator->design->decimation; ++phase) {
         __m256i const *const words = (__m256i const *)&record[phase];
-        value[phase].low = convert(_mm256_and_si256(_mm256_load_si256(&words[0]), lanes_low), floats_low);
-        value[phase].high = convert(_mm256_load_si256(&words[1]), floats_high);
+        value[phase].low =
+            accumulate_avx2_convert(_mm256_and_si256(_mm256_load_si256(&words[0]), lanes_low), floats_low);
+        value[phase].high = accumulate_avx2_convert(_mm256_load_si256(&words[1]), floats_high);
     }
 
     uint32_t age = 0;
     for (; age + OUTPUTS_AT_ONCE <= last_pair; age += OUTPUTS_AT_ONCE)
-        advance(decimator, value, age, OUTPUTS_AT_ONCE, false);
+        accumulate_avx2_advance(decimator, value, age, OUTPUTS_AT_ONCE, false);
     for (; age < last_pair; age += 2)
-        advance(decimator, value, age, 2, false);
-    advance(decimator, value, last_pair, 2, true);
+        accumulate_avx2_advance(decimator, value, age, 2, false);
+    accumulate_avx2_advance(decimator, value, last_pair, 2, true);
 }

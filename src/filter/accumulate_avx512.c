@@ -11,7 +11,8 @@
 
 enum { OUTPUTS_AT_ONCE = 8 }; /* where they are not all */
 
-RM_INLINE_AVX512 __m512 convert(struct rm_decimator const *decimator, struct rm_record const *record) {
+RM_INLINE_AVX512 __m512 accumulate_avx512_convert(struct rm_decimator const *decimator,
+                                                  struct rm_record const *record) {
     __mmask16 const lanes = 0xFFF0;
     __mmask16 const floats = (__mmask16)(decimator->float_lanes << 4);
     __m512i const words = _mm512_maskz_loadu_epi32(lanes, record);
@@ -26,8 +27,8 @@ struct filter_shape {
 
 /** Adds the group to `count` outputs from `age` on; the last of them takes nothing of phase 0 when `newest` says that
  * it begins with this group. `count` and `newest` are constants, so that the sums live in registers. */
-RM_INLINE_AVX512 void advance(struct rm_decimator *decimator, struct filter_shape shape, __m512 const *value,
-                              uint32_t age, uint32_t count, bool newest) {
+RM_INLINE_AVX512 void accumulate_avx512_advance(struct rm_decimator *decimator, struct filter_shape shape,
+                                                __m512 const *value, uint32_t age, uint32_t count, bool newest) {
     float const *const taps = decimator->design->coefficient + age;
     __m512 sum[RM_OVERLAP_MAX];
 #pragma GCC unroll 18
@@ -48,31 +49,31 @@ RM_INLINE_AVX512 void advance(struct rm_decimator *decimator, struct filter_shap
         _mm512_store_ps(decimator->sum[age + i], sum[i]);
 }
 
-RM_INLINE_AVX512 void load(struct rm_decimator const *decimator, __m512 value[RM_DECIMATION_MAX]) {
+RM_INLINE_AVX512 void accumulate_avx512_load(struct rm_decimator const *decimator, __m512 value[RM_DECIMATION_MAX]) {
     struct rm_record const *const record = rm_decimator_inputs(decimator)->record;
 #pragma GCC unroll 12
     for (uint32_t phase = 0; phase < RM_DECIMATION_MAX; ++phase) /* those beyond the decimation are not used */
-        value[phase] = convert(decimator, &record[phase]);
+        value[phase] = accumulate_avx512_convert(decimator, &record[phase]);
 }
 
 /** All outputs together: with the twelve inputs they fit the 32 registers. `shape` is a constant. */
 RM_INLINE_AVX512 void accumulate_whole(struct rm_decimator *decimator, struct filter_shape shape) {
     __m512 value[RM_DECIMATION_MAX];
-    load(decimator, value);
-    advance(decimator, shape, value, 0, shape.overlap, true);
+    accumulate_avx512_load(decimator, value);
+    accumulate_avx512_advance(decimator, shape, value, 0, shape.overlap, true);
 }
 
 static RM_AVX512 void accumulate_any(struct rm_decimator *decimator) {
     struct filter_shape const shape = {decimator->design->decimation, decimator->design->overlap};
     uint32_t const last_pair = shape.overlap - 2;
     __m512 value[RM_DECIMATION_MAX];
-    load(decimator, value);
+    accumulate_avx512_load(decimator, value);
     uint32_t age = 0;
     for (; age + OUTPUTS_AT_ONCE <= last_pair; age += OUTPUTS_AT_ONCE)
-        advance(decimator, shape, value, age, OUTPUTS_AT_ONCE, false);
+        accumulate_avx512_advance(decimator, shape, value, age, OUTPUTS_AT_ONCE, false);
     for (; age < last_pair; age += 2)
-        advance(decimator, shape, value, age, 2, false);
-    advance(decimator, shape, value, last_pair, 2, true);
+        accumulate_avx512_advance(decimator, shape, value, age, 2, false);
+    accumulate_avx512_advance(decimator, shape, value, last_pair, 2, true);
 }
 
 /** The two that every instrument's own records go through, and the rest. */

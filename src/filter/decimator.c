@@ -77,7 +77,7 @@ void rm_decimator_reset(struct rm_decimator *decimator) {
     inputs_of(decimator)->next_turn = RM_TURN_NONE;
 }
 
-static uint32_t after(uint32_t place, uint32_t places) { return place + 1 < places ? place + 1 : 0; }
+static uint32_t place_after(uint32_t place, uint32_t places) { return place + 1 < places ? place + 1 : 0; }
 
 /** OR of the status of all groups that are open but the one that is being completed. */
 static uint16_t open_status(struct rm_decimator const *decimator) {
@@ -102,11 +102,11 @@ static void note_group(struct rm_decimator *decimator) {
         tags |= inputs->record[phase].tag;
     decimator->output_status[decimator->begun_at] = rm_tag_status(tags);
     decimator->output_before[decimator->begun_at] = inputs->missing_before[1];
-    decimator->begun_at = after(decimator->begun_at, overlap);
+    decimator->begun_at = place_after(decimator->begun_at, overlap);
     uint16_t const status = rm_tag_status(tags | inputs->record[0].tag);
     decimator->closing_status = open | status | decimator->output_status[decimator->begun_at];
     decimator->group_status[decimator->grouped_at] = status;
-    decimator->grouped_at = after(decimator->grouped_at, overlap - 1);
+    decimator->grouped_at = place_after(decimator->grouped_at, overlap - 1);
     decimator->group_status[decimator->grouped_at] = 0;
 }
 
@@ -126,14 +126,14 @@ static void start_counts(struct rm_decimator *decimator, uint32_t missing) {
     for (uint32_t phase = 0; phase < inputs->decimation; ++phase)
         inputs->missing_before[phase] = missing - inputs->weight * (inputs->phase - phase);
     for (uint32_t age = 0, place = decimator->begun_at; age < newest; ++age) {
-        place = after(place, decimator->design->overlap);
+        place = place_after(place, decimator->design->overlap);
         decimator->output_before[place] =
             inputs->missing_before[1] - inputs->weight * inputs->decimation * (newest - age);
     }
 }
 
 /** Of those beside each other each does this: what is said of the inputs is the same every time. */
-static void start(struct rm_decimator *decimator, struct rm_record const *record, uint32_t missing) {
+static void decimator_start_output(struct rm_decimator *decimator, struct rm_record const *record, uint32_t missing) {
     struct rm_inputs *const inputs = inputs_of(decimator);
     assert(inputs->decimation > 1);
     for (uint32_t phase = 0; phase < inputs->decimation; ++phase) {
@@ -155,14 +155,14 @@ void rm_decimator_start(struct rm_decimator *decimator, struct rm_record const *
     struct rm_inputs const *const inputs = rm_decimator_inputs(decimator);
     bool const goes_on = record->turn > inputs->next_turn;
     uint64_t const outage = goes_on ? (record->turn - inputs->next_turn) / inputs->period : 0;
-    start(decimator, record, inputs->missing + (uint32_t)outage);
+    decimator_start_output(decimator, record, inputs->missing + (uint32_t)outage);
 }
 
 void rm_decimator_start_decimated(struct rm_decimator *decimator, struct rm_decimated const *input) {
-    start(decimator, &input->record, input->missing_before);
+    decimator_start_output(decimator, &input->record, input->missing_before);
 }
 
-static void take(struct rm_inputs *inputs, struct rm_record const *record) {
+static void decimator_inputs_take(struct rm_inputs *inputs, struct rm_record const *record) {
     assert(record->turn == inputs->next_turn);
     inputs->record[inputs->phase] = *record;
     inputs->missing_before[inputs->phase] = inputs->missing;
@@ -199,7 +199,7 @@ static void give_words(struct rm_decimator const *decimator, rm_turn turn, uint6
     }
 }
 
-static void give(struct rm_decimator const *decimator, rm_turn turn, struct rm_decimated *output) {
+static void decimator_give_output(struct rm_decimator const *decimator, rm_turn turn, struct rm_decimated *output) {
     struct rm_inputs const *const inputs = rm_decimator_inputs(decimator);
     uint64_t const last_tag = inputs->record[inputs->decimation - 1].tag;
     uint32_t const before = decimator->output_before[decimator->begun_at];
@@ -215,7 +215,7 @@ static void give(struct rm_decimator const *decimator, rm_turn turn, struct rm_d
 }
 
 /** True when the group is complete: it stays as it is until the next input comes. */
-static bool advance(struct rm_inputs *inputs) {
+static bool decimator_inputs_advance(struct rm_inputs *inputs) {
     inputs->next_turn += inputs->period;
     inputs->phase = inputs->phase + 1 < inputs->decimation ? inputs->phase + 1 : 0;
     return inputs->phase == 0;
@@ -235,10 +235,10 @@ bool rm_decimator_fill(struct rm_decimator *decimator, struct rm_record const *r
     if (inputs->phase == 0)
         inputs->absent_phases = 0;
     if (record)
-        take(inputs, record);
+        decimator_inputs_take(inputs, record);
     else
         take_missing(inputs);
-    return advance(inputs);
+    return decimator_inputs_advance(inputs);
 }
 
 bool rm_decimator_close(struct rm_decimator *decimator, struct rm_decimated *output) {
@@ -247,7 +247,7 @@ bool rm_decimator_close(struct rm_decimator *decimator, struct rm_decimated *out
     complete_group(decimator);
     if (last_turn < decimator->centre_turns)
         return false;
-    give(decimator, last_turn - decimator->centre_turns, output);
+    decimator_give_output(decimator, last_turn - decimator->centre_turns, output);
     return true;
 }
 
@@ -260,9 +260,9 @@ bool rm_decimator_push_decimated(struct rm_decimator *decimator, struct rm_decim
     struct rm_inputs *const inputs = inputs_of(decimator);
     if (inputs->phase == 0)
         inputs->absent_phases = 0;
-    take(inputs, &input->record);
+    decimator_inputs_take(inputs, &input->record);
     inputs->missing_before[inputs->phase] = input->missing_before;
     inputs->missing = input->missing_after;
     inputs->absent_phases |= (uint16_t)((unsigned)input->absent << inputs->phase);
-    return advance(inputs) && rm_decimator_close(decimator, output);
+    return decimator_inputs_advance(inputs) && rm_decimator_close(decimator, output);
 }

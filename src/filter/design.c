@@ -13,13 +13,13 @@ struct rm_fir_design const *rm_fir_find(char const *name, uint32_t decimation) {
 }
 
 /** Fills exactly `count` stages, none with a larger decimation than `largest`. */
-static bool split(char const *name, uint32_t decimation, uint32_t count, uint32_t largest,
-                  struct rm_fir_design const **stage) {
+static bool split_filter_name(char const *name, uint32_t decimation, uint32_t count, uint32_t largest,
+                              struct rm_fir_design const **stage) {
     if (count == 0)
         return decimation == 1;
     for (uint32_t factor = largest; factor > 1; --factor) {
         struct rm_fir_design const *const design = decimation % factor == 0 ? rm_fir_find(name, factor) : NULL;
-        if (design == NULL || !split(name, decimation / factor, count - 1, factor, stage + 1))
+        if (design == NULL || !split_filter_name(name, decimation / factor, count - 1, factor, stage + 1))
             continue;
         *stage = design;
         return true;
@@ -29,7 +29,7 @@ static bool split(char const *name, uint32_t decimation, uint32_t count, uint32_
 
 uint32_t rm_fir_split(char const *name, uint32_t decimation, uint32_t most, struct rm_fir_design const **stage) {
     for (uint32_t count = 1; count <= most; ++count)
-        if (split(name, decimation, count, RM_DECIMATION_MAX, stage))
+        if (split_filter_name(name, decimation, count, RM_DECIMATION_MAX, stage))
             return count;
     return 0;
 }

@@ -21,27 +21,28 @@ uint16_t rm_reducer_lanes(struct rm_reducer const *reducer) {
     return lanes;
 }
 
-static bool below(union rm_lane a, union rm_lane b, bool is_float) { return is_float ? a.f < b.f : a.i < b.i; }
+static bool lane_is_below(union rm_lane a, union rm_lane b, bool is_float) { return is_float ? a.f < b.f : a.i < b.i; }
 
 /** The better of two, `than` first; a NaN is worse than any number. */
-static union rm_lane lesser(union rm_lane than, union rm_lane value, bool is_float) {
-    return below(value, than, is_float) || (is_float && isnan(than.f)) ? value : than;
+static union rm_lane lesser_lane(union rm_lane than, union rm_lane value, bool is_float) {
+    return lane_is_below(value, than, is_float) || (is_float && isnan(than.f)) ? value : than;
 }
 
-static union rm_lane greater(union rm_lane than, union rm_lane value, bool is_float) {
-    return below(than, value, is_float) || (is_float && isnan(than.f)) ? value : than;
+static union rm_lane greater_lane(union rm_lane than, union rm_lane value, bool is_float) {
+    return lane_is_below(than, value, is_float) || (is_float && isnan(than.f)) ? value : than;
 }
 
-static union rm_lane combine(enum rm_reduction reduction, union rm_lane so_far, union rm_lane value, bool is_float) {
+static union rm_lane combine_lanes(enum rm_reduction reduction, union rm_lane so_far, union rm_lane value,
+                                   bool is_float) {
     switch (reduction) {
     case RM_REDUCE_OR:
         return (union rm_lane){.i = so_far.i | value.i};
     case RM_REDUCE_AND:
         return (union rm_lane){.i = so_far.i & value.i};
     case RM_REDUCE_MIN:
-        return lesser(so_far, value, is_float);
+        return lesser_lane(so_far, value, is_float);
     case RM_REDUCE_MAX:
-        return greater(so_far, value, is_float);
+        return greater_lane(so_far, value, is_float);
     case RM_REDUCE_FIR:
     case RM_REDUCE_LAST:
         break;
@@ -68,8 +69,8 @@ void rm_reducer_take(struct rm_reducer *reducer, struct rm_record const *group, 
             union rm_lane const value = group[phase].lane[lane];
             bool const is_float = reducer->float_lanes >> lane & 1;
             newest->lane[lane] = newest->absent ? value
-                                                : combine((enum rm_reduction)reducer->reduction[lane],
-                                                          newest->lane[lane], value, is_float);
+                                                : combine_lanes((enum rm_reduction)reducer->reduction[lane],
+                                                                newest->lane[lane], value, is_float);
         }
         newest->absent = false;
     }

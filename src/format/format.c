@@ -26,8 +26,8 @@ struct format_entry {
     uint32_t index;
 };
 
-__attribute__((format(printf, 4, 5))) static enum rm_code fail(struct format_entry const *entry, struct rm_error *error,
-                                                               char const *member, char const *text, ...) {
+__attribute__((format(printf, 4, 5))) static enum rm_code
+fail_format_entry(struct format_entry const *entry, struct rm_error *error, char const *member, char const *text, ...) {
     char key[KEY_BYTES];
     snprintf(key, sizeof key, "formats[%u]%s%s", entry->index, *member == '\0' ? "" : ".", member);
     va_list arguments;
@@ -48,12 +48,13 @@ static bool is_builtin(char const *name) {
     return false;
 }
 
-static enum rm_code check_name(struct format_entry const *entry, struct rm_error *error) {
+static enum rm_code check_format_name(struct format_entry const *entry, struct rm_error *error) {
     char const *const name = entry->written->name;
     if (!name_is_good(name))
-        return fail(entry, error, "name", "found \"%s\", expected lower-case letters, digits, _ and -", name);
+        return fail_format_entry(entry, error, "name", "found \"%s\", expected lower-case letters, digits, _ and -",
+                                 name);
     if (is_builtin(name))
-        return fail(entry, error, "name", "\"%s\" needs no description, expected another name", name);
+        return fail_format_entry(entry, error, "name", "\"%s\" needs no description, expected another name", name);
     return RM_OK;
 }
 
@@ -64,10 +65,12 @@ static enum rm_code check_lane_names(struct format_entry const *entry, struct rm
         char const *const name = layout->lanes[i].name;
         snprintf(member, sizeof member, "layout.lanes[%u].name", i);
         if (!name_is_good(name))
-            return fail(entry, error, member, "found \"%s\", expected lower-case letters, digits, _ and -", name);
+            return fail_format_entry(entry, error, member, "found \"%s\", expected lower-case letters, digits, _ and -",
+                                     name);
         for (uint32_t j = 0; j < i; ++j)
             if (strcmp(layout->lanes[j].name, name) == 0)
-                return fail(entry, error, member, "found \"%s\", expected a name that no lane before it has", name);
+                return fail_format_entry(entry, error, member,
+                                         "found \"%s\", expected a name that no lane before it has", name);
     }
     return RM_OK;
 }
@@ -104,7 +107,7 @@ static void describe_lists(struct rm_file_layout const *written, struct rm_layou
     }
 }
 
-static void describe(struct rm_file_layout const *written, struct rm_layout_description *description) {
+static void describe_file_layout(struct rm_file_layout const *written, struct rm_layout_description *description) {
     *description = (struct rm_layout_description){
         .byte_order = *written->byte_order,
         .bytes = or_else(written->bytes, 0),
@@ -131,29 +134,32 @@ static void describe(struct rm_file_layout const *written, struct rm_layout_desc
 static enum rm_code check_written(struct format_entry const *entry, struct rm_error *error) {
     struct rm_file_layout const *const layout = entry->written->layout;
     if (layout->instruments != NULL && layout->instruments->count != NULL && *layout->instruments->count == 0)
-        return fail(entry, error, "layout.instruments.count",
-                    "found 0, expected 1 to %d, or no count for as many as the datagram holds", RM_LAYOUT_RECORDS_MAX);
+        return fail_format_entry(entry, error, "layout.instruments.count",
+                                 "found 0, expected 1 to %d, or no count for as many as the datagram holds",
+                                 RM_LAYOUT_RECORDS_MAX);
     if (layout->turns != NULL && layout->turns->count == NULL)
-        return fail(entry, error, "layout.turns", "the key \"count\" is missing, expected the turns of a datagram");
+        return fail_format_entry(entry, error, "layout.turns",
+                                 "the key \"count\" is missing, expected the turns of a datagram");
     if (layout->bytes != NULL && *layout->bytes == 0)
-        return fail(entry, error, "layout.bytes", "found 0, expected the length of the payload");
+        return fail_format_entry(entry, error, "layout.bytes", "found 0, expected the length of the payload");
     return check_lane_names(entry, error);
 }
 
-static enum rm_code compile(struct format_entry const *entry, struct rm_layout **layout, struct rm_error *error) {
+static enum rm_code compile_format_layout(struct format_entry const *entry, struct rm_layout **layout,
+                                          struct rm_error *error) {
     enum rm_code code = check_written(entry, error);
     if (code != RM_OK)
         return code;
     struct rm_layout_description description;
     struct rm_error problem;
-    describe(entry->written->layout, &description);
+    describe_file_layout(entry->written->layout, &description);
     code = rm_layout_compile(&description, layout, &problem);
     if (code != RM_E_CONFIG)
         return code == RM_OK ? code : rm_fail(error, code, "%s: %s", entry->path, problem.text);
     char member[KEY_BYTES / 2];
     char const *const colon = strstr(problem.text, ": ");
     snprintf(member, sizeof member, "layout.%.*s", (int)(colon - problem.text), problem.text);
-    return fail(entry, error, member, "%s", colon + 2);
+    return fail_format_entry(entry, error, member, "%s", colon + 2);
 }
 
 static enum rm_code take_preset(struct format_entry const *entry, struct rm_format *format, struct rm_error *error) {
@@ -163,20 +169,20 @@ static enum rm_code take_preset(struct format_entry const *entry, struct rm_form
     struct rm_nearest nearest = {.wanted = preset};
     for (int i = 0; i < BUILTINS; ++i)
         rm_nearest_offer(&nearest, builtin_names[i]);
-    return fail(entry, error, "preset",
-                "found \"%s\", expected one of: native, libera_grouping, "
-                "libera_grouping_counter_first%s%s%s",
-                preset, nearest.name == NULL ? "" : " (did you mean \"", nearest.name == NULL ? "" : nearest.name,
-                nearest.name == NULL ? "" : "\"?)");
+    return fail_format_entry(entry, error, "preset",
+                             "found \"%s\", expected one of: native, libera_grouping, "
+                             "libera_grouping_counter_first%s%s%s",
+                             preset, nearest.name == NULL ? "" : " (did you mean \"",
+                             nearest.name == NULL ? "" : nearest.name, nearest.name == NULL ? "" : "\"?)");
 }
 
-static enum rm_code check_numbers(struct format_entry const *entry, struct rm_error *error) {
+static enum rm_code check_format_numbers(struct format_entry const *entry, struct rm_error *error) {
     struct rm_file_format const *const written = entry->written;
     if (written->udp_port != NULL && *written->udp_port == 0)
-        return fail(entry, error, "udp_port", "found 0, expected 1 to 65535");
+        return fail_format_entry(entry, error, "udp_port", "found 0, expected 1 to 65535");
     if (written->period_turns != NULL && (*written->period_turns == 0 || *written->period_turns > PERIOD_TURNS_MAX))
-        return fail(entry, error, "period_turns", "found %u, expected 1 to %d", *written->period_turns,
-                    PERIOD_TURNS_MAX);
+        return fail_format_entry(entry, error, "period_turns", "found %u, expected 1 to %d", *written->period_turns,
+                                 PERIOD_TURNS_MAX);
     return RM_OK;
 }
 
@@ -184,14 +190,15 @@ enum rm_code rm_format_resolve(struct rm_file_format const *written, char const 
                                struct rm_format *format, struct rm_error *error) {
     struct format_entry const entry = {.written = written, .path = path, .index = index};
     *format = (struct rm_format){.period_turns = 1};
-    enum rm_code code = check_name(&entry, error);
+    enum rm_code code = check_format_name(&entry, error);
     if (code == RM_OK)
-        code = check_numbers(&entry, error);
+        code = check_format_numbers(&entry, error);
     if (code != RM_OK)
         return code;
     if ((written->preset == NULL) == (written->layout == NULL))
-        return fail(&entry, error, "", "expected either a preset or a layout");
-    code = written->preset != NULL ? take_preset(&entry, format, error) : compile(&entry, &format->layout, error);
+        return fail_format_entry(&entry, error, "", "expected either a preset or a layout");
+    code = written->preset != NULL ? take_preset(&entry, format, error)
+                                   : compile_format_layout(&entry, &format->layout, error);
     if (code != RM_OK)
         return code;
     strcpy(format->name, written->name);

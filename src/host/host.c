@@ -45,7 +45,7 @@ static void look_at_clock(struct rm_host *host, uint64_t tsc) {
         host->clock.anchored = false;
 }
 
-static void fail(struct rm_host *host, struct rm_error const *error) {
+static void host_fail(struct rm_host *host, struct rm_error const *error) {
     host->failure = *error;
     host->grant_number = 0;
     atomic_store_explicit(&host->failed, true, memory_order_release);
@@ -61,13 +61,13 @@ static bool stands_somewhere(struct rm_host const *host) {
 
 /** The next command is written right where its vector lies: what is written there in time need not be copied after the
  * last input, and the lines of the vector are in this core's cache already, which its reader had. */
-static void expect(struct rm_host *host) {
+static void host_expect_inputs(struct rm_host *host) {
     host->vector = rm_setpoints_begin(host->vectors);
     rm_host_program_expect(host->program, (double *)(void *)host->vector->value);
 }
 
 /** The first step's ground: a fresh state, and every command where its supply stands. False: not yet. */
-static bool begin(struct rm_host *host, uint64_t grant_number) {
+static bool host_begin_grant(struct rm_host *host, uint64_t grant_number) {
     struct rm_host_program *program = host->program;
     host->sent_sequence = 0;
     if (!rm_host_server_sent(host->server, &host->sent_sequence, program->sent) || !stands_somewhere(host) ||
@@ -79,15 +79,15 @@ static bool begin(struct rm_host *host, uint64_t grant_number) {
     host->last_grant_number = grant_number;
     struct rm_error error;
     if (rm_host_program_init(program, &error) != RM_OK) {
-        fail(host, &error);
+        host_fail(host, &error);
         return false;
     }
     if (!rm_host_inputs_start(&host->inputs, host->server->input, host->server->input_count)) {
         error = (struct rm_error){.code = RM_E_NO_SPACE, .text = "no memory for the inputs"};
-        fail(host, &error);
+        host_fail(host, &error);
         return false;
     }
-    expect(host);
+    host_expect_inputs(host);
     host->grant_number = grant_number;
     rm_counter_add(host->counters, RM_APPLICATION_GRANTS, 1);
     return true;
@@ -99,7 +99,7 @@ static bool is_granted(struct rm_host *host) {
     if (grant_number == host->grant_number)
         return grant_number != 0;
     host->grant_number = 0;
-    return grant_number != 0 && begin(host, grant_number);
+    return grant_number != 0 && host_begin_grant(host, grant_number);
 }
 
 /* ── one step ── */
@@ -112,7 +112,7 @@ static void note_age(struct rm_host *host, rm_turn turn, uint64_t now) {
     rm_histogram_add(host->age, now > expected ? now - expected : 0, 1);
 }
 
-static void commit(struct rm_host *host, rm_turn turn, uint64_t seen_tsc) {
+static void host_commit_vector(struct rm_host *host, rm_turn turn, uint64_t seen_tsc) {
     uint64_t const now = rm_tsc();
     rm_setpoints_commit(host->vector, host->grant_number, turn, now);
     rm_histogram_add(host->latency, now - seen_tsc, 1);
@@ -129,7 +129,7 @@ static void put_streams(struct rm_host *host, rm_turn turn, uint64_t tsc) {
     }
 }
 
-static void count(struct rm_host *host, struct rm_host_due const *due, uint32_t missing, uint64_t ticks) {
+static void host_count_cycle(struct rm_host *host, struct rm_host_due const *due, uint32_t missing, uint64_t ticks) {
     rm_counter_add(host->counters, RM_APPLICATION_STEPS, 1);
     rm_counter_add(host->counters, RM_APPLICATION_LATE, due->late);
     rm_counter_add(host->counters, RM_APPLICATION_MISSING, missing);
@@ -139,8 +139,8 @@ static void count(struct rm_host *host, struct rm_host_due const *due, uint32_t 
 }
 
 /** After the vector is committed: all that need not be done before. */
-static void finish(struct rm_host *host, struct rm_host_due const *due, uint64_t tsc) {
-    expect(host); // first: the vector that is committed is out of reach for all others, and for the code
+static void host_finish_cycle(struct rm_host *host, struct rm_host_due const *due, uint64_t tsc) {
+    host_expect_inputs(host); // first: the vector that is committed is out of reach for all others, and for the code
     rm_host_program_prepare(host->program);
     put_streams(host, due->turn, tsc);
     struct rm_stamp const stamp = rm_stamp_of(&host->clock, tsc, due->turn);
@@ -148,18 +148,18 @@ static void finish(struct rm_host *host, struct rm_host_due const *due, uint64_t
 }
 
 /** `due->missing` inputs are, and the others' records are there. */
-static void step(struct rm_host *host, struct rm_host_due const *due) {
+static void host_step_application(struct rm_host *host, struct rm_host_due const *due) {
     uint64_t const begun = rm_tsc();
     enum rm_step_result const result =
         rm_host_program_step(host->program, due->turn, host->inputs.record, host->inputs.missing, due->missing);
     if (result == RM_STEP_SEND)
-        commit(host, due->turn, due->seen_tsc);
+        host_commit_vector(host, due->turn, due->seen_tsc);
     else
         rm_counter_add(host->counters, RM_APPLICATION_QUIET, 1);
     uint64_t const ended = rm_tsc();
     host->stepped_tsc = due->seen_tsc;
-    finish(host, due, ended);
-    count(host, due, due->missing, ended - begun);
+    host_finish_cycle(host, due, ended);
+    host_count_cycle(host, due, due->missing, ended - begun);
 }
 
 /** While nothing of the next turn has come: what was sent last is read now, so that it is there when the inputs are. */
@@ -176,7 +176,7 @@ static uint32_t step_collected(struct rm_host *host, uint64_t tsc) {
         keep_up(host);
         return 0;
     }
-    step(host, &due);
+    host_step_application(host, &due);
     return 1;
 }
 
@@ -190,7 +190,7 @@ static uint32_t step_whole(struct rm_host *host, uint64_t tsc) {
     /* Where it changes just now, it is what it was. */
     if (rm_host_server_sent(host->server, &host->sent_sequence, host->program->sent))
         rm_host_program_expect(host->program, host->program->command.setpoint);
-    step(host, &due);
+    host_step_application(host, &due);
     return 1;
 }
 
@@ -233,12 +233,12 @@ struct rm_error const *rm_host_failure(struct rm_host const *host) {
 
 /* ── life ── */
 
-static void arrive(void *context, uint32_t input, struct rm_record const *record) {
+static void host_input_arrived(void *context, uint32_t input, struct rm_record const *record) {
     struct rm_host_program *program = context;
     program->code.it->arrive(&program->passed, program->state, input, record);
 }
 
-static bool allocate(struct rm_host *host) {
+static bool host_allocate(struct rm_host *host) {
     struct rm_host_program *program = host->program;
     host->stream = calloc(program->code.it->stream_count + 1ul, sizeof *host->stream);
     return host->stream != NULL && rm_host_settings_allocate(&host->settings, program) &&
@@ -253,18 +253,19 @@ static void make_ready(struct rm_host *host) {
     host->inputs.next = RM_TURN_NONE;
     host->inputs.context = host->program;
     if (host->program->code.it->arrive != NULL && host->setup->input_count > 0)
-        host->inputs.arrive = arrive;
+        host->inputs.arrive = host_input_arrived;
     host->grant.pid = (uint64_t)getpid();
     rm_host_grant_forget(&host->grant);
 }
 
-static enum rm_code prepare(struct rm_host *host, struct rm_host_setup const *setup, struct rm_error *error) {
+static enum rm_code host_prepare_application(struct rm_host *host, struct rm_host_setup const *setup,
+                                             struct rm_error *error) {
     enum rm_code code = rm_host_program_open(setup, &host->program, error);
     if (code != RM_OK)
         return code;
     host->setup = &host->program->setup;
     host->tsc_hz = rm_tsc_hz_measure();
-    if (!allocate(host))
+    if (!host_allocate(host))
         return rm_fail(error, RM_E_NO_SPACE, "no memory for application \"%s\"", setup->name);
     make_ready(host);
     code = rm_host_segment_open(host, error);
@@ -279,7 +280,7 @@ enum rm_code rm_host_open(struct rm_host_setup const *setup, struct rm_host **ho
     struct rm_host *made = calloc(1, sizeof *made);
     if (made == NULL)
         return rm_fail(error, RM_E_NO_SPACE, "no memory for application \"%s\"", setup->name);
-    enum rm_code const code = prepare(made, setup, error);
+    enum rm_code const code = host_prepare_application(made, setup, error);
     if (code == RM_OK)
         *host = made;
     else

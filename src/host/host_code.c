@@ -33,7 +33,7 @@ static bool is_there(char path[PATH_MAX], char const *folder, char const *below,
 }
 
 /** Path of the shared object of that name. */
-static enum rm_code find(char const *name, char path[PATH_MAX], struct rm_error *error) {
+static enum rm_code host_code_find_path(char const *name, char path[PATH_MAX], struct rm_error *error) {
     char const *libexec = getenv("RINGMASTER_LIBEXEC");
     if (libexec != NULL && is_there(path, libexec, "", name))
         return RM_OK;
@@ -53,14 +53,14 @@ static bool good_name(char const *name) {
 }
 
 /** The i-th name over settings and readings, which share one folder of parameters. */
-static char const *name_of(struct rm_application_code const *code, uint32_t i) {
+static char const *setting_name_of(struct rm_application_code const *code, uint32_t i) {
     return i < code->setting_count ? code->settings[i].name : code->readings[i - code->setting_count].name;
 }
 
 static enum rm_code check_names(struct rm_application_code const *code, struct rm_error *error) {
     uint32_t const count = code->setting_count + code->reading_count;
     for (uint32_t i = 0; i < count; ++i) {
-        char const *name = name_of(code, i);
+        char const *name = setting_name_of(code, i);
         if (!good_name(name))
             return rm_fail(error, RM_E_CONFIG,
                            "the name \"%s\" of a setting or reading is not made of a-z, 0-9, _ and - alone",
@@ -70,7 +70,7 @@ static enum rm_code check_names(struct rm_application_code const *code, struct r
             return rm_fail(error, RM_E_CONFIG, "\"%s\" cannot be the name of a setting or reading: the host uses it",
                            name);
         for (uint32_t k = 0; k < i; ++k)
-            if (strcmp(name, name_of(code, k)) == 0)
+            if (strcmp(name, setting_name_of(code, k)) == 0)
                 return rm_fail(error, RM_E_CONFIG, "two settings or readings are called \"%s\"", name);
     }
     return RM_OK;
@@ -105,7 +105,7 @@ static enum rm_code check_arrays(struct rm_application_code const *code, struct 
             i < code->setting_count ? code->settings[i].is_array : code->readings[i - code->setting_count].is_array;
         if (is_array)
             return rm_fail(error, RM_E_CONFIG, "\"%s\" is an array, and there is no `length` that says of how many",
-                           name_of(code, i));
+                           setting_name_of(code, i));
     }
     return RM_OK;
 }
@@ -145,7 +145,7 @@ static enum rm_code check_settings(struct rm_host_code *loaded, struct rm_error 
     return RM_OK;
 }
 
-static enum rm_code check(struct rm_host_code *loaded, struct rm_error *error) {
+static enum rm_code host_code_check_loaded(struct rm_host_code *loaded, struct rm_error *error) {
     struct rm_application_code const *code = loaded->it;
     if (code->abi_version != RM_ABI_VERSION)
         return rm_fail(error, RM_E_VERSION, "built for ABI version %u, this is %u: build it again", code->abi_version,
@@ -177,7 +177,7 @@ enum rm_code rm_host_code_load(char const *code, struct rm_host_code *loaded, st
     if (strchr(code, '/') != NULL) {
         snprintf(path, sizeof path, "%s", code);
     } else {
-        enum rm_code const found = find(code, path, error);
+        enum rm_code const found = host_code_find_path(code, path, error);
         if (found != RM_OK)
             return found;
     }
@@ -188,7 +188,7 @@ enum rm_code rm_host_code_load(char const *code, struct rm_host_code *loaded, st
     struct rm_error reason;
     enum rm_code const checked = loaded->it == NULL
                                      ? rm_fail(&reason, RM_E_CONFIG, "exports no \"%s\"", RM_APPLICATION_SYMBOL)
-                                     : check(loaded, &reason);
+                                     : host_code_check_loaded(loaded, &reason);
     if (checked == RM_OK)
         return RM_OK;
     rm_host_code_unload(loaded);

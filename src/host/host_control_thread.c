@@ -36,9 +36,9 @@ struct rm_host_control_thread {
     pthread_t thread;
 };
 
-static void say(struct rm_host_control_thread *control_thread, char const *format, ...)
+static void host_control_thread_say(struct rm_host_control_thread *control_thread, char const *format, ...)
     __attribute__((format(printf, 2, 3)));
-static void say(struct rm_host_control_thread *control_thread, char const *format, ...) {
+static void host_control_thread_say(struct rm_host_control_thread *control_thread, char const *format, ...) {
     struct rm_host_setup const *setup = control_thread->host->setup;
     if (setup->say == NULL)
         return;
@@ -52,14 +52,14 @@ static void say(struct rm_host_control_thread *control_thread, char const *forma
 
 /* ── the server ── */
 
-static void post(struct rm_host_control_thread *control_thread, struct rm_host_server *server) {
+static void host_control_thread_post(struct rm_host_control_thread *control_thread, struct rm_host_server *server) {
     control_thread->leaving = control_thread->server;
     control_thread->server = server;
     atomic_store_explicit(&control_thread->host->posted, server, memory_order_release);
 }
 
 /** True when nothing of an earlier server is in use. Acquire: pairs with the release in rm_host_duty. */
-static bool let_go(struct rm_host_control_thread *control_thread) {
+static bool host_control_thread_let_go(struct rm_host_control_thread *control_thread) {
     if (control_thread->leaving == NULL)
         return true;
     if (atomic_load_explicit(&control_thread->host->taken, memory_order_acquire) != control_thread->server)
@@ -74,19 +74,19 @@ static void look_for_server(struct rm_host_control_thread *control_thread) {
     struct rm_host_server *server;
     struct rm_error error;
     if (rm_host_server_attach(setup, &server, &error) == RM_OK) {
-        say(control_thread, "the server of workspace \"%s\" is there", setup->workspace);
+        host_control_thread_say(control_thread, "the server of workspace \"%s\" is there", setup->workspace);
         control_thread->said.text[0] = '\0';
-        post(control_thread, server);
+        host_control_thread_post(control_thread, server);
         return;
     }
     if (strcmp(error.text, control_thread->said.text) == 0)
         return;
     control_thread->said = error;
-    say(control_thread, "waiting for the server: %s", error.text);
+    host_control_thread_say(control_thread, "waiting for the server: %s", error.text);
 }
 
 static void look_at_server(struct rm_host_control_thread *control_thread) {
-    if (!let_go(control_thread))
+    if (!host_control_thread_let_go(control_thread))
         return;
     if (control_thread->server == NULL) {
         look_for_server(control_thread);
@@ -94,8 +94,8 @@ static void look_at_server(struct rm_host_control_thread *control_thread) {
     }
     if (rm_host_server_lives(control_thread->server))
         return;
-    say(control_thread, "the server has gone: no steps until it is back");
-    post(control_thread, NULL);
+    host_control_thread_say(control_thread, "the server has gone: no steps until it is back");
+    host_control_thread_post(control_thread, NULL);
 }
 
 /** The people that run it must hear that it acts no more. */
@@ -106,8 +106,9 @@ static void tell_withdrawal(struct rm_host_control_thread *control_thread) {
         return;
     control_thread->withdrawn = now;
     if (now != RM_WITHDRAWN_NOT)
-        say(control_thread, "it may not act any more, because %s: look, then give the permission again",
-            rm_withdrawal_words((enum rm_withdrawal)now));
+        host_control_thread_say(control_thread,
+                                "it may not act any more, because %s: look, then give the permission again",
+                                rm_withdrawal_words((enum rm_withdrawal)now));
 }
 
 /* ── requests ── */
@@ -117,7 +118,8 @@ static bool same_requester(struct rm_request const *a, struct rm_request const *
 }
 
 /** The next request, which may be one that was taken for another proposal. */
-static bool take(struct rm_host_control_thread *control_thread, struct rm_request *request) {
+static bool host_control_thread_take_request(struct rm_host_control_thread *control_thread,
+                                             struct rm_request *request) {
     if (!control_thread->has_next)
         return rm_inbox_take(control_thread->inbox, request);
     *request = control_thread->next;
@@ -126,9 +128,9 @@ static bool take(struct rm_host_control_thread *control_thread, struct rm_reques
 }
 
 /** Takes what one requester asks for together; false when there are no requests. */
-static bool gather(struct rm_host_control_thread *control_thread) {
+static bool host_control_thread_gather(struct rm_host_control_thread *control_thread) {
     control_thread->request_count = 0;
-    if (!take(control_thread, &control_thread->request[0]))
+    if (!host_control_thread_take_request(control_thread, &control_thread->request[0]))
         return false;
     control_thread->request_count = 1;
     uint64_t const end = rm_monotonic_ns() + GATHER_NS;
@@ -152,19 +154,20 @@ static bool gather(struct rm_host_control_thread *control_thread) {
     return true;
 }
 
-static void refuse(struct rm_host_control_thread *control_thread, struct rm_request const *request,
-                   char const *reason) {
+static void host_control_thread_refuse(struct rm_host_control_thread *control_thread, struct rm_request const *request,
+                                       char const *reason) {
     rm_inbox_answer(control_thread->inbox, request, RM_VERDICT_REFUSED, reason);
     rm_counter_add(control_thread->host->counters, RM_APPLICATION_REFUSED, 1);
 }
 
 /** Puts a request's values into the proposal, or refuses it. */
-static bool consider(struct rm_host_control_thread *control_thread, struct rm_request const *request) {
+static bool host_control_thread_consider(struct rm_host_control_thread *control_thread,
+                                         struct rm_request const *request) {
     struct rm_host_settings *settings = &control_thread->host->settings;
     struct rm_parameter *parameter;
     char reason[RM_REASON_BYTES];
     if (!rm_inbox_judge(control_thread->inbox, request, &parameter, reason)) {
-        refuse(control_thread, request, reason);
+        host_control_thread_refuse(control_thread, request, reason);
         return false;
     }
     for (uint32_t i = 0; i < settings->count; ++i) {
@@ -173,23 +176,24 @@ static bool consider(struct rm_host_control_thread *control_thread, struct rm_re
         rm_host_settings_ask(settings, i, request->first, request->value, request->bytes);
         return true;
     }
-    refuse(control_thread, request, "not a setting");
+    host_control_thread_refuse(control_thread, request, "not a setting");
     return false;
 }
 
 /** One proposal, and what became of each of its requests. */
-static void propose(struct rm_host_control_thread *control_thread) {
+static void host_control_thread_propose(struct rm_host_control_thread *control_thread) {
     struct rm_host_settings *settings = &control_thread->host->settings;
     bool any = false;
     /* What was taken by an answer that came too late belongs to the stepping thread until then. */
     if (atomic_load_explicit(&settings->state, memory_order_acquire) == RM_PROPOSAL_TAKEN) {
         for (uint32_t i = 0; i < control_thread->request_count; ++i)
-            refuse(control_thread, &control_thread->request[i], "the application is still judging an earlier change");
+            host_control_thread_refuse(control_thread, &control_thread->request[i],
+                                       "the application is still judging an earlier change");
         return;
     }
     rm_host_settings_begin(settings);
     for (uint32_t i = 0; i < control_thread->request_count; ++i) {
-        control_thread->wanted[i] = consider(control_thread, &control_thread->request[i]);
+        control_thread->wanted[i] = host_control_thread_consider(control_thread, &control_thread->request[i]);
         any = any || control_thread->wanted[i];
     }
     if (!any)
@@ -202,11 +206,11 @@ static void propose(struct rm_host_control_thread *control_thread) {
         if (code == RM_OK)
             rm_inbox_answer(control_thread->inbox, &control_thread->request[i], RM_VERDICT_DONE, NULL);
         else
-            refuse(control_thread, &control_thread->request[i], error.text);
+            host_control_thread_refuse(control_thread, &control_thread->request[i], error.text);
     }
 }
 
-static void *run(void *argument) {
+static void *host_control_thread_run(void *argument) {
     struct rm_host_control_thread *control_thread = argument;
     uint64_t looked_ns = 0;
     while (!atomic_load_explicit(&control_thread->ending, memory_order_relaxed)) {
@@ -217,8 +221,8 @@ static void *run(void *argument) {
             tell_withdrawal(control_thread);
             rm_inbox_look(control_thread->inbox);
         }
-        while (gather(control_thread))
-            propose(control_thread);
+        while (host_control_thread_gather(control_thread))
+            host_control_thread_propose(control_thread);
         uint64_t const slept = rm_monotonic_ns();
         rm_inbox_wait(control_thread->inbox, SLEEP_NS);
         if (rm_monotonic_ns() - slept < SLEEP_NS / 2) // the doorbell rang, maybe for the first time
@@ -238,7 +242,7 @@ enum rm_code rm_host_control_thread_start(struct rm_host *host, struct rm_host_c
         free(made);
         return code;
     }
-    int const reason = pthread_create(&made->thread, NULL, run, made);
+    int const reason = pthread_create(&made->thread, NULL, host_control_thread_run, made);
     if (reason != 0) {
         rm_inbox_free(made->inbox);
         free(made);

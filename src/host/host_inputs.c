@@ -45,7 +45,7 @@ void rm_host_inputs_free(struct rm_host_inputs *inputs) {
 
 /** Looks at all inputs: true when all have a head, and then `*least` is the newest turn that all have reached. A
  * restarted count of turns is followed: it would otherwise have to reach the old one first. */
-static bool survey(struct rm_host_inputs *inputs, struct rm_clock_reading const *clock, rm_turn *least) {
+static bool host_inputs_survey(struct rm_host_inputs *inputs, struct rm_clock_reading const *clock, rm_turn *least) {
     uint64_t epochs = clock->turn_epoch;
     bool are_whole = inputs->count > 0;
     *least = RM_TURN_NONE;
@@ -63,8 +63,8 @@ static bool survey(struct rm_host_inputs *inputs, struct rm_clock_reading const 
 }
 
 /** The newest turn whose deadline has passed; without inputs, the newest that has begun. */
-static bool overdue(struct rm_host_inputs const *inputs, struct rm_clock_reading const *clock, uint64_t tsc,
-                    rm_turn *turn) {
+static bool host_inputs_are_overdue(struct rm_host_inputs const *inputs, struct rm_clock_reading const *clock,
+                                    uint64_t tsc, rm_turn *turn) {
     if (!clock->anchored)
         return false;
     rm_turn const now = rm_clock_turn(clock, tsc);
@@ -79,8 +79,8 @@ static bool overdue(struct rm_host_inputs const *inputs, struct rm_clock_reading
 static bool find_newest(struct rm_host_inputs *inputs, struct rm_clock_reading const *clock, uint64_t tsc,
                         rm_turn *newest, bool *late) {
     rm_turn whole = 0, passed = 0;
-    bool const are_whole = survey(inputs, clock, &whole);
-    bool const have_passed = overdue(inputs, clock, tsc, &passed);
+    bool const are_whole = host_inputs_survey(inputs, clock, &whole);
+    bool const have_passed = host_inputs_are_overdue(inputs, clock, tsc, &passed);
     *late = have_passed && inputs->count > 0 && (!are_whole || passed > whole);
     *newest = are_whole && !*late ? whole : passed;
     return are_whole || have_passed;
@@ -117,7 +117,7 @@ static void await_all(struct rm_host_inputs *inputs) {
 }
 
 /** Which turn is waited for, while nothing of it has come: the next, or a later one where that is over already. */
-static bool choose(struct rm_host_inputs *inputs, struct rm_clock_reading const *clock, uint64_t tsc) {
+static bool host_inputs_choose(struct rm_host_inputs *inputs, struct rm_clock_reading const *clock, uint64_t tsc) {
     rm_turn newest;
     bool late;
     bool const found = find_newest(inputs, clock, tsc, &newest, &late);
@@ -136,7 +136,7 @@ static bool choose(struct rm_host_inputs *inputs, struct rm_clock_reading const 
 }
 
 /** Reads a record that its stream has, or has skipped, and hands it on. */
-static void take(struct rm_host_inputs *inputs, uint32_t i) {
+static void host_inputs_take_record(struct rm_host_inputs *inputs, uint32_t i) {
     ++inputs->seen_count;
     if (rm_stream_read(&inputs->view[i], inputs->turn, &inputs->record[i]) != RM_READ_OK)
         return;
@@ -146,7 +146,7 @@ static void take(struct rm_host_inputs *inputs, uint32_t i) {
 }
 
 /** One look at all that are waited for. False when one of them counts turns anew: this turn comes to an end then. */
-static bool look(struct rm_host_inputs *inputs, struct rm_host_due *due) {
+static bool host_inputs_look(struct rm_host_inputs *inputs, struct rm_host_due *due) {
     bool good = true;
     uint32_t left = 0;
     uint32_t const count = inputs->pending_count;
@@ -162,7 +162,7 @@ static bool look(struct rm_host_inputs *inputs, struct rm_host_due *due) {
         }
         if (left == 0 && k + 1 == count)
             due->seen_tsc = rm_tsc();
-        take(inputs, i);
+        host_inputs_take_record(inputs, i);
     }
     inputs->pending_count = left;
     return good;
@@ -170,13 +170,13 @@ static bool look(struct rm_host_inputs *inputs, struct rm_host_due *due) {
 
 bool rm_host_inputs_collect(struct rm_host_inputs *inputs, struct rm_clock_reading const *clock, uint64_t tsc,
                             struct rm_host_due *due) {
-    if (inputs->seen_count == 0 && !choose(inputs, clock, tsc))
+    if (inputs->seen_count == 0 && !host_inputs_choose(inputs, clock, tsc))
         return false;
-    bool const good = look(inputs, due) && clock->turn_epoch == inputs->clock_epoch;
+    bool const good = host_inputs_look(inputs, due) && clock->turn_epoch == inputs->clock_epoch;
     due->late = inputs->pending_count > 0;
     if (due->late) {
         rm_turn passed;
-        bool const is_over = overdue(inputs, clock, tsc, &passed) && passed >= inputs->turn;
+        bool const is_over = host_inputs_are_overdue(inputs, clock, tsc, &passed) && passed >= inputs->turn;
         bool const restarts = !good && inputs->seen_count > 0;
         if (!is_over && !restarts)
             return false;

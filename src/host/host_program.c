@@ -72,7 +72,7 @@ static bool is_array(struct rm_application_code const *code, bool is_reading, ui
 }
 
 /** Where each of a list begins, and how long it is. */
-static enum rm_code lay_out(struct rm_host_program *program, bool is_reading, struct rm_error *error) {
+static enum rm_code lay_out_program(struct rm_host_program *program, bool is_reading, struct rm_error *error) {
     struct rm_application_code const *code = program->code.it;
     uint32_t const count = is_reading ? code->reading_count : code->setting_count;
     uint32_t *at = calloc(count + 1ul, sizeof *at), *length = calloc(count + 1ul, sizeof *length);
@@ -93,10 +93,10 @@ static enum rm_code lay_out(struct rm_host_program *program, bool is_reading, st
     return RM_OK;
 }
 
-static enum rm_code allocate(struct rm_host_program *program, struct rm_error *error) {
-    enum rm_code code = lay_out(program, false, error);
+static enum rm_code host_program_allocate(struct rm_host_program *program, struct rm_error *error) {
+    enum rm_code code = lay_out_program(program, false, error);
     if (code == RM_OK)
-        code = lay_out(program, true, error);
+        code = lay_out_program(program, true, error);
     if (code != RM_OK)
         return code;
     size_t const state = (program->code.it->state_bytes + RM_CACHE_LINE) / RM_CACHE_LINE * RM_CACHE_LINE;
@@ -233,7 +233,8 @@ enum rm_code rm_host_program_set(struct rm_host_program *program, char const *se
 
 /* ── life ── */
 
-static enum rm_code make(struct rm_host_program *program, struct rm_host_setup const *setup, struct rm_error *error) {
+static enum rm_code host_program_make(struct rm_host_program *program, struct rm_host_setup const *setup,
+                                      struct rm_error *error) {
     enum rm_code code = rm_host_setup_copy(&program->setup, setup, error);
     if (code == RM_OK)
         code = rm_host_code_load(setup->code, &program->code, error);
@@ -242,7 +243,7 @@ static enum rm_code make(struct rm_host_program *program, struct rm_host_setup c
     if (code == RM_OK)
         code = open_code(program, error);
     if (code == RM_OK)
-        code = allocate(program, error);
+        code = host_program_allocate(program, error);
     return code == RM_OK ? first_values(program, error) : code;
 }
 
@@ -251,7 +252,7 @@ enum rm_code rm_host_program_open(struct rm_host_setup const *setup, struct rm_h
     struct rm_host_program *made = calloc(1, sizeof *made);
     if (made == NULL)
         return rm_fail(error, RM_E_NO_SPACE, "no memory for application \"%s\"", setup->name);
-    enum rm_code const code = make(made, setup, error);
+    enum rm_code const code = host_program_make(made, setup, error);
     if (code == RM_OK)
         *program = made;
     else

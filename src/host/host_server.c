@@ -11,8 +11,8 @@
 
 enum { SUPPLIES_MAX = 4096 };
 
-static void const *find(struct rm_host_server *server, enum rm_object_kind kind, char const *name,
-                        struct rm_object const **object, struct rm_error *error) {
+static void const *host_server_find_object(struct rm_host_server *server, enum rm_object_kind kind, char const *name,
+                                           struct rm_object const **object, struct rm_error *error) {
     void const *memory;
     if (rm_workspace_find(server->workspace, kind, name, object, &memory, error) != RM_OK)
         return NULL;
@@ -24,10 +24,10 @@ static enum rm_code find_grant(struct rm_host_server *server, struct rm_host_set
     struct rm_object const *object;
     char name[RM_NAME_BYTES];
     snprintf(name, sizeof name, "grant/%s", setup->name);
-    server->clock = find(server, RM_OBJECT_CLOCK, "clock", &object, error);
+    server->clock = host_server_find_object(server, RM_OBJECT_CLOCK, "clock", &object, error);
     if (server->clock == NULL)
         return RM_E_NOT_FOUND;
-    server->grant = find(server, RM_OBJECT_GRANT, name, &object, NULL);
+    server->grant = host_server_find_object(server, RM_OBJECT_GRANT, name, &object, NULL);
     if (server->grant == NULL)
         return rm_fail(error, RM_E_NOT_FOUND,
                        "the server of workspace \"%s\" runs without an application \"%s\": restart it with the "
@@ -55,9 +55,9 @@ static uint32_t number_of(char const *names, size_t bytes, char const *wanted) {
 static enum rm_code find_supplies(struct rm_host_server *server, struct rm_host_setup const *setup,
                                   struct rm_error *error) {
     struct rm_object const *sent, *names, *state;
-    server->sent = find(server, RM_OBJECT_SETPOINTS, "setpoints/sent", &sent, error);
-    char const *text = find(server, RM_OBJECT_TEXT, "supply/names", &names, error);
-    server->supply_state = find(server, RM_OBJECT_PARAMETER, "supply/state", &state, error);
+    server->sent = host_server_find_object(server, RM_OBJECT_SETPOINTS, "setpoints/sent", &sent, error);
+    char const *text = host_server_find_object(server, RM_OBJECT_TEXT, "supply/names", &names, error);
+    server->supply_state = host_server_find_object(server, RM_OBJECT_PARAMETER, "supply/state", &state, error);
     if (server->sent == NULL || text == NULL || server->supply_state == NULL)
         return RM_E_NOT_FOUND;
     uint64_t const count = server->sent->actuator_count;

@@ -52,7 +52,7 @@ static void complete_command(struct rm_host_settings *settings) {
 }
 
 /** Those that differ become what was proposed. */
-static uint32_t change(struct rm_host_settings *settings, struct rm_stamp stamp) {
+static uint32_t host_settings_change(struct rm_host_settings *settings, struct rm_stamp stamp) {
     uint32_t changed = 0;
     rm_group_begin(settings->group);
     for (uint32_t i = 0; i < settings->count; ++i) {
@@ -83,7 +83,7 @@ uint32_t rm_host_settings_take(struct rm_host_settings *settings, struct rm_host
     settings->reason = (struct rm_error){.code = RM_E_ARGUMENT, .text = "the application does not accept it"};
     bool const accepted =
         code->accept == NULL || code->accept(&program->passed, program->state, settings->proposed, &settings->reason);
-    uint32_t const changed = accepted ? change(settings, stamp) : 0;
+    uint32_t const changed = accepted ? host_settings_change(settings, stamp) : 0;
     if (changed > 0)
         rm_host_permissions_note(settings, program, stamp);
     atomic_store_explicit(&settings->state, accepted ? RM_PROPOSAL_ACCEPTED : RM_PROPOSAL_REFUSED,
@@ -92,7 +92,7 @@ uint32_t rm_host_settings_take(struct rm_host_settings *settings, struct rm_host
 }
 
 /** Waits until the command is answered; false when the time is over. Acquire: pairs with rm_host_settings_take. */
-static bool answered(struct rm_host_settings *settings, uint64_t timeout_ns) {
+static bool host_settings_are_answered(struct rm_host_settings *settings, uint64_t timeout_ns) {
     struct timespec const nap = {.tv_nsec = NAP_NS};
     uint64_t const end = rm_monotonic_ns() + timeout_ns;
     for (;;) {
@@ -122,13 +122,13 @@ void rm_host_settings_ask(struct rm_host_settings *settings, uint32_t setting, u
 enum rm_code rm_host_settings_propose(struct rm_host_settings *settings, uint64_t timeout_ns, struct rm_error *error) {
     uint32_t posted = RM_PROPOSAL_POSTED;
     atomic_store_explicit(&settings->state, posted, memory_order_release);
-    if (!answered(settings, timeout_ns)) {
+    if (!host_settings_are_answered(settings, timeout_ns)) {
         /* Taken just now: then `accept` is at work, and the answer will come. */
         if (atomic_compare_exchange_strong_explicit(&settings->state, &posted, RM_PROPOSAL_FREE, memory_order_relaxed,
                                                     memory_order_relaxed))
             return rm_fail(error, RM_E_BUSY, "the application has been inside of one step for longer than %.1f s",
                            (double)timeout_ns * 1e-9);
-        if (!answered(settings, timeout_ns))
+        if (!host_settings_are_answered(settings, timeout_ns))
             return rm_fail(error, RM_E_BUSY, "the application does not come back from judging it");
     }
     bool const accepted = atomic_load_explicit(&settings->state, memory_order_acquire) == RM_PROPOSAL_ACCEPTED;

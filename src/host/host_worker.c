@@ -18,7 +18,7 @@ struct rm_host_worker {
     pthread_t thread;
 };
 
-static void *run(void *argument) {
+static void *host_worker_run(void *argument) {
     struct rm_host_worker *worker = argument;
     rm_background_enter();
     while (!atomic_load_explicit(&worker->ending, memory_order_relaxed)) {
@@ -37,7 +37,7 @@ enum rm_code rm_host_worker_start(struct rm_host_program const *program, struct 
     if (made == NULL)
         return rm_fail(error, RM_E_NO_SPACE, "no memory for a thread");
     made->program = program;
-    int const reason = pthread_create(&made->thread, NULL, run, made);
+    int const reason = pthread_create(&made->thread, NULL, host_worker_run, made);
     if (reason != 0) {
         free(made);
         return rm_fail(error, RM_E_SYSTEM, "no thread: %s", strerror(reason));

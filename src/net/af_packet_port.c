@@ -35,12 +35,12 @@ struct af_packet_port {
     _Atomic uint64_t unsent; /**< refused by the kernel for another reason than a full queue */
 };
 
-static struct af_packet_port *self(struct rm_port *port) { return (struct af_packet_port *)port; }
+static struct af_packet_port *af_packet_port_self(struct rm_port *port) { return (struct af_packet_port *)port; }
 
 static bool will_pass(int why) { return why == EAGAIN || why == ENOBUFS || why == EINTR; }
 
 static uint32_t af_packet_send(struct rm_port *port, uint16_t queue, struct rm_burst *burst) {
-    struct af_packet_port *const packet = self(port);
+    struct af_packet_port *const packet = af_packet_port_self(port);
     if (queue >= packet->sender_count)
         return 0;
     struct rm_burst gone = *burst;
@@ -52,7 +52,7 @@ static uint32_t af_packet_send(struct rm_port *port, uint16_t queue, struct rm_b
 }
 
 static void af_packet_totals(struct rm_port *port, struct rm_port_statistics *totals) {
-    struct af_packet_port *const packet = self(port);
+    struct af_packet_port *const packet = af_packet_port_self(port);
     for (uint32_t i = 0; i < packet->socket_count; ++i)
         packet->missed += rm_packet_socket_take_drops(packet->sockets[i]);
     rm_dpdk_device_totals(&packet->base.device, totals);
@@ -63,10 +63,10 @@ static void af_packet_totals(struct rm_port *port, struct rm_port_statistics *to
 
 static void af_packet_close(struct rm_port *port) {
     rm_dpdk_port_close(port);
-    for (uint32_t i = 0; i < self(port)->sender_count; ++i)
-        close(self(port)->senders[i]);
-    if (self(port)->interface >= 0)
-        close(self(port)->interface);
+    for (uint32_t i = 0; i < af_packet_port_self(port)->sender_count; ++i)
+        close(af_packet_port_self(port)->senders[i]);
+    if (af_packet_port_self(port)->interface >= 0)
+        close(af_packet_port_self(port)->interface);
 }
 
 static struct rm_port_ops const af_packet_ops = {.framing = RM_FRAMING_ETHERNET,
@@ -80,7 +80,8 @@ static struct rm_port_ops const af_packet_ops = {.framing = RM_FRAMING_ETHERNET,
                                                  .close = af_packet_close};
 
 /** Also finds the interface's index. */
-static enum rm_code check(struct rm_port_config const *config, uint32_t *interface_index, struct rm_error *error) {
+static enum rm_code af_packet_port_check(struct rm_port_config const *config, uint32_t *interface_index,
+                                         struct rm_error *error) {
     enum rm_code const code = rm_interface_find(config, interface_index, error);
     if (code != RM_OK)
         return code;
@@ -130,8 +131,8 @@ static void discard_waiting(struct af_packet_port *packet) {
 /** Makes the driver's device. A slot holds the longest frame, a buffer a slot. The driver takes slots to lie one after
  * the other through all blocks, so blocks hold nothing else, and must be whole pages: four slots of 1024 bytes'
  * multiple are. */
-static enum rm_code make_device(struct af_packet_port *packet, struct rm_port_config const *config,
-                                struct rm_error *error) {
+static enum rm_code make_af_packet_device(struct af_packet_port *packet, struct rm_port_config const *config,
+                                          struct rm_error *error) {
     uint32_t const wanted_bytes = rm_longest_frame(config) + SLOT_HEADER_BYTES;
     uint32_t const slot_bytes =
         wanted_bytes < SLOT_BYTES ? SLOT_BYTES : (wanted_bytes + SLOT_UNIT - 1) / SLOT_UNIT * SLOT_UNIT;
@@ -159,10 +160,10 @@ static enum rm_code open_senders(struct af_packet_port *packet, struct rm_port_c
     return RM_OK;
 }
 
-static enum rm_code open_device(struct af_packet_port *packet, struct rm_port_config const *config,
-                                struct rm_error *error) {
+static enum rm_code open_af_packet_device(struct af_packet_port *packet, struct rm_port_config const *config,
+                                          struct rm_error *error) {
     packet->interface = -1;
-    enum rm_code code = make_device(packet, config, error);
+    enum rm_code code = make_af_packet_device(packet, config, error);
     if (code != RM_OK)
         return code;
     packet->socket_count = rm_packet_sockets_find(packet->interface_index, packet->sockets);
@@ -183,14 +184,14 @@ static enum rm_code open_device(struct af_packet_port *packet, struct rm_port_co
 enum rm_code rm_af_packet_port_open(struct rm_port_config const *config, struct rm_port **port,
                                     struct rm_error *error) {
     uint32_t interface_index = 0;
-    enum rm_code code = check(config, &interface_index, error);
+    enum rm_code code = af_packet_port_check(config, &interface_index, error);
     if (code != RM_OK)
         return code;
     struct rm_port *const made = rm_port_new(sizeof(struct af_packet_port), &af_packet_ops, config, error);
     if (made == NULL)
         return RM_E_NO_SPACE;
-    self(made)->interface_index = interface_index;
-    code = open_device(self(made), config, error);
+    af_packet_port_self(made)->interface_index = interface_index;
+    code = open_af_packet_device(af_packet_port_self(made), config, error);
     if (code == RM_OK)
         *port = made;
     else

@@ -31,18 +31,18 @@ struct af_xdp_port {
     struct rm_xdp_sockets sockets; /**< the driver's */
 };
 
-static struct af_xdp_port *self(struct rm_port *port) { return (struct af_xdp_port *)port; }
+static struct af_xdp_port *af_xdp_port_self(struct rm_port *port) { return (struct af_xdp_port *)port; }
 
 static void af_xdp_totals(struct rm_port *port, struct rm_port_statistics *totals) {
-    rm_dpdk_device_totals(&self(port)->base.device, totals);
-    totals->link_up = rm_interface_up(self(port)->interface, self(port)->interface_index);
+    rm_dpdk_device_totals(&af_xdp_port_self(port)->base.device, totals);
+    totals->link_up = rm_interface_up(af_xdp_port_self(port)->interface, af_xdp_port_self(port)->interface_index);
 }
 
 /** The driver takes its program off the interface. */
 static void af_xdp_close(struct rm_port *port) {
     rm_dpdk_port_close(port);
-    rm_xdp_sockets_close(&self(port)->sockets);
-    close(self(port)->interface);
+    rm_xdp_sockets_close(&af_xdp_port_self(port)->sockets);
+    close(af_xdp_port_self(port)->interface);
 }
 
 static struct rm_port_ops const af_xdp_ops = {.framing = RM_FRAMING_ETHERNET,
@@ -56,7 +56,8 @@ static struct rm_port_ops const af_xdp_ops = {.framing = RM_FRAMING_ETHERNET,
                                               .close = af_xdp_close};
 
 /** Also finds the interface's index. */
-static enum rm_code check(struct rm_port_config const *config, uint32_t *interface_index, struct rm_error *error) {
+static enum rm_code af_xdp_port_check(struct rm_port_config const *config, uint32_t *interface_index,
+                                      struct rm_error *error) {
     enum rm_code const code = rm_interface_find(config, interface_index, error);
     if (code != RM_OK)
         return code;
@@ -106,7 +107,8 @@ static void withdraw_unregistered(struct rte_mempool *pool) {
 }
 
 /** Makes the driver's device, which loads our program from a file in memory. */
-static enum rm_code make_device(struct af_xdp_port *xdp, struct rm_port_config const *config, struct rm_error *error) {
+static enum rm_code make_af_xdp_device(struct af_xdp_port *xdp, struct rm_port_config const *config,
+                                       struct rm_error *error) {
     int const program = rm_xdp_claim_file();
     if (program < 0)
         return rm_fail(error, RM_E_SYSTEM, "port '%s': cannot make a file in memory: %s", config->name,
@@ -136,15 +138,16 @@ static enum rm_code make_device(struct af_xdp_port *xdp, struct rm_port_config c
 /** The kernel lets a queue go some time after its last socket was closed, by this process or one that has just died. */
 static enum rm_code make_device_with_retries(struct af_xdp_port *xdp, struct rm_port_config const *config,
                                              struct rm_error *error) {
-    enum rm_code code = make_device(xdp, config, error);
+    enum rm_code code = make_af_xdp_device(xdp, config, error);
     for (int tries = 1; code == RM_E_SYSTEM && tries < TRIES; ++tries) {
         usleep(TRY_AGAIN_US);
-        code = make_device(xdp, config, error);
+        code = make_af_xdp_device(xdp, config, error);
     }
     return code;
 }
 
-static enum rm_code open_device(struct af_xdp_port *xdp, struct rm_port_config const *config, struct rm_error *error) {
+static enum rm_code open_af_xdp_device(struct af_xdp_port *xdp, struct rm_port_config const *config,
+                                       struct rm_error *error) {
     enum rm_code code = rm_xdp_claim_clear(config, xdp->interface_index, error);
     if (code != RM_OK)
         return code;
@@ -164,14 +167,14 @@ static enum rm_code open_device(struct af_xdp_port *xdp, struct rm_port_config c
 
 enum rm_code rm_af_xdp_port_open(struct rm_port_config const *config, struct rm_port **port, struct rm_error *error) {
     uint32_t interface_index = 0;
-    enum rm_code code = check(config, &interface_index, error);
+    enum rm_code code = af_xdp_port_check(config, &interface_index, error);
     if (code != RM_OK)
         return code;
     struct rm_port *const made = rm_port_new(sizeof(struct af_xdp_port), &af_xdp_ops, config, error);
     if (made == NULL)
         return RM_E_NO_SPACE;
-    self(made)->interface_index = interface_index;
-    code = open_device(self(made), config, error);
+    af_xdp_port_self(made)->interface_index = interface_index;
+    code = open_af_xdp_device(af_xdp_port_self(made), config, error);
     if (code == RM_OK)
         *port = made;
     else

@@ -79,7 +79,7 @@ static struct pairing const pairings[] = {
     {"virtio_user", {RM_PORT_VIRTIO_USER, RM_PORT_VHOST}, SENDER, configure_vhost},
 };
 
-static bool configure(struct endpoints *endpoints, char const *kind) {
+static bool configure_endpoints(struct endpoints *endpoints, char const *kind) {
     for (size_t i = 0; i < sizeof pairings / sizeof pairings[0]; ++i) {
         struct pairing const *const pairing = &pairings[i];
         if (strcmp(kind, pairing->word) != 0)
@@ -103,7 +103,7 @@ bool endpoints_make(struct endpoints *endpoints, char const *kind) {
     *endpoints = (struct endpoints){.veth = {.holder = {-1, -1}}};
     endpoints->shared =
         mmap(NULL, sizeof *endpoints->shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (endpoints->shared == MAP_FAILED || !configure(endpoints, kind))
+    if (endpoints->shared == MAP_FAILED || !configure_endpoints(endpoints, kind))
         return false;
     return !endpoints->has_veth || rm_veth_pair_make(&endpoints->veth);
 }
@@ -137,7 +137,7 @@ void endpoints_begin(struct endpoints *endpoints) {
         atomic_store(&endpoints->shared->openings[end], 0);
 }
 
-static void start_net(void) {
+static void start_conformance_net(void) {
     struct rm_net_config const config = {.prefix = "ringmaster-tests"};
     struct rm_error error;
     if (rm_net_start(&config, &error) != RM_OK)
@@ -159,7 +159,7 @@ pid_t endpoints_start(struct endpoints *endpoints, int end, script *act) {
     expect(getppid() == parent, "the test that started this process to live");
     if (endpoints->has_veth)
         expect(rm_veth_pair_enter(&endpoints->veth, endpoints->together ? 0 : end), "the namespace to be entered");
-    start_net();
+    start_conformance_net();
     act(endpoints, end);
     rm_net_stop();
     _exit(0);

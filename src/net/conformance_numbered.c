@@ -75,8 +75,8 @@ static uint32_t header_bytes(struct endpoints const *endpoints, struct rm_port c
 }
 
 /** Writes datagram number `next` and returns its length. */
-static uint32_t make(struct endpoints const *endpoints, struct rm_port const *port, struct numbered const *numbered,
-                     uint8_t *data) {
+static uint32_t make_numbered_frame(struct endpoints const *endpoints, struct rm_port const *port,
+                                    struct numbered const *numbered, uint8_t *data) {
     uint32_t const length = length_of(port, numbered);
     uint32_t const header = header_bytes(endpoints, port);
     memset(data, (int)(numbered->next * 31), length);
@@ -92,7 +92,7 @@ static uint32_t make(struct endpoints const *endpoints, struct rm_port const *po
 void numbered_fill(struct endpoints const *endpoints, struct rm_port *port, struct numbered *numbered,
                    struct rm_burst *burst) {
     for (uint32_t i = 0; i < burst->count; ++i, ++numbered->next)
-        burst->length[i] = make(endpoints, port, numbered, burst->data[i]);
+        burst->length[i] = make_numbered_frame(endpoints, port, numbered, burst->data[i]);
 }
 
 static uint64_t number_in(struct endpoints const *endpoints, struct rm_port const *port, uint8_t const *data) {
@@ -110,7 +110,7 @@ void numbered_check(struct endpoints const *endpoints, struct rm_port *port, str
         if (number == 0 || numbered->any || (numbered->lossy && number > numbered->next))
             numbered->next = number;
         numbered->any = false;
-        uint32_t const length = make(endpoints, port, numbered, wanted);
+        uint32_t const length = make_numbered_frame(endpoints, port, numbered, wanted);
         if (burst->length[i] != length || memcmp(burst->data[i], wanted, length) != 0) {
             char text[96];
             snprintf(text, sizeof text, "datagram %lu of %u bytes as it was sent, not %u others", numbered->next,

@@ -7,7 +7,7 @@
 #include "net/dpdk_device.h"
 
 /** A burst's handles are its mbufs. */
-static struct rte_mbuf **mbufs(struct rm_burst *burst) { return (struct rte_mbuf **)burst->handle; }
+static struct rte_mbuf **burst_mbufs(struct rm_burst *burst) { return (struct rte_mbuf **)burst->handle; }
 
 static bool checksum_good(struct rte_mbuf const *mbuf) {
     return (mbuf->ol_flags & (RTE_MBUF_F_RX_IP_CKSUM_MASK | RTE_MBUF_F_RX_L4_CKSUM_MASK)) ==
@@ -20,7 +20,7 @@ enum { TO_SECOND_LEVEL = 2 }; /* of __builtin_prefetch: prefetcht1 */
  * card that writes into the cache makes this needless, and harmless. Four lines for each of 64 packets: the second
  * level has room for so many at once, the first has not, and waits (50 against 29 ns a packet with 8 instruments,
  * cold). */
-static void fetch(struct rte_mbuf const *mbuf) {
+static void fetch_mbuf(struct rte_mbuf const *mbuf) {
     uint8_t const *const frame = (uint8_t const *)(mbuf + 1) + RTE_PKTMBUF_HEADROOM;
     __builtin_prefetch(mbuf, 0, TO_SECOND_LEVEL);
     __builtin_prefetch(frame, 0, TO_SECOND_LEVEL);
@@ -30,9 +30,9 @@ static void fetch(struct rte_mbuf const *mbuf) {
 
 uint32_t rm_dpdk_device_show(struct rm_burst *burst, uint32_t count) {
     for (uint32_t i = 0; i < count; ++i)
-        fetch(mbufs(burst)[i]);
+        fetch_mbuf(burst_mbufs(burst)[i]);
     for (uint32_t i = 0; i < count; ++i) {
-        struct rte_mbuf *const mbuf = mbufs(burst)[i];
+        struct rte_mbuf *const mbuf = burst_mbufs(burst)[i];
         burst->data[i] = rte_pktmbuf_mtod(mbuf, uint8_t *);
         burst->length[i] = mbuf->data_len;
         burst->checksum_good[i] = checksum_good(mbuf);
@@ -41,7 +41,7 @@ uint32_t rm_dpdk_device_show(struct rm_burst *burst, uint32_t count) {
 }
 
 uint32_t rm_dpdk_device_receive(struct rm_dpdk_device const *device, uint16_t queue, struct rm_burst *burst) {
-    return rm_dpdk_device_show(burst, rte_eth_rx_burst(device->id, queue, mbufs(burst), RM_BURST));
+    return rm_dpdk_device_show(burst, rte_eth_rx_burst(device->id, queue, burst_mbufs(burst), RM_BURST));
 }
 
 uint32_t rm_dpdk_device_discard(struct rm_dpdk_device const *device, uint16_t queue) {
@@ -52,23 +52,23 @@ uint32_t rm_dpdk_device_discard(struct rm_dpdk_device const *device, uint16_t qu
 }
 
 /** Which skips the NULLs that rm_port_punt has left. */
-void rm_dpdk_device_release(struct rm_burst *burst) { rte_pktmbuf_free_bulk(mbufs(burst), burst->count); }
+void rm_dpdk_device_release(struct rm_burst *burst) { rte_pktmbuf_free_bulk(burst_mbufs(burst), burst->count); }
 
 uint32_t rm_dpdk_device_reserve(struct rm_dpdk_device const *device, struct rm_burst *burst, uint32_t count) {
     assert(count <= RM_BURST);
-    while (count != 0 && rte_pktmbuf_alloc_bulk(device->pool, mbufs(burst), count) != 0)
+    while (count != 0 && rte_pktmbuf_alloc_bulk(device->pool, burst_mbufs(burst), count) != 0)
         count /= 2; // all or nothing: what is left of a dry pool is found in a few steps
     for (uint32_t i = 0; i < count; ++i)
-        burst->data[i] = rte_pktmbuf_mtod(mbufs(burst)[i], uint8_t *);
+        burst->data[i] = rte_pktmbuf_mtod(burst_mbufs(burst)[i], uint8_t *);
     return count;
 }
 
 uint32_t rm_dpdk_device_send(struct rm_dpdk_device const *device, uint16_t queue, struct rm_burst *burst) {
     for (uint32_t i = 0; i < burst->count; ++i) {
-        struct rte_mbuf *const mbuf = mbufs(burst)[i];
+        struct rte_mbuf *const mbuf = burst_mbufs(burst)[i];
         assert(burst->length[i] > 0 && burst->length[i] <= device->buffer_bytes);
         mbuf->data_len = (uint16_t)burst->length[i];
         mbuf->pkt_len = burst->length[i];
     }
-    return rte_eth_tx_burst(device->id, queue, mbufs(burst), (uint16_t)burst->count);
+    return rte_eth_tx_burst(device->id, queue, burst_mbufs(burst), (uint16_t)burst->count);
 }

@@ -100,8 +100,8 @@ static int set_up_queues(struct rm_dpdk_device const *device, struct rm_dpdk_wan
 }
 
 /** "DPDK refuses WHAT", with its reasons. */
-static enum rm_code refused(struct rm_port_config const *config, int result, char const *what, uint32_t number,
-                            struct rm_error *error) {
+static enum rm_code device_refused(struct rm_port_config const *config, int result, char const *what, uint32_t number,
+                                   struct rm_error *error) {
     char words[RM_DPDK_WORDS_BYTES];
     rm_dpdk_log_words(words);
     return rm_fail(error, RM_E_SYSTEM, "port '%s': DPDK refuses %s %u (%s): %s", config->name, what, number,
@@ -115,13 +115,13 @@ static enum rm_code make_queues(struct rm_dpdk_device *device, struct rm_port_co
         rm_rss_ask(&wants->steer->rss, &conf);
     int result = rte_eth_dev_configure(device->id, device->receive_queues, device->send_queues, &conf);
     if (result != 0)
-        return refused(config, result, "queues:", device->receive_queues, error);
+        return device_refused(config, result, "queues:", device->receive_queues, error);
     result = set_mtu(device, config, wants);
     if (result != 0)
-        return refused(config, result, "a longest frame of", config->longest_frame, error);
+        return device_refused(config, result, "a longest frame of", config->longest_frame, error);
     result = set_up_queues(device, wants);
     if (result != 0)
-        return refused(config, result, "queues:", device->receive_queues, error);
+        return device_refused(config, result, "queues:", device->receive_queues, error);
     return RM_OK;
 }
 

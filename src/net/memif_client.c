@@ -7,15 +7,15 @@
 
 enum { PAGE_BYTES = 4096 };
 
-static uint64_t whole(uint64_t bytes, uint64_t unit) { return (bytes + unit - 1) / unit * unit; }
+static uint64_t round_up_to_page(uint64_t bytes, uint64_t unit) { return (bytes + unit - 1) / unit * unit; }
 
 static uint64_t ring_bytes(struct rm_memif_offer const *offer) {
-    return whole(rm_memif_ring_bytes(offer->slots_log2), RM_MEMIF_LINE_BYTES);
+    return round_up_to_page(rm_memif_ring_bytes(offer->slots_log2), RM_MEMIF_LINE_BYTES);
 }
 
 /** Region 0: all rings, those to the server first, then all buffers in the same order. */
 static uint64_t buffers_at(struct rm_memif_offer const *offer) {
-    return whole((offer->send_rings + offer->receive_rings) * ring_bytes(offer), PAGE_BYTES);
+    return round_up_to_page((offer->send_rings + offer->receive_rings) * ring_bytes(offer), PAGE_BYTES);
 }
 
 uint64_t rm_memif_offer_bytes(struct rm_memif_offer const *offer) {
@@ -40,7 +40,7 @@ static void place_ring(struct rm_memif_place *place, struct rm_memif_offer const
     *buffers += (uint64_t)place->slots * place->stride;
 }
 
-static uint16_t fewer(uint16_t ours, uint16_t last_of_theirs) {
+static uint16_t fewer_rings(uint16_t ours, uint16_t last_of_theirs) {
     return last_of_theirs < ours ? (uint16_t)(last_of_theirs + 1) : ours;
 }
 
@@ -52,8 +52,8 @@ char const *rm_memif_client_greeted(struct rm_memif_client *client, struct rm_me
     if (hello->lowest_version > RM_MEMIF_VERSION || hello->highest_version < RM_MEMIF_VERSION)
         return "only version 2.0 of memif is spoken here";
     struct rm_memif_offer agreed = *client->offer;
-    agreed.send_rings = fewer(agreed.send_rings, hello->last_ring_to_server);
-    agreed.receive_rings = fewer(agreed.receive_rings, hello->last_ring_to_client);
+    agreed.send_rings = fewer_rings(agreed.send_rings, hello->last_ring_to_server);
+    agreed.receive_rings = fewer_rings(agreed.receive_rings, hello->last_ring_to_client);
     if (agreed.slots_log2 > hello->most_slots_log2)
         agreed.slots_log2 = hello->most_slots_log2;
     client->region_file = rm_memif_regions_make(&channel->regions, rm_memif_offer_bytes(&agreed));
@@ -68,8 +68,8 @@ char const *rm_memif_client_greeted(struct rm_memif_client *client, struct rm_me
     return NULL;
 }
 
-static struct rm_memif_message announce(struct rm_memif_channel const *channel, struct rm_memif_place const *place,
-                                        uint32_t index) {
+static struct rm_memif_message memif_ring_announcement(struct rm_memif_channel const *channel,
+                                                       struct rm_memif_place const *place, uint32_t index) {
     struct rm_memif_message message = {.type = RM_MEMIF_ADD_RING};
     message.add_ring = (struct rm_memif_add_ring){
         .flags = place->to_server ? RM_MEMIF_RING_TO_SERVER : 0,
@@ -98,7 +98,7 @@ bool rm_memif_client_next(struct rm_memif_client *client, struct rm_memif_messag
         uint32_t const index = to_server ? ring : ring - channel->to_server_count;
         struct rm_memif_place const *const place = &(to_server ? channel->to_server : channel->to_client)[index];
         *file = place->bell;
-        *message = announce(channel, place, index);
+        *message = memif_ring_announcement(channel, place, index);
     } else {
         message->type = RM_MEMIF_CONNECT;
         message->connect = (struct rm_memif_connected){.name = "ringmaster"};

@@ -21,7 +21,7 @@ enum {
 };
 
 /** Waits until `fd` (which may be -1) is readable; false when the link shall end. */
-static bool wait_for(struct rm_memif_link const *link, int fd, int timeout_ms) {
+static bool memif_link_wait_for(struct rm_memif_link const *link, int fd, int timeout_ms) {
     struct pollfd fds[2] = {{.fd = link->stop, .events = POLLIN}, {.fd = fd, .events = POLLIN}};
     poll(fds, 2, timeout_ms);
     return fds[0].revents == 0;
@@ -31,25 +31,25 @@ static bool wait_for(struct rm_memif_link const *link, int fd, int timeout_ms) {
 static int wait_for_peer(struct rm_memif_link const *link) {
     int peer = -1;
     if (link->server) {
-        while (peer < 0 && wait_for(link, link->listener, -1))
+        while (peer < 0 && memif_link_wait_for(link, link->listener, -1))
             peer = accept4(link->listener, NULL, NULL, SOCK_CLOEXEC);
         return peer;
     }
     while ((peer = rm_memif_connect(link->path)) < 0)
-        if (!wait_for(link, -1, RETRY_MS))
+        if (!memif_link_wait_for(link, -1, RETRY_MS))
             return -1;
     return peer;
 }
 
 /** The peer's next message; false when none comes in time. */
-static bool hear(struct rm_memif_link const *link, int peer, struct rm_memif_message *message, int *file) {
-    return wait_for(link, peer, HANDSHAKE_MS) && rm_memif_message_receive(peer, message, file);
+static bool memif_link_hear(struct rm_memif_link const *link, int peer, struct rm_memif_message *message, int *file) {
+    return memif_link_wait_for(link, peer, HANDSHAKE_MS) && rm_memif_message_receive(peer, message, file);
 }
 
 /** The same of a peer that has no file to give. */
 static bool hear_words(struct rm_memif_link const *link, int peer, struct rm_memif_message *message) {
     int file;
-    if (!hear(link, peer, message, &file))
+    if (!memif_link_hear(link, peer, message, &file))
         return false;
     if (file >= 0)
         close(file);
@@ -64,7 +64,7 @@ static bool meet_client(struct rm_memif_link *link, int peer) {
         int file;
         if (server.connected)
             return true;
-        if (!hear(link, peer, &message, &file))
+        if (!memif_link_hear(link, peer, &message, &file))
             return false;
         char const *const refusal = rm_memif_server_take(&server, &message, file, &answer);
         if (refusal != NULL) {
@@ -76,7 +76,7 @@ static bool meet_client(struct rm_memif_link *link, int peer) {
 }
 
 /** Says all that a client has to say; true when all of it was acknowledged. */
-static bool introduce(struct rm_memif_link const *link, struct rm_memif_client *client, int peer) {
+static bool memif_link_introduce(struct rm_memif_link const *link, struct rm_memif_client *client, int peer) {
     struct rm_memif_message message, answer;
     int file;
     while (rm_memif_client_next(client, &message, &file)) {
@@ -95,7 +95,7 @@ static bool meet_server(struct rm_memif_link *link, int peer) {
     char const *const refusal = rm_memif_client_greeted(&client, &hello);
     if (refusal != NULL)
         rm_memif_message_part(peer, refusal);
-    bool const met = refusal == NULL && introduce(link, &client, peer);
+    bool const met = refusal == NULL && memif_link_introduce(link, &client, peer);
     rm_memif_client_end(&client);
     return met;
 }
@@ -113,12 +113,12 @@ static void attach_all(struct rm_memif_link *link) {
 }
 
 /** From a peer's arrival to its end. */
-static void serve(struct rm_memif_link *link, int peer) {
+static void memif_link_serve_peer(struct rm_memif_link *link, int peer) {
     if (link->server ? meet_client(link, peer) : meet_server(link, peer)) {
         attach_all(link);
         rm_gate_open(&link->gate);
         // A connected peer has nothing more to say than that it goes, and it says so by ending too.
-        if (wait_for(link, peer, -1))
+        if (memif_link_wait_for(link, peer, -1))
             rm_gate_drain(&link->gate, link->receive_rings, DRAIN_TIMEOUT_MS);
         rm_gate_close(&link->gate);
         rm_memif_message_part(peer, "the port is closed");
@@ -130,9 +130,9 @@ static void *keep_connected(void *argument) {
     struct rm_memif_link *const link = argument;
     int peer;
     while ((peer = wait_for_peer(link)) >= 0) {
-        serve(link, peer);
+        memif_link_serve_peer(link, peer);
         close(peer);
-        if (!wait_for(link, -1, RETRY_MS)) // a peer that is refused may come again at once
+        if (!memif_link_wait_for(link, -1, RETRY_MS)) // a peer that is refused may come again at once
             break;
     }
     return NULL;

@@ -44,9 +44,9 @@ struct memif_port {
     struct rte_mempool *pool;  /**< of frames that outlive their burst; NULL where none do */
 };
 
-static struct memif_port *self(struct rm_port *port) { return (struct memif_port *)port; }
+static struct memif_port *memif_port_self(struct rm_port *port) { return (struct memif_port *)port; }
 
-static void leave(struct memif_port *memif, uint16_t queue, uint32_t received) {
+static void memif_port_leave(struct memif_port *memif, uint16_t queue, uint32_t received) {
     rm_memif_ring_release(&memif->link.receive[queue]);
     rm_gate_leave_receive(&memif->link.gate, queue, memif->lane[queue].entered, received);
 }
@@ -64,12 +64,12 @@ static uint32_t receive_in_place(struct memif_port *memif, uint16_t queue, struc
     memif->lane[queue].entered = state;
     uint32_t const count = rm_memif_ring_receive(ring, burst);
     if (count == 0)
-        leave(memif, queue, ring->lent);
+        memif_port_leave(memif, queue, ring->lent);
     return count;
 }
 
 static bool memif_keep(struct rm_port *port, struct rm_burst *burst, uint32_t index) {
-    burst->handle[index] = rm_packet_copy(self(port)->pool, burst->data[index], burst->length[index]);
+    burst->handle[index] = rm_packet_copy(memif_port_self(port)->pool, burst->data[index], burst->length[index]);
     return burst->handle[index] != NULL;
 }
 
@@ -82,17 +82,17 @@ static uint32_t keep_all(struct memif_port *memif, uint16_t queue, struct rm_bur
             burst->handle[kept++] = burst->handle[i];
     uint64_t const missed = atomic_load_explicit(&lane->missed, memory_order_relaxed);
     atomic_store_explicit(&lane->missed, missed + received - kept, memory_order_relaxed);
-    leave(memif, queue, received);
+    memif_port_leave(memif, queue, received);
     return rm_dpdk_device_show(burst, kept);
 }
 
 static uint32_t memif_receive(struct rm_port *port, uint16_t queue, struct rm_burst *burst) {
-    uint32_t const count = receive_in_place(self(port), queue, burst);
-    return count != 0 && port->has_spread ? keep_all(self(port), queue, burst, count) : count;
+    uint32_t const count = receive_in_place(memif_port_self(port), queue, burst);
+    return count != 0 && port->has_spread ? keep_all(memif_port_self(port), queue, burst, count) : count;
 }
 
 static uint32_t memif_discard(struct rm_port *port, uint16_t queue) {
-    struct rm_memif_link *const link = &self(port)->link;
+    struct rm_memif_link *const link = &memif_port_self(port)->link;
     enum rm_gate_state const state = rm_gate_enter_receive(&link->gate, queue);
     if (state == RM_GATE_CLOSED)
         return 0;
@@ -106,16 +106,16 @@ static uint8_t *out_buffers(struct memif_port const *memif, uint16_t queue) {
 }
 
 static void memif_release(struct rm_port *port, uint16_t queue, struct rm_burst *burst) {
-    if (burst->handle[0] == out_buffers(self(port), queue))
+    if (burst->handle[0] == out_buffers(memif_port_self(port), queue))
         return; // reserved: the queue's own, and free again
     if (port->has_spread || queue == port->queues)
         rm_dpdk_device_release(burst);
     else
-        leave(self(port), queue, burst->count);
+        memif_port_leave(memif_port_self(port), queue, burst->count);
 }
 
 static uint32_t memif_reserve(struct rm_port *port, uint16_t queue, struct rm_burst *burst, uint32_t count) {
-    struct memif_port const *const memif = self(port);
+    struct memif_port const *const memif = memif_port_self(port);
     uint8_t *const buffers = out_buffers(memif, queue);
     for (uint32_t i = 0; i < count; ++i) {
         burst->data[i] = buffers + (size_t)i * memif->out_bytes;
@@ -125,7 +125,7 @@ static uint32_t memif_reserve(struct rm_port *port, uint16_t queue, struct rm_bu
 }
 
 static uint32_t memif_send(struct rm_port *port, uint16_t queue, struct rm_burst *burst) {
-    struct rm_memif_link *const link = &self(port)->link;
+    struct rm_memif_link *const link = &memif_port_self(port)->link;
     if (!rm_gate_enter_send(&link->gate, queue))
         return 0;
     uint32_t count = 0;
@@ -137,10 +137,10 @@ static uint32_t memif_send(struct rm_port *port, uint16_t queue, struct rm_burst
 }
 
 static void memif_totals(struct rm_port *port, struct rm_port_statistics *totals) {
-    struct rm_memif_link *const link = &self(port)->link;
+    struct rm_memif_link *const link = &memif_port_self(port)->link;
     for (uint16_t i = 0; i < link->offer.receive_rings; ++i) {
         totals->errors += atomic_load_explicit(&link->receive[i].errors, memory_order_relaxed);
-        totals->missed += atomic_load_explicit(&self(port)->lane[i].missed, memory_order_relaxed);
+        totals->missed += atomic_load_explicit(&memif_port_self(port)->lane[i].missed, memory_order_relaxed);
     }
     for (uint16_t i = 0; i < link->offer.send_rings; ++i) {
         totals->errors += atomic_load_explicit(&link->send[i].errors, memory_order_relaxed);
@@ -161,8 +161,8 @@ static void free_parts(struct memif_port *memif) {
 }
 
 static void memif_close(struct rm_port *port) {
-    rm_memif_link_close(&self(port)->link);
-    free_parts(self(port));
+    rm_memif_link_close(&memif_port_self(port)->link);
+    free_parts(memif_port_self(port));
 }
 
 static struct rm_port_ops const memif_ops = {.framing = RM_FRAMING_ETHERNET,
@@ -195,7 +195,7 @@ static struct rm_memif_offer offer_of(struct rm_port_config const *config) {
                                    .receive_bytes = odd_lines(rm_packet_bytes(config, 0))};
 }
 
-static enum rm_code check(struct rm_port_config const *config, struct rm_error *error) {
+static enum rm_code memif_port_check(struct rm_port_config const *config, struct rm_error *error) {
     if (config->queues > MOST_QUEUES)
         return rm_fail(error, RM_E_CONFIG, "port '%s' has %u queues; memif takes at most %d", config->name,
                        config->queues, MOST_QUEUES);
@@ -242,21 +242,21 @@ static enum rm_code make_parts(struct memif_port *memif, struct rm_port_config c
 }
 
 enum rm_code rm_memif_port_open(struct rm_port_config const *config, struct rm_port **port, struct rm_error *error) {
-    enum rm_code code = check(config, error);
+    enum rm_code code = memif_port_check(config, error);
     if (code != RM_OK)
         return code;
     struct rm_port *const made = rm_port_new(sizeof(struct memif_port), &memif_ops, config, error);
     if (made == NULL)
         return RM_E_NO_SPACE;
     struct rm_memif_offer const offer = offer_of(config);
-    code = make_parts(self(made), config, &offer, error);
+    code = make_parts(memif_port_self(made), config, &offer, error);
     if (code == RM_OK)
-        code = rm_memif_link_open(&self(made)->link, config, &offer, rm_packet_bytes(config, 0), error);
+        code = rm_memif_link_open(&memif_port_self(made)->link, config, &offer, rm_packet_bytes(config, 0), error);
     if (code == RM_OK) {
         *port = made;
         return RM_OK;
     }
-    free_parts(self(made));
+    free_parts(memif_port_self(made));
     rm_port_free(made);
     return code;
 }

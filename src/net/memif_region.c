@@ -13,7 +13,7 @@ static uint64_t address_space_of(uint64_t bytes) {
 }
 
 /** Maps the file with readable zeros behind it; false with errno. */
-static bool add(struct rm_memif_regions *regions, int file, uint64_t bytes) {
+static bool add_memif_region(struct rm_memif_regions *regions, int file, uint64_t bytes) {
     uint64_t const space = address_space_of(bytes);
     void *const base = mmap(NULL, space, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (base == MAP_FAILED)
@@ -29,7 +29,8 @@ static bool add(struct rm_memif_regions *regions, int file, uint64_t bytes) {
 int rm_memif_regions_make(struct rm_memif_regions *regions, uint64_t bytes) {
     int const file = memfd_create("ringmaster-memif", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (file >= 0 && ftruncate(file, (off_t)bytes) == 0 &&
-        fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0 && add(regions, file, bytes))
+        fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0 &&
+        add_memif_region(regions, file, bytes))
         return file;
     if (file >= 0)
         close(file);
@@ -46,7 +47,7 @@ char const *rm_memif_regions_map(struct rm_memif_regions *regions, int file, uin
     if (bytes == 0 || bytes > RM_MEMIF_REGION_BYTES_MAX || fstat(file, &status) != 0 ||
         bytes > (uint64_t)status.st_size)
         return "a region is larger than its file, or than 4 GiB";
-    return add(regions, file, bytes) ? NULL : "a region cannot be mapped";
+    return add_memif_region(regions, file, bytes) ? NULL : "a region cannot be mapped";
 }
 
 void rm_memif_regions_unmap(struct rm_memif_regions *regions) {

@@ -19,7 +19,7 @@ static struct rm_memif_descriptor *slot_at(struct rm_memif_ring const *ring, uin
     return &ring->shared->slot[index & (ring->slots - 1u)];
 }
 
-static struct descriptor_copy look(struct rm_memif_ring const *ring, uint32_t index) {
+static struct descriptor_copy memif_ring_look_at(struct rm_memif_ring const *ring, uint32_t index) {
     struct rm_memif_descriptor *const slot = slot_at(ring, index);
     uint64_t const what = atomic_load_explicit(&slot->what, memory_order_relaxed);
     uint64_t const where = atomic_load_explicit(&slot->where, memory_order_relaxed);
@@ -41,7 +41,7 @@ static uint8_t *own_buffer(struct rm_memif_ring const *ring, uint32_t index) {
 }
 
 /** Adds to a count that only this thread writes. */
-static void count(_Atomic uint64_t *counter) {
+static void memif_ring_count_one(_Atomic uint64_t *counter) {
     atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + 1, memory_order_relaxed);
 }
 
@@ -56,8 +56,8 @@ void rm_memif_ring_free(struct rm_memif_ring *ring) {
     ring->joined = NULL;
 }
 
-static void attach(struct rm_memif_ring *ring, struct rm_memif_regions const *regions,
-                   struct rm_memif_place const *place, bool own_is_head) {
+static void memif_ring_attach(struct rm_memif_ring *ring, struct rm_memif_regions const *regions,
+                              struct rm_memif_place const *place, bool own_is_head) {
     ring->shared = place->shared;
     ring->own = own_is_head ? &place->shared->head : &place->shared->tail;
     ring->others = own_is_head ? &place->shared->tail : &place->shared->head;
@@ -71,30 +71,30 @@ static void attach(struct rm_memif_ring *ring, struct rm_memif_regions const *re
 }
 
 /** Makes the client's buffers from `first` on empty ones again, whatever a peer has written into their descriptors. */
-static void refill(struct rm_memif_ring const *ring, uint32_t first, uint32_t slots) {
+static void memif_ring_refill(struct rm_memif_ring const *ring, uint32_t first, uint32_t slots) {
     for (uint32_t i = first; i < first + slots; ++i)
         write_slot(ring, i, 0, ring->stride, (uint32_t)(own_buffer(ring, i) - ring->regions->region[0].base));
 }
 
 static void give_back(struct rm_memif_ring *ring, uint32_t slots) {
     if (ring->buffers != NULL)
-        refill(ring, ring->position, slots);
+        memif_ring_refill(ring, ring->position, slots);
     ring->position = (uint16_t)(ring->position + slots);
     atomic_store_explicit(ring->own, (uint16_t)(ring->position + ring->ahead), memory_order_release);
 }
 
 void rm_memif_ring_attach_receive(struct rm_memif_ring *ring, struct rm_memif_regions const *regions,
                                   struct rm_memif_place const *place) {
-    attach(ring, regions, place, !place->to_server);
+    memif_ring_attach(ring, regions, place, !place->to_server);
     if (ring->buffers != NULL) {
-        refill(ring, 0, ring->slots);
+        memif_ring_refill(ring, 0, ring->slots);
         give_back(ring, 0);
     }
 }
 
 void rm_memif_ring_attach_send(struct rm_memif_ring *ring, struct rm_memif_regions const *regions,
                                struct rm_memif_place const *place) {
-    attach(ring, regions, place, place->to_server);
+    memif_ring_attach(ring, regions, place, place->to_server);
 }
 
 /** Slots that wait to be received. An index that cannot be is made ours: what lies between is lost. */
@@ -106,7 +106,7 @@ static uint32_t waiting_slots(struct rm_memif_ring *ring) {
     waiting = (uint16_t)(ring->known - ring->position);
     if (waiting <= ring->slots)
         return waiting;
-    count(&ring->errors);
+    memif_ring_count_one(&ring->errors);
     ring->position = ring->known;
     give_back(ring, 0);
     return 0;
@@ -118,7 +118,7 @@ enum {
 };
 
 /** A native frame is two lines. Into the second level, as dpdk_burst.c does, and for its reasons. */
-static void fetch(uint8_t const *frame) {
+static void prefetch_frame(uint8_t const *frame) {
     __builtin_prefetch(frame, 0, TO_SECOND_LEVEL);
     __builtin_prefetch(frame + RM_MEMIF_LINE_BYTES, 0, TO_SECOND_LEVEL);
 }
@@ -132,11 +132,12 @@ static void fetch_slots(struct rm_memif_ring const *ring, uint32_t first, uint32
 
 /** Puts the pieces of a frame together, up to the longest. Returns how many slots it takes; *length is UINT32_MAX when
  * it has no end, or a piece is wrong. */
-static uint32_t join(struct rm_memif_ring const *ring, uint32_t first, uint32_t slots, uint32_t *length) {
+static uint32_t memif_ring_join_pieces(struct rm_memif_ring const *ring, uint32_t first, uint32_t slots,
+                                       uint32_t *length) {
     uint32_t joined = 0, used = 0;
     bool good = true, ended = false;
     while (used < slots && !ended) {
-        struct descriptor_copy const piece = look(ring, first + used++);
+        struct descriptor_copy const piece = memif_ring_look_at(ring, first + used++);
         uint32_t const room = ring->longest - joined;
         uint32_t const bytes = piece.length < room ? piece.length : room;
         uint8_t const *const from = rm_memif_regions_at(ring->regions, piece.region, piece.offset, piece.length);
@@ -151,7 +152,7 @@ static uint32_t join(struct rm_memif_ring const *ring, uint32_t first, uint32_t 
     return used;
 }
 
-static void show(struct rm_burst *burst, uint32_t index, uint8_t *data, uint32_t length) {
+static void memif_ring_show_frame(struct rm_burst *burst, uint32_t index, uint8_t *data, uint32_t length) {
     burst->data[index] = data;
     burst->length[index] = length;
     burst->checksum_good[index] = false;
@@ -163,24 +164,24 @@ uint32_t rm_memif_ring_receive(struct rm_memif_ring *ring, struct rm_burst *burs
     uint32_t shown = 0, used = 0;
     bool joined = false;
     while (used < waiting && shown < RM_BURST) {
-        struct descriptor_copy const piece = look(ring, ring->position + used);
+        struct descriptor_copy const piece = memif_ring_look_at(ring, ring->position + used);
         uint32_t length = piece.length < ring->longest ? piece.length : ring->longest;
         uint8_t *data = rm_memif_regions_at(ring->regions, piece.region, piece.offset, piece.length);
         if (__builtin_expect(piece.flags & RM_MEMIF_NEXT, 0)) {
             if (joined)
                 break; // there is room for one
             joined = true;
-            used += join(ring, ring->position + used, waiting - used, &length);
+            used += memif_ring_join_pieces(ring, ring->position + used, waiting - used, &length);
             data = length != UINT32_MAX ? ring->joined : NULL;
         } else {
             ++used;
         }
         if (__builtin_expect(data == NULL, 0)) {
-            count(&ring->errors);
+            memif_ring_count_one(&ring->errors);
             continue;
         }
-        fetch(data);
-        show(burst, shown++, data, length);
+        prefetch_frame(data);
+        memif_ring_show_frame(burst, shown++, data, length);
     }
     fetch_slots(ring, ring->position + used, waiting - used);
     ring->lent = (uint16_t)used;
@@ -210,7 +211,7 @@ static uint32_t free_slots(struct rm_memif_ring *ring, uint32_t wanted) {
     room = (uint16_t)(ring->known + ring->ahead - ring->position);
     if (room <= ring->slots)
         return room;
-    count(&ring->errors);
+    memif_ring_count_one(&ring->errors);
     ring->known = (uint16_t)(ring->position - ring->ahead);
     return 0;
 }
@@ -230,7 +231,7 @@ static void fill_own(struct rm_memif_ring const *ring, uint32_t index, uint8_t c
 
 /** The server fills those that the client's descriptors name. False when it has none for this frame. */
 static bool fill_given(struct rm_memif_ring const *ring, uint32_t index, uint8_t const *frame, uint32_t length) {
-    struct descriptor_copy const piece = look(ring, index);
+    struct descriptor_copy const piece = memif_ring_look_at(ring, index);
     uint8_t *const buffer = rm_memif_regions_at(ring->regions, piece.region, piece.offset, length);
     if (buffer == NULL || piece.length < length)
         return false;
@@ -241,7 +242,7 @@ static bool fill_given(struct rm_memif_ring const *ring, uint32_t index, uint8_t
 
 /** Wakes a receiver that sleeps. One that has just changed its mind may be woken by the next burst only: between our
  * index and its flags there is no fence, as in all of memif. */
-static void wake(struct rm_memif_ring const *ring) {
+static void memif_ring_wake_peer(struct rm_memif_ring const *ring) {
     uint16_t const flags = atomic_load_explicit(&ring->shared->flags, memory_order_relaxed);
     if ((flags & RM_MEMIF_MASK_INTERRUPT) != 0 || ring->bell < 0)
         return;
@@ -261,13 +262,13 @@ uint32_t rm_memif_ring_send(struct rm_memif_ring *ring, struct rm_burst const *b
         } else if (fill_given(ring, index, burst->data[gone], burst->length[gone])) {
             ++used;
         } else {
-            count(&ring->unsent);
+            memif_ring_count_one(&ring->unsent);
         }
     }
     if (used == 0)
         return gone;
     ring->position = (uint16_t)(ring->position + used);
     atomic_store_explicit(ring->own, ring->position, memory_order_release);
-    wake(ring);
+    memif_ring_wake_peer(ring);
     return gone;
 }

@@ -78,7 +78,7 @@ static char const *take_ring(struct rm_memif_server *server, struct rm_memif_add
 }
 
 /** Both indices begin at 0, and a peer that sends to us need not wake us. */
-static bool begin(struct rm_memif_place const *place) {
+static bool memif_server_begin_place(struct rm_memif_place const *place) {
     struct rm_memif_shared_ring *const shared = place->shared;
     if (shared->cookie != RM_MEMIF_COOKIE)
         return false;
@@ -93,14 +93,15 @@ static char const *take_connect(struct rm_memif_server *server) {
     struct rm_memif_channel const *const channel = server->channel;
     bool good = true;
     for (uint16_t i = 0; i < channel->to_server_count; ++i)
-        good = good && begin(&channel->to_server[i]);
+        good = good && memif_server_begin_place(&channel->to_server[i]);
     for (uint16_t i = 0; i < channel->to_client_count; ++i)
-        good = good && begin(&channel->to_client[i]);
+        good = good && memif_server_begin_place(&channel->to_client[i]);
     server->connected = good;
     return good ? NULL : "a ring does not begin with memif's cookie";
 }
 
-static char const *take(struct rm_memif_server *server, struct rm_memif_message const *message, int *file) {
+static char const *memif_server_take_message(struct rm_memif_server *server, struct rm_memif_message const *message,
+                                             int *file) {
     if (message->type != RM_MEMIF_INIT && !server->greeted)
         return "INIT comes first";
     switch (message->type) {
@@ -119,7 +120,7 @@ static char const *take(struct rm_memif_server *server, struct rm_memif_message 
 
 char const *rm_memif_server_take(struct rm_memif_server *server, struct rm_memif_message const *message, int file,
                                  struct rm_memif_message *answer) {
-    char const *const refusal = take(server, message, &file);
+    char const *const refusal = memif_server_take_message(server, message, &file);
     if (file >= 0)
         close(file);
     *answer = (struct rm_memif_message){.type = RM_MEMIF_ACK};

@@ -18,7 +18,7 @@ static struct rm_port_ops const pci_ops = {.framing = RM_FRAMING_ETHERNET,
                                            .mac = rm_dpdk_port_mac,
                                            .close = rm_dpdk_port_close};
 
-static enum rm_code check(struct rm_port_config const *config, struct rm_error *error) {
+static enum rm_code pci_port_check(struct rm_port_config const *config, struct rm_error *error) {
     if (memchr(config->device, '\0', sizeof config->device) == NULL)
         return rm_fail(error, RM_E_CONFIG, "port '%s': the PCI address does not end", config->name);
     if (config->ring_slots > MOST_SLOTS)
@@ -29,7 +29,7 @@ static enum rm_code check(struct rm_port_config const *config, struct rm_error *
     return code == RM_OK ? RM_OK : rm_fail(error, code, "port '%s': %s", config->name, why.text);
 }
 
-static enum rm_code open_device(struct rm_port *port, struct rm_port_config const *config, struct rm_error *error) {
+static enum rm_code open_pci_device(struct rm_port *port, struct rm_port_config const *config, struct rm_error *error) {
     uint32_t const slots = config->ring_slots != 0 ? config->ring_slots : DEFAULT_SLOTS;
     struct rm_dpdk_wants const wants = {.arguments = "",
                                         .send_queues =
@@ -45,13 +45,13 @@ static enum rm_code open_device(struct rm_port *port, struct rm_port_config cons
 }
 
 enum rm_code rm_pci_port_open(struct rm_port_config const *config, struct rm_port **port, struct rm_error *error) {
-    enum rm_code code = check(config, error);
+    enum rm_code code = pci_port_check(config, error);
     if (code != RM_OK)
         return code;
     struct rm_port *const made = rm_port_new(sizeof(struct rm_dpdk_device_port), &pci_ops, config, error);
     if (made == NULL)
         return RM_E_NO_SPACE;
-    code = open_device(made, config, error);
+    code = open_pci_device(made, config, error);
     if (code == RM_OK)
         *port = made;
     else

@@ -51,7 +51,7 @@ bool rm_port_send_queue(struct rm_port const *port, uint16_t queue, uint16_t sen
 }
 
 /** What is wrong whatever the kind. */
-static enum rm_code check(struct rm_port_config const *config, struct rm_error *error) {
+static enum rm_code port_check_config(struct rm_port_config const *config, struct rm_error *error) {
     if (memchr(config->name, '\0', sizeof config->name) == NULL || config->name[0] == '\0')
         return rm_fail(error, RM_E_ARGUMENT, "a port has no name; give it one of 1 to %d bytes",
                        RM_PORT_NAME_BYTES - 1);
@@ -72,7 +72,7 @@ static enum rm_code check(struct rm_port_config const *config, struct rm_error *
 
 enum rm_code rm_port_open(struct rm_port_config const *config, struct rm_port **port, struct rm_error *error) {
     *port = NULL;
-    enum rm_code const code = check(config, error);
+    enum rm_code const code = port_check_config(config, error);
     if (code != RM_OK)
         return code;
     static rm_port_opener *const openers[] = {
@@ -101,7 +101,7 @@ enum rm_framing rm_port_framing(struct rm_port const *port) { return port->ops->
 char const *rm_port_name(struct rm_port const *port) { return port->name; }
 
 /** Adds to a count that only this thread writes and others may read at any time. */
-static void add(_Atomic uint64_t *count, uint32_t more) {
+static void port_add_count(_Atomic uint64_t *count, uint32_t more) {
     atomic_store_explicit(count, atomic_load_explicit(count, memory_order_relaxed) + more, memory_order_relaxed);
 }
 
@@ -115,7 +115,7 @@ void rm_port_totals(struct rm_port *port, struct rm_port_statistics *totals) {
     totals->sent += atomic_load_explicit(&port->counts[port->queues].sent, memory_order_relaxed);
 }
 
-static uint32_t receive(struct rm_port *port, uint16_t queue, struct rm_burst *burst) {
+static uint32_t port_receive_burst(struct rm_port *port, uint16_t queue, struct rm_burst *burst) {
     if (queue == port->queues)
         return rm_dpdk_device_show(burst, rm_punt_queue_take(&port->exception_path, burst));
     if (port->has_spread)
@@ -124,10 +124,10 @@ static uint32_t receive(struct rm_port *port, uint16_t queue, struct rm_burst *b
 }
 
 uint32_t rm_port_receive(struct rm_port *port, uint16_t queue, struct rm_burst *burst) {
-    uint32_t const count = receive(port, queue, burst);
+    uint32_t const count = port_receive_burst(port, queue, burst);
     burst->count = count;
     if (count != 0)
-        add(&port->counts[queue].received, count);
+        port_add_count(&port->counts[queue].received, count);
     return count;
 }
 
@@ -140,7 +140,7 @@ uint32_t rm_port_discard(struct rm_port *port, uint16_t queue) {
     }
     uint32_t const count = port->ops->discard(port, queue);
     if (count != 0)
-        add(&port->counts[queue].received, count);
+        port_add_count(&port->counts[queue].received, count);
     return count;
 }
 
@@ -169,7 +169,7 @@ uint32_t rm_port_send(struct rm_port *port, uint16_t queue, struct rm_burst *bur
         return 0;
     uint32_t const sent = port->ops->send(port, queue, burst);
     if (sent != 0) {
-        add(&port->counts[queue].sent, sent);
+        port_add_count(&port->counts[queue].sent, sent);
         keep_rest(burst, sent);
     }
     return sent;

@@ -22,7 +22,7 @@ struct ring_port {
     struct rte_ring *ring[MOST_QUEUES]; /**< of each queue of the device; NULL beyond */
 };
 
-static struct ring_port *self(struct rm_port *port) { return (struct ring_port *)port; }
+static struct ring_port *ring_port_self(struct rm_port *port) { return (struct ring_port *)port; }
 
 static void free_rings(struct ring_port *port) {
     for (uint32_t i = 0; i < MOST_QUEUES; ++i)
@@ -31,7 +31,7 @@ static void free_rings(struct ring_port *port) {
 
 static void close_port(struct rm_port *port) {
     rm_dpdk_port_close(port);
-    free_rings(self(port));
+    free_rings(ring_port_self(port));
 }
 
 static struct rm_port_ops const ring_ops = {.framing = RM_FRAMING_ETHERNET,
@@ -44,7 +44,7 @@ static struct rm_port_ops const ring_ops = {.framing = RM_FRAMING_ETHERNET,
                                             .mac = rm_dpdk_port_mac,
                                             .close = close_port};
 
-static enum rm_code check(struct rm_port_config const *config, uint16_t queues, struct rm_error *error) {
+static enum rm_code ring_port_check(struct rm_port_config const *config, uint16_t queues, struct rm_error *error) {
     if (queues > MOST_QUEUES)
         return rm_fail(error, RM_E_CONFIG, "port '%s' has %u queues; ring takes at most %d", config->name, queues,
                        MOST_QUEUES);
@@ -61,8 +61,8 @@ static enum rm_code check(struct rm_port_config const *config, uint16_t queues, 
 }
 
 /** Makes the device, under its name, of rings that each hold `slots` datagrams. */
-static enum rm_code make_device(struct ring_port *port, struct rm_port_config const *config, uint16_t queues,
-                                uint32_t slots, struct rm_error *error) {
+static enum rm_code make_ring_device(struct ring_port *port, struct rm_port_config const *config, uint16_t queues,
+                                     uint32_t slots, struct rm_error *error) {
     char const *const name = port->base.device.name + DRIVER_BYTES;
     rm_dpdk_log_clear();
     for (uint16_t i = 0; i < queues; ++i) {
@@ -82,31 +82,31 @@ static enum rm_code make_device(struct ring_port *port, struct rm_port_config co
                    rte_strerror(rte_errno), words);
 }
 
-static enum rm_code open_port(struct rm_port *port, struct rm_port_config const *config, uint16_t queues,
-                              struct rm_error *error) {
+static enum rm_code open_ring_port(struct rm_port *port, struct rm_port_config const *config, uint16_t queues,
+                                   struct rm_error *error) {
     struct rm_dpdk_device *const device = &rm_dpdk_port(port)->device;
     uint32_t const slots = config->ring_slots != 0 ? config->ring_slots : RM_RING_SLOTS;
     struct rm_dpdk_wants const wants = {.send_queues = queues, .held_buffers = slots, .steer = &port->steer};
     device->bus = "vdev";
     rm_dpdk_device_name("net_ring_rm", device->name);
-    enum rm_code const code = make_device(self(port), config, queues, slots, error);
+    enum rm_code const code = make_ring_device(ring_port_self(port), config, queues, slots, error);
     return code == RM_OK ? rm_dpdk_port_open(rm_dpdk_port(port), config, &wants, error) : code;
 }
 
 enum rm_code rm_ring_port_open(struct rm_port_config const *config, struct rm_port **port, struct rm_error *error) {
     uint16_t const queues = config->spread ? 1 : config->queues;
-    enum rm_code code = check(config, queues, error);
+    enum rm_code code = ring_port_check(config, queues, error);
     if (code != RM_OK)
         return code;
     struct rm_port *const made = rm_port_new(sizeof(struct ring_port), &ring_ops, config, error);
     if (made == NULL)
         return RM_E_NO_SPACE;
-    code = open_port(made, config, queues, error);
+    code = open_ring_port(made, config, queues, error);
     if (code == RM_OK) {
         *port = made;
         return RM_OK;
     }
-    free_rings(self(made));
+    free_rings(ring_port_self(made));
     rm_port_free(made);
     return code;
 }

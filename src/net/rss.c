@@ -54,19 +54,19 @@ void rm_rss_plan(struct rm_rss *rss, uint16_t id, uint16_t queues) {
     rm_rss_make_key(index_bits_of(rss), rss->key, rss->key_bytes);
 }
 
-static struct rte_eth_rss_conf wanted(struct rm_rss const *rss) {
+static struct rte_eth_rss_conf wanted_rss(struct rm_rss const *rss) {
     return (struct rte_eth_rss_conf){
         .rss_key = (uint8_t *)rss->key, .rss_key_len = rss->key_bytes, .rss_hf = rss->packets};
 }
 
 void rm_rss_ask(struct rm_rss const *rss, struct rte_eth_conf *configuration) {
     configuration->rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
-    configuration->rx_adv_conf.rss_conf = wanted(rss);
+    configuration->rx_adv_conf.rss_conf = wanted_rss(rss);
 }
 
 /** Some drivers do not look at the key when they are configured. */
 static void set_key(struct rm_rss const *rss, uint16_t id) {
-    struct rte_eth_rss_conf key = wanted(rss);
+    struct rte_eth_rss_conf key = wanted_rss(rss);
     (void)rte_eth_dev_rss_hash_update(id, &key);
 }
 

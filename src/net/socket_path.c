@@ -22,14 +22,14 @@ enum rm_code rm_socket_path_check(struct rm_port_config const *config, char cons
     return RM_OK;
 }
 
-static struct sockaddr_un address_of(char const *path) {
+static struct sockaddr_un socket_address_of(char const *path) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
     return address;
 }
 
 int rm_socket_path_connect(char const *path, int type) {
-    struct sockaddr_un const address = address_of(path);
+    struct sockaddr_un const address = socket_address_of(path);
     int const fd = socket(AF_UNIX, type | SOCK_CLOEXEC, 0);
     if (fd >= 0 && connect(fd, (struct sockaddr const *)&address, sizeof address) == 0)
         return fd;
@@ -42,7 +42,7 @@ int rm_socket_path_connect(char const *path, int type) {
 
 /** mkdir -p of the directory that `path` lies in. */
 static int make_directory(char const *path) {
-    struct sockaddr_un parts = address_of(path);
+    struct sockaddr_un parts = socket_address_of(path);
     for (char *slash = strchr(parts.sun_path + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
         if (mkdir(parts.sun_path, 0755) != 0 && errno != EEXIST)

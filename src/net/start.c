@@ -36,7 +36,8 @@ struct arguments {
     char *pointers[ARGUMENTS + 1];
 };
 
-__attribute__((format(printf, 2, 3))) static void add(struct arguments *arguments, char const *format, ...) {
+__attribute__((format(printf, 2, 3))) static void add_eal_argument(struct arguments *arguments, char const *format,
+                                                                   ...) {
     char *const text = arguments->text[arguments->count];
     va_list values;
     va_start(values, format);
@@ -46,7 +47,7 @@ __attribute__((format(printf, 2, 3))) static void add(struct arguments *argument
 }
 
 /** One line of /proc/meminfo, "HugePages_Free:      64"; 0 when it is not there. */
-static unsigned long meminfo(char const *key) {
+static unsigned long meminfo_of(char const *key) {
     FILE *const file = fopen("/proc/meminfo", "re");
     if (file == NULL)
         return 0;
@@ -61,10 +62,10 @@ static unsigned long meminfo(char const *key) {
 }
 
 static bool enough_hugepages(uint32_t memory_mib) {
-    unsigned long const all = meminfo("HugePages_Free");
-    unsigned long const promised = meminfo("HugePages_Rsvd");
+    unsigned long const all = meminfo_of("HugePages_Free");
+    unsigned long const promised = meminfo_of("HugePages_Rsvd");
     unsigned long const free_pages = all > promised ? all - promised : 0;
-    return free_pages * meminfo("Hugepagesize") >= memory_mib * 1024ul; // the size is in kB
+    return free_pages * meminfo_of("Hugepagesize") >= memory_mib * 1024ul; // the size is in kB
 }
 
 /** "0@(0-3,8)": DPDK's only thread, and with it its helpers, may run wherever this process may. */
@@ -79,42 +80,42 @@ static void add_cpus(struct arguments *arguments, cpu_set_t const *cpus) {
             ++cpu;
         length += (size_t)snprintf(list + length, sizeof list - length, "%s%d-%d", length == 0 ? "" : ",", first, cpu);
     }
-    add(arguments, "--lcores=0@(%s)", list);
+    add_eal_argument(arguments, "--lcores=0@(%s)", list);
 }
 
 /** Cards may know physical addresses only: then DPDK chooses. */
 static void add_devices(struct arguments *arguments, struct rm_net_config const *config) {
     if (config->device_count == 0) {
-        add(arguments, "--no-pci");
-        add(arguments, "--iova-mode=va");
+        add_eal_argument(arguments, "--no-pci");
+        add_eal_argument(arguments, "--iova-mode=va");
     }
     for (uint32_t i = 0; i < config->device_count; ++i) {
-        add(arguments, "-a");
-        add(arguments, "%s", config->device[i]);
+        add_eal_argument(arguments, "-a");
+        add_eal_argument(arguments, "%s", config->device[i]);
     }
 }
 
 static void add_all(struct arguments *arguments, struct rm_net_config const *config, cpu_set_t const *cpus) {
     uint32_t const memory_mib = config->memory_mib != 0 ? config->memory_mib : DEFAULT_MEMORY_MIB;
-    add(arguments, "ringmaster");
-    add(arguments, "--no-telemetry");
+    add_eal_argument(arguments, "ringmaster");
+    add_eal_argument(arguments, "--no-telemetry");
     add_devices(arguments, config);
-    add(arguments, "--file-prefix=%s", config->prefix[0] != '\0' ? config->prefix : "ringmaster");
-    add(arguments, "--log-level=%s", config->verbose ? "info" : "error");
-    add(arguments, "-m");
-    add(arguments, "%u", memory_mib);
+    add_eal_argument(arguments, "--file-prefix=%s", config->prefix[0] != '\0' ? config->prefix : "ringmaster");
+    add_eal_argument(arguments, "--log-level=%s", config->verbose ? "info" : "error");
+    add_eal_argument(arguments, "-m");
+    add_eal_argument(arguments, "%u", memory_mib);
     add_cpus(arguments, cpus);
     if (enough_hugepages(memory_mib)) {
-        add(arguments, "--in-memory");            // no files, and no hugetlbfs mount needed
-        add(arguments, "--single-file-segments"); // vhost-user hands over eight files at most
+        add_eal_argument(arguments, "--in-memory");            // no files, and no hugetlbfs mount needed
+        add_eal_argument(arguments, "--single-file-segments"); // vhost-user hands over eight files at most
     } else {
-        add(arguments, "--no-huge");
-        add(arguments, "--no-shconf");
+        add_eal_argument(arguments, "--no-huge");
+        add_eal_argument(arguments, "--no-shconf");
     }
 }
 
 /** rte_eal_init with signals blocked, so that DPDK's threads inherit that and leave them to the program. */
-static int initialise(struct arguments *arguments) {
+static int initialise_eal(struct arguments *arguments) {
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -154,7 +155,7 @@ static void remove_left_directories(void) {
     closedir(listing);
 }
 
-static bool started(void) { return rte_lcore_count() != 0; }
+static bool eal_is_started(void) { return rte_lcore_count() != 0; }
 
 void rm_net_config_add(struct rm_net_config *config, struct rm_port_config const *port) {
     if (port->kind == RM_PORT_UDP)
@@ -175,7 +176,7 @@ static enum rm_code check_devices(struct rm_net_config const *config, struct rm_
 }
 
 enum rm_code rm_net_start(struct rm_net_config const *config, struct rm_error *error) {
-    if (started())
+    if (eal_is_started())
         return rm_fail(error, RM_E_BUSY, "DPDK has been started in this process before; it starts once per process");
     enum rm_code const code = check_devices(config, error);
     if (code != RM_OK)
@@ -193,7 +194,7 @@ enum rm_code rm_net_start(struct rm_net_config const *config, struct rm_error *e
 
     struct arguments arguments = {0};
     add_all(&arguments, config, &cpus);
-    int const result = initialise(&arguments);
+    int const result = initialise_eal(&arguments);
     sched_setaffinity(0, sizeof cpus, &cpus);
     if (result >= 0) {
         remove_left_directories();
@@ -211,20 +212,20 @@ enum rm_code rm_net_start(struct rm_net_config const *config, struct rm_error *e
 /** Without rte_eal_cleanup: that unmaps the memory in which DPDK's interrupt thread looks up its work, does not end
  * that thread first, and so crashes now and then. All that outlives the process is a directory. */
 void rm_net_stop(void) {
-    if (started())
+    if (eal_is_started())
         remove_runtime_directory();
 }
 
-bool rm_net_hugepages(void) { return started() && rte_eal_has_hugepages() != 0; }
+bool rm_net_hugepages(void) { return eal_is_started() && rte_eal_has_hugepages() != 0; }
 
 enum rm_code rm_net_thread_join(struct rm_error *error) {
-    if (!started() || rte_lcore_id() != LCORE_ID_ANY || rte_thread_register() == 0)
+    if (!eal_is_started() || rte_lcore_id() != LCORE_ID_ANY || rte_thread_register() == 0)
         return RM_OK;
     return rm_fail(error, RM_E_NO_SPACE, "DPDK takes no further thread (%s); it knows at most %d per process",
                    rte_strerror(rte_errno), RTE_MAX_LCORE);
 }
 
 void rm_net_thread_leave(void) {
-    if (started() && rte_lcore_id() != rte_get_main_lcore())
+    if (eal_is_started() && rte_lcore_id() != rte_get_main_lcore())
         rte_thread_unregister();
 }

@@ -39,11 +39,11 @@ struct udp_port {
     struct messages out;
 };
 
-static struct udp_port *self(struct rm_port *port) { return (struct udp_port *)port; }
+static struct udp_port *udp_port_self(struct rm_port *port) { return (struct udp_port *)port; }
 
 static uint32_t udp_receive(struct rm_port *port, uint16_t queue, struct rm_burst *burst) {
     (void)queue;
-    struct udp_port *const udp = self(port);
+    struct udp_port *const udp = udp_port_self(port);
     int const count = recvmmsg(udp->socket, udp->in.header, RM_BURST, MSG_DONTWAIT, NULL);
     for (uint32_t i = 0; (int)i < count; ++i) {
         burst->data[i] = udp->in.buffer + i * udp->buffer_bytes;
@@ -65,13 +65,13 @@ static uint32_t udp_reserve(struct rm_port *port, uint16_t queue, struct rm_burs
     (void)queue;
     assert(count <= RM_BURST);
     for (uint32_t i = 0; i < count; ++i)
-        burst->data[i] = self(port)->out.buffer + i * self(port)->buffer_bytes;
+        burst->data[i] = udp_port_self(port)->out.buffer + i * udp_port_self(port)->buffer_bytes;
     return count;
 }
 
 static uint32_t udp_send(struct rm_port *port, uint16_t queue, struct rm_burst *burst) {
     (void)queue;
-    struct udp_port *const udp = self(port);
+    struct udp_port *const udp = udp_port_self(port);
     for (uint32_t i = 0; i < burst->count; ++i) {
         assert(burst->length[i] > 0 && burst->length[i] <= udp->buffer_bytes);
         udp->out.part[i] = (struct iovec){.iov_base = burst->data[i], .iov_len = burst->length[i]};
@@ -87,16 +87,16 @@ static uint32_t udp_send(struct rm_port *port, uint16_t queue, struct rm_burst *
 static void udp_totals(struct rm_port *port, struct rm_port_statistics *totals) {
     uint32_t memory[SK_MEMINFO_VARS] = {0};
     socklen_t length = sizeof memory;
-    if (getsockopt(self(port)->socket, SOL_SOCKET, SO_MEMINFO, memory, &length) == 0)
+    if (getsockopt(udp_port_self(port)->socket, SOL_SOCKET, SO_MEMINFO, memory, &length) == 0)
         totals->missed = memory[SK_MEMINFO_DROPS];
-    totals->unsent = atomic_load_explicit(&self(port)->unsent, memory_order_relaxed);
+    totals->unsent = atomic_load_explicit(&udp_port_self(port)->unsent, memory_order_relaxed);
     totals->link_up = true;
 }
 
 static void udp_close(struct rm_port *port) {
-    close(self(port)->socket);
-    free(self(port)->in.buffer);
-    free(self(port)->out.buffer);
+    close(udp_port_self(port)->socket);
+    free(udp_port_self(port)->in.buffer);
+    free(udp_port_self(port)->out.buffer);
 }
 
 static struct rm_port_ops const udp_ops = {.framing = RM_FRAMING_UDP,
@@ -107,12 +107,12 @@ static struct rm_port_ops const udp_ops = {.framing = RM_FRAMING_UDP,
                                            .totals = udp_totals,
                                            .close = udp_close};
 
-static struct sockaddr_in address_of(uint32_t ipv4, uint16_t port) {
+static struct sockaddr_in udp_address_of(uint32_t ipv4, uint16_t port) {
     return (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(ipv4)};
 }
 
 /** What to do about a bind that failed. */
-static char const *advice(int why) {
+static char const *udp_port_advice(int why) {
     switch (why) {
     case EADDRINUSE:
         return "another socket has it; `ss -ulnp` shows whose";
@@ -142,12 +142,12 @@ static bool bind_to_interface_of(int socket, uint32_t ipv4) {
 }
 
 static enum rm_code bind_socket(struct udp_port *udp, struct rm_port_config const *config, struct rm_error *error) {
-    struct sockaddr_in local = address_of(config->bind_ipv4, config->bind_port);
+    struct sockaddr_in local = udp_address_of(config->bind_ipv4, config->bind_port);
     bool good = true;
     if (config->group_count != 0 && config->bind_ipv4 != 0) {
         errno = EADDRNOTAVAIL;
         good = bind_to_interface_of(udp->socket, config->bind_ipv4);
-        local = address_of(0, config->bind_port);
+        local = udp_address_of(0, config->bind_port);
     }
     if (good && bind(udp->socket, (struct sockaddr const *)&local, sizeof local) == 0)
         return RM_OK;
@@ -156,7 +156,7 @@ static enum rm_code bind_socket(struct udp_port *udp, struct rm_port_config cons
     char text[INET_ADDRSTRLEN];
     inet_ntop(AF_INET, &wanted, text, sizeof text);
     return rm_fail(error, why == EADDRINUSE ? RM_E_BUSY : RM_E_SYSTEM, "port '%s': cannot receive UDP at %s:%u: %s; %s",
-                   config->name, text, config->bind_port, strerror(why), advice(why));
+                   config->name, text, config->bind_port, strerror(why), udp_port_advice(why));
 }
 
 /** Of the groups that any socket of this host has joined, only our own. */
@@ -207,7 +207,7 @@ static enum rm_code open_socket(struct udp_port *udp, struct rm_port_config cons
     return code;
 }
 
-static enum rm_code check(struct rm_port_config const *config, struct rm_error *error) {
+static enum rm_code udp_port_check(struct rm_port_config const *config, struct rm_error *error) {
     if (config->queues != 1)
         return rm_fail(error, RM_E_CONFIG, "port '%s' has %u queues; a UDP socket is one", config->name,
                        config->queues);
@@ -223,14 +223,14 @@ static enum rm_code check(struct rm_port_config const *config, struct rm_error *
 }
 
 enum rm_code rm_udp_port_open(struct rm_port_config const *config, struct rm_port **port, struct rm_error *error) {
-    enum rm_code code = check(config, error);
+    enum rm_code code = udp_port_check(config, error);
     if (code != RM_OK)
         return code;
     struct rm_port *const made = rm_port_new(sizeof(struct udp_port), &udp_ops, config, error);
     if (made == NULL)
         return RM_E_NO_SPACE;
-    struct udp_port *const udp = self(made);
-    udp->peer = address_of(config->peer_ipv4, config->peer_port);
+    struct udp_port *const udp = udp_port_self(made);
+    udp->peer = udp_address_of(config->peer_ipv4, config->peer_port);
     if (!make_buffers(udp, config)) {
         code = rm_fail(error, RM_E_NO_SPACE, "port '%s': no memory for its buffers; free some memory", config->name);
     } else {

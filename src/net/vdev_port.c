@@ -163,7 +163,8 @@ static struct rm_port_ops const tap_ops = {.framing = RM_FRAMING_ETHERNET,
                                            .mac = rm_dpdk_port_mac,
                                            .close = rm_dpdk_port_close};
 
-static enum rm_code check(struct rm_port_config const *config, struct vdev const *vdev, struct rm_error *error) {
+static enum rm_code vdev_port_check(struct rm_port_config const *config, struct vdev const *vdev,
+                                    struct rm_error *error) {
     uint16_t const queues = config->spread ? 1 : config->queues;
     if (queues > vdev->most_queues)
         return rm_fail(error, RM_E_CONFIG, "port '%s' has %u queues; %s takes at most %u", config->name, queues,
@@ -179,8 +180,8 @@ static enum rm_code check(struct rm_port_config const *config, struct vdev const
     return RM_OK;
 }
 
-static enum rm_code open_device(struct rm_port *port, struct rm_port_config const *config, struct vdev const *vdev,
-                                struct rm_error *error) {
+static enum rm_code open_vdev_device(struct rm_port *port, struct rm_port_config const *config, struct vdev const *vdev,
+                                     struct rm_error *error) {
     uint32_t const slots = config->ring_slots != 0 ? config->ring_slots : vdev->default_slots;
     char arguments[ARGUMENTS_BYTES];
     enum rm_code const code = vdev->prepare(config, slots, arguments, error);
@@ -202,14 +203,14 @@ static enum rm_code open_device(struct rm_port *port, struct rm_port_config cons
 
 enum rm_code rm_vdev_port_open(struct rm_port_config const *config, struct rm_port **port, struct rm_error *error) {
     struct vdev const *const vdev = &vdevs[config->kind];
-    enum rm_code code = check(config, vdev, error);
+    enum rm_code code = vdev_port_check(config, vdev, error);
     if (code != RM_OK)
         return code;
     struct rm_port_ops const *const ops = config->kind == RM_PORT_TAP ? &tap_ops : &vdev_ops;
     struct rm_port *const made = rm_port_new(sizeof(struct rm_dpdk_device_port), ops, config, error);
     if (made == NULL)
         return RM_E_NO_SPACE;
-    code = open_device(made, config, vdev, error);
+    code = open_vdev_device(made, config, vdev, error);
     if (code == RM_OK)
         *port = made;
     else

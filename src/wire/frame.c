@@ -73,7 +73,7 @@ static enum rm_port_counter parse_any(uint8_t const *frame, uint32_t length, boo
 /** UDP over IPv4 without options, whole, with room for all three headers in
  * `length` and in the total length, which is within `length`. Header fields are compared several at a time, in memory
  * order. */
-static inline bool is_plain(uint8_t const *frame, uint32_t length) {
+static inline bool is_plain_frame(uint8_t const *frame, uint32_t length) {
     uint8_t const *const ipv4 = frame + RM_ETHERNET_BYTES;
     if (length < RM_FRAME_HEADER_BYTES)
         return false;
@@ -89,7 +89,7 @@ static inline bool is_plain(uint8_t const *frame, uint32_t length) {
 static inline bool parse_plain(uint8_t const *frame, uint32_t length, bool checksum_good, uint16_t vlan,
                                struct rm_datagram *datagram, enum rm_port_counter *verdict) {
     uint8_t const *const ipv4 = frame + RM_ETHERNET_BYTES;
-    if (!is_plain(frame, length) || (!checksum_good && !rm_ipv4_plain_header_sums_up(ipv4)))
+    if (!is_plain_frame(frame, length) || (!checksum_good && !rm_ipv4_plain_header_sums_up(ipv4)))
         return false;
     uint32_t const available = rm_load16(ipv4 + IPV4_TOTAL_LENGTH) - RM_IPV4_BYTES;
     *verdict = find_udp(ipv4 + IPV4_SOURCE, ipv4 + RM_IPV4_BYTES, available, checksum_good, vlan, datagram);

@@ -78,7 +78,7 @@ static uint32_t write_headers(uint8_t *frame, struct rm_igmp_reporter const *rep
     return ethernet_bytes + header_bytes;
 }
 
-static uint32_t pad(uint8_t *frame, uint32_t length) {
+static uint32_t pad_igmp_frame(uint8_t *frame, uint32_t length) {
     if (length >= SHORTEST_FRAME)
         return length;
     memset(frame + length, 0, SHORTEST_FRAME - length);
@@ -92,7 +92,7 @@ uint32_t rm_igmp_write_report_v2(uint8_t frame[RM_IGMP_FRAME_BYTES], struct rm_i
     rm_store16(igmp, REPORT_V2 << 8);
     rm_store32(igmp + IGMP_GROUP, group);
     rm_write_checksum(igmp, IGMP_CHECKSUM, IGMP_BYTES);
-    return pad(frame, headers + IGMP_BYTES);
+    return pad_igmp_frame(frame, headers + IGMP_BYTES);
 }
 
 uint32_t rm_igmp_write_report_v3(uint8_t frame[RM_IGMP_FRAME_BYTES], struct rm_igmp_reporter const *reporter,
@@ -109,5 +109,5 @@ uint32_t rm_igmp_write_report_v3(uint8_t frame[RM_IGMP_FRAME_BYTES], struct rm_i
         rm_store32(record + 4, group[i]);
     }
     rm_write_checksum(igmp, IGMP_CHECKSUM, bytes);
-    return pad(frame, headers + bytes);
+    return pad_igmp_frame(frame, headers + bytes);
 }

@@ -121,7 +121,7 @@ static enum rm_code compile_constants(struct rm_layout *layout, struct rm_error 
 }
 
 /** n * it >> 32 is n / divisor while n * divisor is below 2^32. */
-static uint64_t reciprocal(uint32_t divisor) { return (1ull << 32) / divisor + 1; }
+static uint64_t reciprocal_of(uint32_t divisor) { return (1ull << 32) / divisor + 1; }
 
 static void compile_moves(struct rm_layout *layout) {
     struct rm_layout_description const *const described = &layout->described;
@@ -131,8 +131,8 @@ static void compile_moves(struct rm_layout *layout) {
     layout->turn_count = described->turn_count;
     layout->turn_stride = described->turn_stride;
     if (layout->block_stride != 0)
-        layout->block_reciprocal = reciprocal(layout->block_stride);
-    layout->turn_reciprocal = reciprocal(layout->turn_count);
+        layout->block_reciprocal = reciprocal_of(layout->block_stride);
+    layout->turn_reciprocal = reciprocal_of(layout->turn_count);
     layout->counter_mask = rm_field_mask(&described->counter);
     layout->counter_follows = described->counter.in == RM_IN_TURN ? 0 : UINT32_MAX;
     layout->id_is_block = described->id.present ? 0 : UINT32_MAX;

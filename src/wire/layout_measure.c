@@ -48,7 +48,7 @@ static enum rm_code check_range(struct rm_error *error, char const *key, uint32_
     return rm_fail(error, RM_E_CONFIG, "%s: found %u, expected %u to %u", key, found, least, most);
 }
 
-static enum rm_code check_numbers(struct rm_layout_description const *description, struct rm_error *error) {
+static enum rm_code check_layout_numbers(struct rm_layout_description const *description, struct rm_error *error) {
     struct {
         char const *key;
         uint32_t found;
@@ -138,7 +138,7 @@ static enum rm_code check_constants(struct rm_layout_description const *descript
 }
 
 /** End of the fields of one scope, from its start. */
-static uint32_t end_of(struct rm_layout_description const *description, enum rm_field_scope scope) {
+static uint32_t scope_end_of(struct rm_layout_description const *description, enum rm_field_scope scope) {
     struct rm_layout_field const *const fields[] = {&description->id, &description->counter, &description->status};
     uint32_t end = 0;
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; ++i)
@@ -152,7 +152,7 @@ static uint32_t end_of(struct rm_layout_description const *description, enum rm_
 }
 
 /** Blocks may also stand between the turns of others: all of turn 0, then all of turn 1. */
-static bool interleaved(struct rm_layout_description const *description, uint32_t turn_end) {
+static bool turns_are_interleaved(struct rm_layout_description const *description, uint32_t turn_end) {
     uint32_t const others = (description->instrument_count - 1) * description->instrument_stride;
     return description->instrument_count > 1 && description->turn_count > 1 &&
            description->instrument_stride >= turn_end && description->turn_stride >= others + turn_end;
@@ -165,7 +165,7 @@ static enum rm_code check_strides(struct rm_layout_description const *descriptio
                        "turns.stride: found %u, expected at least %u, where a turn's last field ends",
                        description->turn_stride, turn_end);
     if (description->instrument_count != 1 && description->instrument_stride < block_end &&
-        !interleaved(description, turn_end))
+        !turns_are_interleaved(description, turn_end))
         return rm_fail(error, RM_E_CONFIG,
                        "instruments.stride: found %u, expected at least %u, where an instrument's last field ends",
                        description->instrument_stride, block_end);
@@ -211,7 +211,8 @@ static enum rm_code measure_closed(struct rm_layout_description const *descripti
     uint32_t const turns_end = begin + description->turn_at + description->turn_count * description->turn_stride;
     uint32_t bytes = description->bytes;
     if (bytes == 0)
-        bytes = max_u32(max_u32(end, begin + blocks * stride), max_u32(turns_end, end_of(description, RM_IN_DATAGRAM)));
+        bytes = max_u32(max_u32(end, begin + blocks * stride),
+                        max_u32(turns_end, scope_end_of(description, RM_IN_DATAGRAM)));
     if (end > bytes || bytes > RM_LAYOUT_PAYLOAD_MAX)
         return rm_fail(error, RM_E_CONFIG,
                        "bytes: the last field ends at byte %u of %u, expected a payload of %u to %d", end, bytes, end,
@@ -222,7 +223,7 @@ static enum rm_code measure_closed(struct rm_layout_description const *descripti
 }
 
 static enum rm_code check_all(struct rm_layout_description const *description, struct rm_error *error) {
-    enum rm_code code = check_numbers(description, error);
+    enum rm_code code = check_layout_numbers(description, error);
     if (code == RM_OK)
         code = check_fields(description, error);
     if (code == RM_OK)
@@ -237,10 +238,10 @@ enum rm_code rm_layout_measure(struct rm_layout_description const *description, 
     enum rm_code code = check_all(description, error);
     if (code != RM_OK)
         return code;
-    uint32_t const turn_end = end_of(description, RM_IN_TURN);
+    uint32_t const turn_end = scope_end_of(description, RM_IN_TURN);
     uint32_t const turns_end =
         description->turn_at + (description->turn_count - 1) * description->turn_stride + turn_end;
-    uint32_t const block_end = max_u32(turns_end, end_of(description, RM_IN_INSTRUMENT));
+    uint32_t const block_end = max_u32(turns_end, scope_end_of(description, RM_IN_INSTRUMENT));
     code = check_strides(description, turn_end, block_end, error);
     if (code != RM_OK)
         return code;
@@ -250,7 +251,7 @@ enum rm_code rm_layout_measure(struct rm_layout_description const *description, 
         code = measure_closed(description, block_end, shape, error);
     if (code != RM_OK)
         return code;
-    uint32_t const fields_end = end_of(description, RM_IN_DATAGRAM);
+    uint32_t const fields_end = scope_end_of(description, RM_IN_DATAGRAM);
     if (fields_end > shape->shortest)
         return rm_fail(error, RM_E_CONFIG, "bytes: a field of the datagram ends at byte %u, beyond a payload of %u",
                        fields_end, shape->shortest);

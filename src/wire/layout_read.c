@@ -24,8 +24,8 @@ void rm_layout_read(struct rm_layout const *layout, uint8_t const *payload, uint
     layout->reader(layout, payload, index, sample, record);
 }
 
-static inline uint64_t number(struct rm_layout const *layout, struct rm_number_field const *number,
-                              uint8_t const *payload, struct rm_layout_move move) {
+static inline uint64_t layout_read_number(struct rm_layout const *layout, struct rm_number_field const *number,
+                                          uint8_t const *payload, struct rm_layout_move move) {
     return rm_layout_number(layout, number,
                             payload + (move.block_bytes & number->block_mask) + (move.turn_bytes & number->turn_mask));
 }
@@ -36,13 +36,13 @@ void rm_layout_read_numbers(struct rm_layout const *layout, uint8_t const *paylo
         rm_layout_read_numbers_by_bytes(layout, payload, move, sample);
         return;
     }
-    uint64_t const counter = number(layout, &layout->counter, payload, move);
+    uint64_t const counter = layout_read_number(layout, &layout->counter, payload, move);
     sample->counter = (counter + (move.turn & layout->counter_follows)) & layout->counter_mask;
-    sample->id = (uint32_t)number(layout, &layout->id, payload, move) | (move.block & layout->id_is_block);
-    sample->status = (uint16_t)number(layout, &layout->status, payload, move);
+    sample->id = (uint32_t)layout_read_number(layout, &layout->id, payload, move) | (move.block & layout->id_is_block);
+    sample->status = (uint16_t)layout_read_number(layout, &layout->status, payload, move);
 }
 
-static uint32_t id_of(struct rm_layout const *layout, uint8_t const *payload, uint32_t index) {
+static uint32_t layout_id_of(struct rm_layout const *layout, uint8_t const *payload, uint32_t index) {
     struct rm_sample sample;
     rm_layout_read_numbers(layout, payload, rm_layout_move_to(layout, index), &sample);
     return sample.id;
@@ -51,8 +51,8 @@ static uint32_t id_of(struct rm_layout const *layout, uint8_t const *payload, ui
 bool rm_layout_repeats_id(struct rm_layout const *layout, uint8_t const *payload, uint32_t records) {
     if (records <= layout->turn_count || layout->id.block_mask == 0 || layout->id_is_block != 0)
         return false;
-    uint32_t const id = id_of(layout, payload, 0);
-    return id == id_of(layout, payload, layout->turn_count) && id == id_of(layout, payload, records - 1);
+    uint32_t const id = layout_id_of(layout, payload, 0);
+    return id == layout_id_of(layout, payload, layout->turn_count) && id == layout_id_of(layout, payload, records - 1);
 }
 
 void rm_layout_read_by_words(struct rm_layout const *layout, uint8_t const *payload, uint32_t index,

@@ -4,7 +4,7 @@
 
 #include "wire/layout_parts.h"
 
-static void put(uint8_t *to, uint32_t bytes, enum rm_byte_order order, uint64_t value) {
+static void layout_write_number(uint8_t *to, uint32_t bytes, enum rm_byte_order order, uint64_t value) {
     for (uint32_t i = 0; i < bytes; ++i, value >>= 8)
         to[order == RM_BIG_ENDIAN ? bytes - 1 - i : i] = (uint8_t)value;
 }
@@ -20,7 +20,8 @@ void rm_layout_begin(struct rm_layout const *layout, uint8_t *payload, uint32_t 
     memset(payload, 0, length);
     for (uint32_t i = 0; i < described->constant_count; ++i) {
         struct rm_layout_constant const *const constant = &described->constant[i];
-        put(payload + constant->at, rm_field_bytes(constant->type), described->byte_order, constant->value);
+        layout_write_number(payload + constant->at, rm_field_bytes(constant->type), described->byte_order,
+                            constant->value);
     }
 }
 
@@ -39,7 +40,7 @@ static void put_number(struct rm_layout const *layout, struct rm_layout_field co
     uint32_t const bits = rm_field_bits(field);
     uint64_t const mask = (bits == 64 ? UINT64_MAX : (1ull << bits) - 1) << field->shift;
     uint64_t const around = rm_layout_get(payload + at, bytes, described->byte_order) & ~mask;
-    put(payload + at, bytes, described->byte_order, around | (value << field->shift & mask));
+    layout_write_number(payload + at, bytes, described->byte_order, around | (value << field->shift & mask));
 }
 
 void rm_layout_write(struct rm_layout const *layout, uint8_t *payload, uint32_t index, struct rm_sample const *sample,
@@ -56,6 +57,6 @@ void rm_layout_write(struct rm_layout const *layout, uint8_t *payload, uint32_t 
                         turn * described->turn_stride;
     for (uint32_t i = 0; i < described->lane_count; ++i) {
         struct rm_layout_lane const *const lane = &described->lane[i];
-        put(to + lane->at, rm_field_bytes(lane->type), described->byte_order, (uint32_t)lanes[i].i);
+        layout_write_number(to + lane->at, rm_field_bytes(lane->type), described->byte_order, (uint32_t)lanes[i].i);
     }
 }

@@ -98,7 +98,7 @@ static uint32_t *bucket_of(struct rm_reassembly *reassembly, uint64_t addresses,
     return &reassembly->bucket[((uint64_t)product ^ (uint64_t)(product >> 64)) & reassembly->bucket_mask];
 }
 
-static uint32_t find(struct rm_reassembly *reassembly, struct fragment const *piece) {
+static uint32_t reassembly_find_datagram(struct rm_reassembly *reassembly, struct fragment const *piece) {
     uint32_t index = *bucket_of(reassembly, piece->addresses, piece->label);
     while (index != NOWHERE &&
            (reassembly->slot[index].addresses != piece->addresses || reassembly->slot[index].label != piece->label))
@@ -107,7 +107,7 @@ static uint32_t find(struct rm_reassembly *reassembly, struct fragment const *pi
 }
 
 /** Ends a datagram: out of its bucket, out of the order by age, into the free list. Its bytes stay for now. */
-static void finish(struct rm_reassembly *reassembly, uint32_t index) {
+static void reassembly_finish_datagram(struct rm_reassembly *reassembly, uint32_t index) {
     struct slot *const slot = reassembly->slot;
     uint32_t *link = bucket_of(reassembly, slot[index].addresses, slot[index].label);
     while (*link != index)
@@ -123,11 +123,12 @@ static void finish(struct rm_reassembly *reassembly, uint32_t index) {
 }
 
 static void give_up(struct rm_reassembly *reassembly, uint32_t index) {
-    finish(reassembly, index);
+    reassembly_finish_datagram(reassembly, index);
     ++reassembly->given_up;
 }
 
-static uint32_t begin(struct rm_reassembly *reassembly, struct fragment const *piece, uint64_t tsc) {
+static uint32_t reassembly_begin_datagram(struct rm_reassembly *reassembly, struct fragment const *piece,
+                                          uint64_t tsc) {
     if (reassembly->free == NOWHERE)
         give_up(reassembly, reassembly->oldest);
     struct slot *const slot = reassembly->slot;
@@ -169,7 +170,7 @@ static struct fragment piece_of(struct rm_ipv4_packet const *packet) {
 }
 
 /** Whether it may be a fragment of anything. */
-static bool possible(struct rm_reassembly const *reassembly, struct fragment const *piece) {
+static bool piece_is_possible(struct rm_reassembly const *reassembly, struct fragment const *piece) {
     return piece->end > piece->first && piece->end <= reassembly->longest &&
            !(piece->more && piece->end % RM_UNIT_BYTES);
 }
@@ -182,7 +183,7 @@ static bool ends_well(struct slot const *slot, struct fragment const *piece) {
 }
 
 /** Puts it into its place; false where other bytes are. */
-static bool put(struct rm_reassembly *reassembly, uint32_t index, struct fragment const *piece) {
+static bool reassembly_put_piece(struct rm_reassembly *reassembly, uint32_t index, struct fragment const *piece) {
     struct slot *const slot = &reassembly->slot[index];
     uint64_t *const map = reassembly->map + (size_t)index * reassembly->map_words;
     uint8_t *const place = reassembly->data + (size_t)index * reassembly->data_stride + piece->first;
@@ -212,24 +213,24 @@ enum rm_port_counter rm_reassembly_put(struct rm_reassembly *reassembly, uint8_t
     if (packet.header[IPV4_PROTOCOL] != PROTOCOL_UDP)
         return RM_PORT_NOT_UDP;
     struct fragment const piece = piece_of(&packet);
-    uint32_t index = find(reassembly, &piece);
+    uint32_t index = reassembly_find_datagram(reassembly, &piece);
     if (index != NOWHERE && too_old(reassembly, index, tsc)) {
         give_up(reassembly, index);
         index = NOWHERE;
     }
-    bool good = possible(reassembly, &piece);
+    bool good = piece_is_possible(reassembly, &piece);
     if (good && index == NOWHERE)
-        index = begin(reassembly, &piece, tsc);
-    good = good && put(reassembly, index, &piece);
+        index = reassembly_begin_datagram(reassembly, &piece, tsc);
+    good = good && reassembly_put_piece(reassembly, index, &piece);
     if (!good) {
         if (index != NOWHERE)
-            finish(reassembly, index);
+            reassembly_finish_datagram(reassembly, index);
         return RM_PORT_BAD_FRAGMENT;
     }
     struct slot const *const slot = &reassembly->slot[index];
     if (slot->received != slot->total)
         return RM_PORT_FRAGMENT;
-    finish(reassembly, index);
+    reassembly_finish_datagram(reassembly, index);
     uint8_t const *const data = reassembly->data + (size_t)index * reassembly->data_stride;
     return rm_udp_find(packet.header + IPV4_SOURCE, data, slot->total, false, packet.vlan, datagram);
 }

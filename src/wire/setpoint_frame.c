@@ -10,7 +10,7 @@ enum { FLAGS_SHIFT = 24, TURN = 8, GENERATION = 16, SEQUENCE = 24 };
 
 /** Both halves of a word. The sum of RFC 1071 may be taken over pieces of any even size and folded at the end; pieces
  * of 32 bits in a sum of 64 never overflow it, so nothing has to look after carries. */
-static inline uint64_t halves(uint64_t word) { return (word & UINT32_MAX) + (word >> 32); }
+static inline uint64_t sum_of_halves(uint64_t word) { return (word & UINT32_MAX) + (word >> 32); }
 
 bool rm_setpoint_frame_prepare(struct rm_setpoint_frame *frame, struct rm_flow const *flow, uint16_t chain,
                                uint32_t count) {
@@ -24,8 +24,8 @@ bool rm_setpoint_frame_prepare(struct rm_setpoint_frame *frame, struct rm_flow c
     uint8_t const *const udp = frame->bytes + frame->payload_offset - RM_UDP_BYTES;
     uint8_t const *const addresses = udp - RM_IPV4_BYTES + IPV4_SOURCE;
     uint64_t const protocol = __builtin_bswap16(PROTOCOL_UDP);
-    frame->constant_sum = halves(rm_load_memory64(addresses)) + protocol + rm_load_memory16(udp + UDP_LENGTH) +
-                          halves(rm_load_memory64(udp)) + halves(frame->word);
+    frame->constant_sum = sum_of_halves(rm_load_memory64(addresses)) + protocol + rm_load_memory16(udp + UDP_LENGTH) +
+                          sum_of_halves(rm_load_memory64(udp)) + sum_of_halves(frame->word);
     return true;
 }
 
@@ -57,8 +57,8 @@ uint32_t rm_setpoint_frame_fill(struct rm_setpoint_frame const *frame, uint8_t *
     memcpy(buffer, frame->bytes, sizeof frame->bytes);
     memcpy(payload, &word, sizeof word);
     memcpy(payload + TURN, members, sizeof members);
-    uint64_t sum =
-        frame->constant_sum + ((uint64_t)flags << FLAGS_SHIFT) + halves(turn) + halves(generation) + halves(sequence);
+    uint64_t sum = frame->constant_sum + ((uint64_t)flags << FLAGS_SHIFT) + sum_of_halves(turn) +
+                   sum_of_halves(generation) + sum_of_halves(sequence);
     if (values != NULL)
         sum += copy_values(payload + RM_SETPOINT_HEADER_BYTES, values, frame->count);
     else

@@ -6,7 +6,7 @@
 
 static double const NOISE_NM = 50; /**< peak */
 
-static double dice(struct feedback_machine *machine) {
+static double machine_draw(struct feedback_machine *machine) {
     machine->dice = machine->dice * 1664525u + 1013904223u;
     return (double)(machine->dice >> 8) / (double)(1u << 23) - 1.0;
 }
@@ -21,13 +21,14 @@ void make_machine(struct feedback_machine *machine) {
     *machine = (struct feedback_machine){.dice = 12345, .wrongs = {.beam = 1.0}};
     for (uint32_t row = 0; row < ROWS; ++row)
         for (uint32_t c = 0; c < CORRECTORS; ++c)
-            machine->response[row][c] = plane_of(row) == plane_of_corrector(c) ? 20000.0 * dice(machine) : 0.0;
+            machine->response[row][c] = plane_of(row) == plane_of_corrector(c) ? 20000.0 * machine_draw(machine) : 0.0;
 }
 
 void span_fast_by_slow(struct feedback_machine *machine) {
     for (uint32_t fast = 0; fast < CORRECTORS; fast += fast % 6 == 0 ? 1 : 5) {
         uint32_t const slow = fast / 6 * 6 + 2;
-        double const mix[4] = {dice(machine), dice(machine), dice(machine), dice(machine)};
+        double const mix[4] = {machine_draw(machine), machine_draw(machine), machine_draw(machine),
+                               machine_draw(machine)};
         for (uint32_t row = 0; row < ROWS; ++row) {
             machine->response[row][fast] = 0.0;
             for (uint32_t i = 0; i < 4; ++i)
@@ -39,7 +40,7 @@ void span_fast_by_slow(struct feedback_machine *machine) {
 bool is_fast(uint32_t corrector) { return corrector % 6 < 2; }
 
 /** Lines of an amplitude that falls with their frequency. */
-static double mains(uint64_t cycle) {
+static double mains_at_cycle(uint64_t cycle) {
     static double const hz[] = {50, 100, 150, 200, 250, 300, 350, 400, 500, 600, 700, 800, 900};
     double sum = 0.0;
     for (size_t i = 0; i < sizeof hz / sizeof hz[0]; ++i)
@@ -53,7 +54,8 @@ void move(struct feedback_machine *machine) {
         machine->before[c] = machine->sent[c];
     }
     double const phase = 2.0 * M_PI * machine->wrongs.sine_hz * (double)machine->cycle * PERIOD / TURN_RATE;
-    double const along = machine->wrongs.sine_nm * sin(phase) + machine->wrongs.mains_nm * mains(machine->cycle);
+    double const along =
+        machine->wrongs.sine_nm * sin(phase) + machine->wrongs.mains_nm * mains_at_cycle(machine->cycle);
     for (uint32_t row = 0; row < ROWS; ++row) {
         double orbit = machine->wrongs.disturbance[row] + along * machine->response[row][2] / 20000.0;
         for (uint32_t c = 0; c < CORRECTORS; ++c)
@@ -82,7 +84,7 @@ struct rm_record read_input(struct feedback_machine *machine, uint32_t input, rm
     struct rm_record record = {.turn = turn, .tag = rm_tag_full_rate(0, wrongs->invalid[input] ? 1 : 0)};
     for (uint32_t k = 0; k < 4; ++k)
         record.lane[lane_row[k]].i =
-            (int32_t)lrint(machine->orbit[4 * input + k] + NOISE_NM * dice(machine) + wrongs->leap_nm[input]);
+            (int32_t)lrint(machine->orbit[4 * input + k] + NOISE_NM * machine_draw(machine) + wrongs->leap_nm[input]);
     record.lane[2].i = record.lane[6].i = (int32_t)(1e6 * wrongs->beam);
     if (wrongs->frozen[input])
         memcpy(record.lane, machine->last[input].lane, sizeof record.lane);

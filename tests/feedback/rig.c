@@ -16,7 +16,7 @@ enum feedback_state state_of(struct feedback_test const *test) {
     return (enum feedback_state)reading(test, FEEDBACK_STATE, 0);
 }
 
-static void guard(struct feedback_test *test) {
+static void rig_guard_setpoints(struct feedback_test *test) {
     struct feedback_machine *machine = &test->machine;
     for (uint32_t c = 0; c < CORRECTORS; ++c) {
         double const command = test->setpoint[c];
@@ -50,7 +50,7 @@ void cycle(struct feedback_test *test) {
     test->result = rm_host_program_step(program, turn, record, is_missing, missing);
     memcpy(test->setpoint, program->command.setpoint, sizeof test->setpoint);
     rm_host_program_prepare(program);
-    guard(test);
+    rig_guard_setpoints(test);
 }
 
 void cycles(struct feedback_test *test, uint32_t count) {

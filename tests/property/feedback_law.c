@@ -18,7 +18,7 @@ void property_feedback_response(struct property_design const *design, double sca
 uint32_t property_feedback_run(struct property_design const *design, double gain, uint32_t cycles,
                                double const *disturbance, double const *impulse, uint32_t length, double *error);
 
-static void make(struct property_design const *design, struct feedback_law *law) {
+static void make_property_law(struct property_design const *design, struct feedback_law *law) {
     struct feedback_plant const plant = {.rate_hz = design->rate_hz,
                                          .bandwidth_hz = design->bandwidth_hz,
                                          .second_hz = design->second_hz,
@@ -35,7 +35,7 @@ static void make(struct property_design const *design, struct feedback_law *law)
     feedback_law_make(law, &plant, &tuning, true);
 }
 
-static void put(double complex value, double *out) {
+static void put_complex(double complex value, double *out) {
     out[0] = creal(value);
     out[1] = cimag(value);
 }
@@ -44,11 +44,11 @@ static void put(double complex value, double *out) {
 void property_feedback_response(struct property_design const *design, double scale, double hz, double *plant,
                                 double *law, double *sensitivity) {
     struct feedback_law made;
-    make(design, &made);
+    make_property_law(design, &made);
     feedback_law_follow(&made, scale);
-    put(feedback_plant_response(&made.plant, hz), plant);
-    put(feedback_law_response(&made, hz), law);
-    put(feedback_law_sensitivity(&made, hz), sensitivity);
+    put_complex(feedback_plant_response(&made.plant, hz), plant);
+    put_complex(feedback_law_response(&made, hz), law);
+    put_complex(feedback_law_sensitivity(&made, hz), sensitivity);
 }
 
 /** Controllers of one channel in a loop with a plant of this impulse response (element 0 a cycle after the output):
@@ -57,7 +57,7 @@ uint32_t property_feedback_run(struct property_design const *design, double gain
                                double const *disturbance, double const *impulse, uint32_t length, double *error) {
     struct feedback_law law;
     struct feedback_controllers controllers = {0};
-    make(design, &law);
+    make_property_law(design, &law);
     double *sent = calloc(cycles, sizeof *sent);
     if (sent == NULL || !feedback_controllers_make(&controllers, 1, &law)) {
         free(sent);

@@ -19,7 +19,7 @@
 
 enum { GRANT_TRIES = 2000, REFRESH_VECTORS = 64 };
 
-static void fail(struct rm_error const *error) {
+static void rogue_fail(struct rm_error const *error) {
     fprintf(stderr, "rogue: %s\n", error->text);
     exit(error->code == RM_E_BUSY ? 3 : 1);
 }
@@ -30,7 +30,7 @@ static double now_s(void) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-static struct rogue_wrong const *find(char const *name) {
+static struct rogue_wrong const *find_wrong(char const *name) {
     for (struct rogue_wrong const *wrong = wrongs; wrong->name != NULL; ++wrong)
         if (strcmp(wrong->name, name) == 0)
             return wrong;
@@ -40,17 +40,17 @@ static struct rogue_wrong const *find(char const *name) {
     exit(2);
 }
 
-static void const *object(struct rm_workspace *workspace, enum rm_object_kind kind, char const *name) {
+static void const *rogue_object(struct rm_workspace *workspace, enum rm_object_kind kind, char const *name) {
     struct rm_error error;
     struct rm_object const *entry;
     void const *memory;
     if (rm_workspace_find(workspace, kind, name, &entry, &memory, &error) != RM_OK)
-        fail(&error);
+        rogue_fail(&error);
     return memory;
 }
 
 /** Waits until the server has granted this process a grant number. */
-static uint64_t granted(struct rm_grant const *grant) {
+static uint64_t rogue_granted_number(struct rm_grant const *grant) {
     for (int i = 0; i < GRANT_TRIES; ++i) {
         uint64_t const grant_number = atomic_load(&grant->grant_number);
         if (grant_number != 0 && atomic_load(&grant->pid) == (uint64_t)getpid())
@@ -92,29 +92,29 @@ int main(int argc, char **argv) {
         fprintf(stderr, "rogue WORKSPACE APPLICATION ACTUATORS WRONG SECONDS [VECTORS_PER_S [VALUE]]\n");
         return 2;
     }
-    struct rogue_wrong const *wrong = find(argv[4]);
+    struct rogue_wrong const *wrong = find_wrong(argv[4]);
     uint64_t const actuators = strtoull(argv[3], NULL, 10);
     char name[RM_NAME_BYTES];
     struct rm_error error;
     struct rm_owner *owner;
     if (rm_owner_new(argv[1], argv[2], &owner, &error) != RM_OK)
-        fail(&error);
+        rogue_fail(&error);
     snprintf(name, sizeof name, "setpoints/%s", argv[2]);
     rm_owner_index const vectors = rm_owner_setpoints(owner, name, "what a rogue wants", actuators);
     if (rm_owner_open(owner, &error) != RM_OK)
-        fail(&error);
+        rogue_fail(&error);
     struct rm_workspace *workspace;
     if (rm_workspace_attach(argv[1], 0, &workspace, &error) != RM_OK)
-        fail(&error);
+        rogue_fail(&error);
     snprintf(name, sizeof name, "grant/%s", argv[2]);
     struct rogue rogue = {
         .setpoints = rm_owner_memory(owner, vectors),
         .actuators = actuators,
         .value = argc > 7 ? strtod(argv[7], NULL) : 0.0,
-        .grant_number = granted(object(workspace, RM_OBJECT_GRANT, name)),
+        .grant_number = rogue_granted_number(rogue_object(workspace, RM_OBJECT_GRANT, name)),
         .seed = 0x9E3779B97F4A7C15ull,
     };
-    go_wrong(wrong, &rogue, object(workspace, RM_OBJECT_CLOCK, "clock"), strtod(argv[5], NULL),
+    go_wrong(wrong, &rogue, rogue_object(workspace, RM_OBJECT_CLOCK, "clock"), strtod(argv[5], NULL),
              argc > 6 ? strtod(argv[6], NULL) : 0.0);
     rm_workspace_detach(workspace);
     rm_owner_close(owner);

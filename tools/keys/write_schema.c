@@ -14,7 +14,7 @@ struct sheet {
     bool first;
 };
 
-static void write_text(FILE *to, char const *text) {
+static void write_schema_text(FILE *to, char const *text) {
     fputc('"', to);
     for (; *text != '\0'; text++) {
         if (*text == '"' || *text == '\\')
@@ -26,7 +26,7 @@ static void write_text(FILE *to, char const *text) {
 
 static void begin_member(struct sheet *sheet, char const *name) {
     fprintf(sheet->to, "%s\n%*s", sheet->first ? "" : ",", sheet->indent, "");
-    write_text(sheet->to, name);
+    write_schema_text(sheet->to, name);
     fputs(": ", sheet->to);
     sheet->first = false;
 }
@@ -43,7 +43,7 @@ static void close_object(struct sheet *sheet) {
     sheet->first = false;
 }
 
-static void write_number(struct sheet *sheet, char const *name, double value) {
+static void write_schema_number(struct sheet *sheet, char const *name, double value) {
     if (isinf(value))
         return;
     begin_member(sheet, name);
@@ -52,7 +52,7 @@ static void write_number(struct sheet *sheet, char const *name, double value) {
 
 static void write_type(struct sheet *sheet, char const *type) {
     begin_member(sheet, "type");
-    write_text(sheet->to, type);
+    write_schema_text(sheet->to, type);
 }
 
 static void write_object(struct sheet *sheet, cyaml_schema_value_t const *value);
@@ -63,12 +63,12 @@ double largest(cyaml_schema_value_t const *value) {
 
 static void write_range(struct sheet *sheet, cyaml_schema_value_t const *value, struct rm_yaml_key const *key) {
     if (key != NULL && (key->min != 0 || key->max != 0)) {
-        write_number(sheet, key->above ? "exclusiveMinimum" : "minimum", key->min);
-        write_number(sheet, "maximum", key->max);
+        write_schema_number(sheet, key->above ? "exclusiveMinimum" : "minimum", key->min);
+        write_schema_number(sheet, "maximum", key->max);
     } else if (value->type == CYAML_UINT) {
-        write_number(sheet, "minimum", 0);
+        write_schema_number(sheet, "minimum", 0);
         if (value->data_size < sizeof(uint64_t))
-            write_number(sheet, "maximum", largest(value));
+            write_schema_number(sheet, "maximum", largest(value));
     }
 }
 
@@ -76,7 +76,7 @@ static void write_words(struct sheet *sheet, cyaml_schema_value_t const *value) 
     begin_member(sheet, "enum");
     for (uint32_t i = 0; i < value->enumeration.count; i++) {
         fputs(i == 0 ? "[" : ", ", sheet->to);
-        write_text(sheet->to, value->enumeration.strings[i].str);
+        write_schema_text(sheet->to, value->enumeration.strings[i].str);
     }
     fputc(']', sheet->to);
 }
@@ -105,13 +105,13 @@ static void write_members(struct sheet *sheet, cyaml_schema_value_t const *value
         break;
     case CYAML_STRING:
         write_type(sheet, "string");
-        write_number(sheet, "minLength", value->string.min);
-        write_number(sheet, "maxLength", value->string.max);
+        write_schema_number(sheet, "minLength", value->string.min);
+        write_schema_number(sheet, "maxLength", value->string.max);
         break;
     case CYAML_SEQUENCE:
         write_type(sheet, "array");
-        write_number(sheet, "minItems", value->sequence.min);
-        write_number(sheet, "maxItems", value->sequence.max);
+        write_schema_number(sheet, "minItems", value->sequence.min);
+        write_schema_number(sheet, "maxItems", value->sequence.max);
         begin_member(sheet, "items");
         open_object(sheet);
         write_members(sheet, value->sequence.entry, NULL);
@@ -127,7 +127,7 @@ static void write_default(struct sheet *sheet, cyaml_schema_value_t const *value
     bool const is_text = value->type == CYAML_STRING || (value->type == CYAML_ENUM && !is_truth(value));
     begin_member(sheet, "default");
     if (is_text)
-        write_text(sheet->to, text);
+        write_schema_text(sheet->to, text);
     else
         fputs(text, sheet->to);
 }
@@ -138,7 +138,7 @@ static void write_description(struct sheet *sheet, struct rm_yaml_key const *key
              key->unit == NULL ? "" : " Unit: ", key->unit == NULL ? "" : key->unit,
              key->otherwise == NULL ? "" : " Default: ", key->otherwise == NULL ? "" : key->otherwise);
     begin_member(sheet, "description");
-    write_text(sheet->to, text);
+    write_schema_text(sheet->to, text);
 }
 
 static void write_property(struct sheet *sheet, cyaml_schema_field_t const *field) {
@@ -160,7 +160,7 @@ static void write_required(struct sheet *sheet, cyaml_schema_field_t const *fiel
         if (!any)
             begin_member(sheet, "required");
         fputs(any ? ", " : "[", sheet->to);
-        write_text(sheet->to, fields->key);
+        write_schema_text(sheet->to, fields->key);
         any = true;
     }
     if (any)
@@ -183,9 +183,9 @@ void write_schema(struct file_kind const *kind, FILE *to) {
     struct sheet sheet = {.to = to};
     open_object(&sheet);
     begin_member(&sheet, "$schema");
-    write_text(to, "http://json-schema.org/draft-07/schema#");
+    write_schema_text(to, "http://json-schema.org/draft-07/schema#");
     begin_member(&sheet, "title");
-    write_text(to, kind->help);
+    write_schema_text(to, kind->help);
     write_object(&sheet, kind->schema);
     close_object(&sheet);
     fputc('\n', to);

@@ -17,7 +17,7 @@ struct page {
 };
 
 /** Begins a line: blanks, and the sign of comments where the block is commented out. */
-static void begin(struct page const *page) {
+static void yaml_page_begin(struct page const *page) {
     for (int column = 0; column < page->indent; column++)
         fputc(column == page->apart ? '#' : ' ', page->to);
     if (page->indent == page->apart)
@@ -34,13 +34,13 @@ static void write_comment(struct page const *page, char const *text) {
         if (bytes > room)
             for (bytes = room; bytes > 1 && text[bytes] != ' ';)
                 bytes--;
-        begin(page);
+        yaml_page_begin(page);
         fprintf(page->to, "# %.*s\n", (int)bytes, text);
         text += bytes + (text[bytes] == ' ');
     }
 }
 
-__attribute__((format(printf, 2, 3))) static void add(char text[TEXT_BYTES], char const *format, ...) {
+__attribute__((format(printf, 2, 3))) static void yaml_text_add(char text[TEXT_BYTES], char const *format, ...) {
     size_t const used = strlen(text);
     va_list arguments;
     va_start(arguments, format);
@@ -55,32 +55,32 @@ static void add_range(char text[TEXT_BYTES], struct rm_yaml_key const *key) {
         return;
     char const *const from = key->above ? "more than " : "";
     if (isinf(key->max))
-        add(text, "; %s%.15g%s", from, key->min, key->above ? "" : " or more");
+        yaml_text_add(text, "; %s%.15g%s", from, key->min, key->above ? "" : " or more");
     else
-        add(text, "; %s%.15g%s %.15g", from, key->min, key->above ? ", up to" : " to", key->max);
+        yaml_text_add(text, "; %s%.15g%s %.15g", from, key->min, key->above ? ", up to" : " to", key->max);
 }
 
 static void add_words(char text[TEXT_BYTES], cyaml_schema_value_t const *value) {
     if (value->type != CYAML_ENUM)
         return;
     for (uint32_t i = 0; i < value->enumeration.count; i++)
-        add(text, "%s%s", i == 0 ? "; " : ", ", value->enumeration.strings[i].str);
+        yaml_text_add(text, "%s%s", i == 0 ? "; " : ", ", value->enumeration.strings[i].str);
 }
 
 static void comment_key(struct page const *page, cyaml_schema_field_t const *field) {
     struct rm_yaml_key const *const key = rm_yaml_key_of(field);
     char more[TEXT_BYTES] = "", text[TEXT_BYTES] = "";
     if (key->unit != NULL)
-        add(more, "; %s", key->unit);
+        yaml_text_add(more, "; %s", key->unit);
     add_range(more, key);
     add_words(more, &field->value);
     if ((field->value.flags & CYAML_FLAG_OPTIONAL) == 0)
-        add(more, "; required");
+        yaml_text_add(more, "; required");
     else if (key->otherwise != NULL)
-        add(more, "; default: %s", key->otherwise);
-    add(text, "%s", key->help);
+        yaml_text_add(more, "; default: %s", key->otherwise);
+    yaml_text_add(text, "%s", key->help);
     if (*more != '\0')
-        add(text, " (%s)", more + 2);
+        yaml_text_add(text, " (%s)", more + 2);
     write_comment(page, text);
 }
 
@@ -108,7 +108,7 @@ static void write_entries(struct page *page, cyaml_schema_field_t const *field) 
     page->entry = true;
     write_fields(page, field->value.sequence.entry->mapping.fields);
     if (more != NULL) {
-        begin(page);
+        yaml_page_begin(page);
         fprintf(page->to, "- %s\n", more);
     }
     page->indent -= INDENT;
@@ -133,7 +133,7 @@ static void write_field(struct page *page, cyaml_schema_field_t const *field) {
     if (rm_yaml_key_of(field)->apart && page->apart == NOT_APART)
         page->apart = page->indent;
     comment_key(page, field);
-    begin(page);
+    yaml_page_begin(page);
     fprintf(page->to, "%s%s:", begins_entry ? "- " : "", field->key);
     page->indent += begins_entry ? INDENT : 0;
     write_value(page, field);

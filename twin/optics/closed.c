@@ -27,7 +27,7 @@ static void clear_of_orbit(struct rm_tangent *points, uint32_t count, double con
 }
 
 /** Names the element where a particle that begins at `z` leaves. */
-static enum rm_code lost(struct rm_route const *route, double const z[6], struct rm_error *error) {
+static enum rm_code closed_orbit_lost(struct rm_route const *route, double const z[6], struct rm_error *error) {
     struct rm_tangent t;
     rm_tangent_begin(&t, z);
     struct rm_route one = *route;
@@ -70,7 +70,7 @@ static enum rm_code integer_tune(struct rm_tangent const *turn, int n, struct rm
                    plane[worst]);
 }
 
-static bool factor(struct rm_tangent const *turn, int n, struct rm_small_lu *lu) {
+static bool factor_closing(struct rm_tangent const *turn, int n, struct rm_small_lu *lu) {
     double a[36];
     for (int i = 0; i < n; ++i)
         for (int k = 0; k < n; ++k)
@@ -87,21 +87,21 @@ struct orbit_search {
 };
 
 /** One turn from where the search is. */
-static enum rm_code turn(struct orbit_search const *search, bool look, bool diffusion, struct rm_closed *closed,
-                         struct rm_error *error) {
+static enum rm_code closed_track_turn(struct orbit_search const *search, bool look, bool diffusion,
+                                      struct rm_closed *closed, struct rm_error *error) {
     memset(&closed->diffusion, 0, sizeof closed->diffusion);
     rm_tangent_begin(&closed->turn, closed->z);
     rm_turn(&search->route, &closed->turn, look && diffusion ? &closed->diffusion : NULL, look ? &search->points : NULL,
             RM_TWIN_SIMD_BEST);
-    return is_inside(closed->turn.z) ? RM_OK : lost(&search->route, closed->z, error);
+    return is_inside(closed->turn.z) ? RM_OK : closed_orbit_lost(&search->route, closed->z, error);
 }
 
 /** Newton's step from the turn; `change` is its largest coordinate. */
-static enum rm_code approach(struct orbit_search const *search, struct rm_closed *closed, double step[6],
-                             double *change, struct rm_error *error) {
+static enum rm_code closed_approach(struct orbit_search const *search, struct rm_closed *closed, double step[6],
+                                    double *change, struct rm_error *error) {
     int const n = closed->is_6d ? 6 : 4;
     struct rm_small_lu lu;
-    if (!factor(&closed->turn, n, &lu))
+    if (!factor_closing(&closed->turn, n, &lu))
         return integer_tune(&closed->turn, n, error);
     for (int k = 0; k < 6; ++k)
         step[k] = k < n ? closed->z[k] - closed->turn.z[k] + (k == RM_CT ? search->path_m : 0) : 0;
@@ -111,7 +111,7 @@ static enum rm_code approach(struct orbit_search const *search, struct rm_closed
         *change = fmax(*change, fabs(step[k]));
         closed->z[k] += step[k];
     }
-    return is_inside(closed->z) ? RM_OK : lost(&search->route, closed->z, error);
+    return is_inside(closed->z) ? RM_OK : closed_orbit_lost(&search->route, closed->z, error);
 }
 
 /** As far as magnets of one slice each lead, which is to some 1e-6: then three whole turns are left where there were
@@ -121,25 +121,25 @@ static enum rm_code begin_coarsely(struct orbit_search *search, struct rm_closed
     enum rm_code code = RM_OK;
     search->route.coarse = true;
     for (uint32_t i = 0; i < search->most && code == RM_OK && change > near_enough_for_whole_turns; ++i) {
-        code = turn(search, false, false, closed, error);
+        code = closed_track_turn(search, false, false, closed, error);
         if (code == RM_OK)
-            code = approach(search, closed, step, &change, error);
+            code = closed_approach(search, closed, step, &change, error);
     }
     search->route.coarse = false;
     return code;
 }
 
 /** The last turn has looked at the points. */
-static enum rm_code iterate(struct orbit_search const *search, struct rm_closed_request const *request,
-                            struct rm_closed *closed, struct rm_error *error) {
+static enum rm_code closed_iterate(struct orbit_search const *search, struct rm_closed_request const *request,
+                                   struct rm_closed *closed, struct rm_error *error) {
     double change = INFINITY;
     for (uint32_t i = 0; i < search->most; ++i) {
         bool const look = change < near_enough_to_look;
         double const before = change;
         double step[6];
-        enum rm_code code = turn(search, look, request->diffusion, closed, error);
+        enum rm_code code = closed_track_turn(search, look, request->diffusion, closed, error);
         if (code == RM_OK)
-            code = approach(search, closed, step, &change, error);
+            code = closed_approach(search, closed, step, &change, error);
         if (code != RM_OK)
             return code;
         bool const at_floor = change < rounding_floor && change >= before / 4;
@@ -154,19 +154,19 @@ static enum rm_code iterate(struct orbit_search const *search, struct rm_closed_
 }
 
 /** Where few slices lead astray, the search begins anew without them. */
-static enum rm_code find(struct orbit_search *search, struct rm_closed_request const *request, struct rm_closed *closed,
-                         struct rm_error *error) {
+static enum rm_code closed_find_orbit(struct orbit_search *search, struct rm_closed_request const *request,
+                                      struct rm_closed *closed, struct rm_error *error) {
     struct rm_closed const given = *closed;
     if (request->at_start != NULL)
-        return turn(search, true, request->diffusion, closed, error);
-    if (begin_coarsely(search, closed, error) == RM_OK && iterate(search, request, closed, error) == RM_OK)
+        return closed_track_turn(search, true, request->diffusion, closed, error);
+    if (begin_coarsely(search, closed, error) == RM_OK && closed_iterate(search, request, closed, error) == RM_OK)
         return RM_OK;
     *closed = given;
-    return iterate(search, request, closed, error);
+    return closed_iterate(search, request, closed, error);
 }
 
-static enum rm_code make_room(struct rm_closed_request const *request, struct rm_closed *closed,
-                              struct rm_error *error) {
+static enum rm_code make_closed_room(struct rm_closed_request const *request, struct rm_closed *closed,
+                                     struct rm_error *error) {
     size_t const count = request->refpt_count;
     if (count == 0)
         return RM_OK;
@@ -178,8 +178,8 @@ static enum rm_code make_room(struct rm_closed_request const *request, struct rm
     return RM_OK;
 }
 
-static enum rm_code begin(struct orbit_search *search, struct rm_closed_request const *request,
-                          struct rm_closed *closed, struct rm_error *error) {
+static enum rm_code closed_begin_search(struct orbit_search *search, struct rm_closed_request const *request,
+                                        struct rm_closed *closed, struct rm_error *error) {
     struct rm_orbit_options const *const options = request->orbit;
     double const *const given = request->at_start != NULL ? request->at_start : options != NULL ? options->guess : NULL;
     closed->is_6d = search->route.cavity;
@@ -213,12 +213,12 @@ enum rm_code rm_closed_find(struct rm_twin const *twin, struct rm_closed_request
     enum rm_code code = rm_route_make(twin, &changes, request->refpts, request->refpt_count, &search.route, error);
     if (code != RM_OK)
         return code;
-    code = make_room(request, closed, error);
+    code = make_closed_room(request, closed, error);
     search.points = (struct rm_turn_points){closed->points, closed->scattered};
     if (code == RM_OK)
-        code = begin(&search, request, closed, error);
+        code = closed_begin_search(&search, request, closed, error);
     if (code == RM_OK)
-        code = find(&search, request, closed, error);
+        code = closed_find_orbit(&search, request, closed, error);
     rm_route_free(&search.route);
     if (code == RM_OK && request->at_start == NULL)
         code = rm_orbit_check(twin, closed->z, error);
@@ -240,7 +240,7 @@ void rm_closed_matrix(struct rm_tangent const *tangent, double matrix[36]) {
 enum rm_code rm_closed_dispersion(struct rm_closed const *closed, double change[6], struct rm_error *error) {
     int const n = closed->is_6d ? 6 : 4;
     struct rm_small_lu lu;
-    if (!factor(&closed->turn, n, &lu))
+    if (!factor_closing(&closed->turn, n, &lu))
         return integer_tune(&closed->turn, n, error);
     for (int i = 0; i < 6; ++i)
         change[i] = i < n ? -closed->turn.j[i][closed->is_6d ? RM_LANE_FREQUENCY : RM_DELTA] : 0;

@@ -16,7 +16,7 @@ struct schur {
 };
 
 /** The compiler's own product asks first whether it came out as no number, at four times the cost. */
-static inline double complex times(double complex a, double complex b) {
+static inline double complex complex_times(double complex a, double complex b) {
     /* As CMPLX, which clang does not have. */
     union {
         double part[2];
@@ -43,16 +43,16 @@ static struct givens_rotation rotation_of(double complex a, double complex b) {
 static void rotate_rows(double complex m[6][6], int i, struct givens_rotation r, int from, int n) {
     for (int k = from; k < n; ++k) {
         double complex const upper = m[i][k], lower = m[i + 1][k];
-        m[i][k] = r.c * upper + times(r.s, lower);
-        m[i + 1][k] = r.c * lower - times(conj(r.s), upper);
+        m[i][k] = r.c * upper + complex_times(r.s, lower);
+        m[i + 1][k] = r.c * lower - complex_times(conj(r.s), upper);
     }
 }
 
 static void rotate_columns(double complex m[6][6], int i, struct givens_rotation r, int count) {
     for (int k = 0; k < count; ++k) {
         double complex const left = m[k][i], right = m[k][i + 1];
-        m[k][i] = r.c * left + times(conj(r.s), right);
-        m[k][i + 1] = r.c * right - times(r.s, left);
+        m[k][i] = r.c * left + complex_times(conj(r.s), right);
+        m[k][i + 1] = r.c * right - complex_times(r.s, left);
     }
 }
 
@@ -117,7 +117,7 @@ static bool make_triangular(struct schur *s) {
 }
 
 /** Of the triangular matrix, by substitution, then turned back. Equal eigenvalues are held apart by rounding. */
-static void vectors(struct schur const *s, double complex vector[6][6]) {
+static void schur_vectors(struct schur const *s, double complex vector[6][6]) {
     for (int k = 0; k < s->n; ++k) {
         double complex y[6] = {0};
         double size = 0;
@@ -125,14 +125,14 @@ static void vectors(struct schur const *s, double complex vector[6][6]) {
         for (int i = k; i-- > 0;) {
             double complex sum = 0, apart = s->h[k][k] - s->h[i][i];
             for (int j = i + 1; j <= k; ++j)
-                sum += times(s->h[i][j], y[j]);
+                sum += complex_times(s->h[i][j], y[j]);
             double const least = DBL_EPSILON * (cabs(s->h[k][k]) + DBL_MIN);
             y[i] = sum / (cabs(apart) < least ? least : apart);
         }
         for (int i = 0; i < s->n; ++i) {
             vector[i][k] = 0;
             for (int j = 0; j <= k; ++j)
-                vector[i][k] += times(s->q[i][j], y[j]);
+                vector[i][k] += complex_times(s->q[i][j], y[j]);
             size = hypot(size, cabs(vector[i][k]));
         }
         for (int i = 0; i < s->n; ++i)
@@ -152,6 +152,6 @@ bool rm_small_eigen(double const *a, int n, double complex value[6], double comp
         return false;
     for (int i = 0; i < n; ++i)
         value[i] = s.h[i][i];
-    vectors(&s, vector);
+    schur_vectors(&s, vector);
     return true;
 }

@@ -9,7 +9,7 @@
 static double const least_emittance_m = 1e-13; /* AT's: below, a plane has none */
 
 /** Rows and columns whose pivot is lost in rounding are left out. */
-static void cholesky(double const r[36], double l[6][6]) {
+static void emittance_cholesky(double const r[36], double l[6][6]) {
     memset(l, 0, 36 * sizeof(double));
     for (int j = 0; j < 6; ++j) {
         double pivot = r[7 * j];
@@ -27,7 +27,7 @@ static void cholesky(double const r[36], double l[6][6]) {
     }
 }
 
-static void pair(double l[6][6], double k[6][6]) {
+static void pair_planes(double l[6][6], double k[6][6]) {
     for (int i = 0; i < 6; ++i)
         for (int j = 0; j < 6; ++j)
             k[i][j] = l[0][i] * l[1][j] - l[1][i] * l[0][j] + l[2][i] * l[3][j] - l[3][i] * l[2][j] +
@@ -60,8 +60,8 @@ static double largest_root(double a, double b, double c) {
 
 void rm_emittance_eigen(double const r66[36], double emittance[3]) {
     double l[6][6], k[6][6], a = 0, b = 0, pfaffian = 0;
-    cholesky(r66, l);
-    pair(l, k);
+    emittance_cholesky(r66, l);
+    pair_planes(l, k);
     for (int i = 0; i < 6; ++i)
         for (int j = i + 1; j < 6; ++j) {
             double const minor = pfaffian_without(k, i, j);
@@ -81,20 +81,20 @@ void rm_emittance_eigen(double const r66[36], double emittance[3]) {
     emittance[0] = middle > 0 ? sqrt(middle_and_smallest / middle) : 0;
 }
 
-static double area(double const *m, int at, int stride) {
+static double projected_area(double const *m, int at, int stride) {
     double const *const block = m + at * stride + at;
     return sqrt(fmax(0, block[0] * block[stride + 1] - block[1] * block[stride]));
 }
 
 void rm_emittance_betatron(double const r66[36], double r44[16], double emit_xy[2]) {
     double const dd = r66[28], dc = r66[29], cc = r66[35], determinant = dd * cc - dc * dc;
-    bool const coupled = area(r66, 2, 6) >= least_emittance_m;
+    bool const coupled = projected_area(r66, 2, 6) >= least_emittance_m;
     for (int i = 0; i < 4; ++i)
         for (int j = 0; j < 4; ++j) {
             double const id = r66[6 * i + 4], ic = r66[6 * i + 5], jd = r66[6 * j + 4], jc = r66[6 * j + 5];
             double const part = (id * (cc * jd - dc * jc) + ic * (dd * jc - dc * jd)) / determinant;
             r44[4 * i + j] = coupled || (i < 2 && j < 2) ? r66[6 * i + j] - part : 0;
         }
-    emit_xy[0] = area(r44, 0, 4);
-    emit_xy[1] = area(r44, 2, 4);
+    emit_xy[0] = projected_area(r44, 0, 4);
+    emit_xy[1] = projected_area(r44, 2, 4);
 }

@@ -20,7 +20,7 @@ static void diffusion_matrix(struct rm_diffusion const *diffusion, double d[36])
 
 /** The beam that a turn leaves as it is: R = M (R + D) Mᵀ, so the sum of M^k D M^kᵀ from k = 1 on. Each step doubles
  * the number of turns in the sum (R. Smith, SIAM J. Appl. Math. 16, 198). */
-static void equilibrium(double const m[36], double const d[36], double r[36]) {
+static void equilibrium_beam(double const m[36], double const d[36], double r[36]) {
     double power[36], more[36], squared[36];
     memcpy(power, m, sizeof power);
     rm_small_congruence(m, d, r);
@@ -66,7 +66,8 @@ struct beam {
     double a_inverse[36]; /**< of the modes there */
 };
 
-static void fill(struct beam const *beam, struct rm_closed const *closed, uint32_t i, struct rm_envelope *e) {
+static void envelope_fill_point(struct beam const *beam, struct rm_closed const *closed, uint32_t i,
+                                struct rm_envelope *e) {
     double d[36];
     memcpy(e->closed_orbit, closed->points[i].z, sizeof e->closed_orbit);
     rm_closed_matrix(&closed->points[i], e->m66);
@@ -79,8 +80,8 @@ static void fill(struct beam const *beam, struct rm_closed const *closed, uint32
     eigen_emittances(e->r66, e->mode_emittance, e->emit_xyz);
 }
 
-static void summarise(struct rm_twin const *twin, struct rm_closed const *closed, struct rm_modes const *modes,
-                      struct beam const *beam, struct rm_envelope_summary *ring) {
+static void envelope_summarise(struct rm_twin const *twin, struct rm_closed const *closed, struct rm_modes const *modes,
+                               struct beam const *beam, struct rm_envelope_summary *ring) {
     struct rm_lattice_facts const *const info = &twin->lattice->info;
     double by_mode[3];
     memcpy(ring->tune, modes->tune, sizeof ring->tune);
@@ -95,7 +96,7 @@ static void summarise(struct rm_twin const *twin, struct rm_closed const *closed
     ring->energy_loss_ev = closed->turn.gained * info->energy_ev * (info->periodicity != 0 ? info->periodicity : 1);
 }
 
-static enum rm_code check(struct rm_closed const *closed, struct rm_error *error) {
+static enum rm_code envelope_check_closed(struct rm_closed const *closed, struct rm_error *error) {
     if (!closed->is_6d || !closed->radiates)
         return rm_fail(error, RM_E_ARGUMENT, "an equilibrium beam needs a cavity that is on and radiation; %s",
                        closed->is_6d ? "no element radiates: rm_twin_enable_6d" : "no cavity is on: rm_twin_enable_6d");
@@ -117,7 +118,7 @@ static enum rm_code converge_envelope(struct rm_closed const *closed, struct rm_
                            "no equilibrium beam: the %s mode is not damped, its rate is %.3g per turn; change the "
                            "gradients of dipoles",
                            plane[k], modes->damping_rate[k]);
-    equilibrium(m, d, beam->r);
+    equilibrium_beam(m, d, beam->r);
     if (!(beam->r[28] > 0) || !isfinite(beam->r[28]))
         return rm_fail(error, RM_E_CONFIG, "no equilibrium beam: what radiates does not excite it");
     rm_small_invert(modes->a, 6, beam->a_inverse);
@@ -134,14 +135,14 @@ enum rm_code rm_twin_ohmi_envelope(struct rm_twin const *twin, struct rm_orbit_o
     struct beam beam = {{0}, {0}};
     enum rm_code code = rm_closed_find(twin, &request, &closed, error);
     if (code == RM_OK)
-        code = check(&closed, error);
+        code = envelope_check_closed(&closed, error);
     if (code == RM_OK)
         code = converge_envelope(&closed, &modes, &beam, error);
     if (code == RM_OK && ring != NULL)
-        summarise(twin, &closed, &modes, &beam, ring);
+        envelope_summarise(twin, &closed, &modes, &beam, ring);
     for (uint32_t i = 0; code == RM_OK && i < request.refpt_count; ++i) {
         envelope[i].s_m = twin->lattice->s_m[refpts[i]];
-        fill(&beam, &closed, i, &envelope[i]);
+        envelope_fill_point(&beam, &closed, i, &envelope[i]);
     }
     rm_closed_free(&closed);
     return code;

@@ -4,5 +4,5 @@
 
 void rm_frames_fill_avx2(struct rm_tangent const *points, uint32_t count, struct rm_modes const *modes,
                          struct rm_optics *optics) {
-    fill(points, count, modes, optics);
+    fill_optics_frames(points, count, modes, optics);
 }

@@ -71,8 +71,8 @@ static inline void frame_write(struct rm_tangent const *point, struct mode_frame
         }
 }
 
-static void fill(struct rm_tangent const *points, uint32_t count, struct rm_modes const *modes,
-                 struct rm_optics *optics) {
+static void fill_optics_frames(struct rm_tangent const *points, uint32_t count, struct rm_modes const *modes,
+                               struct rm_optics *optics) {
     for (uint32_t i = 0; i < count; ++i) {
         struct mode_frame frame;
         frame_of(&points[i], modes, &frame);

@@ -21,7 +21,7 @@ struct bend_optics {
 };
 
 /** Mean dispersion and mean H over the magnet. */
-static void means(struct bend_optics const *bend, double *eta, double *h) {
+static void bend_means(struct bend_optics const *bend, double *eta, double *h) {
     double const length = bend->length_m, rho = length / bend->angle_rad, k = bend->strength + 1 / (rho * rho);
     double const h0 = bend->gamma * bend->eta * bend->eta + 2 * bend->alpha * bend->eta * bend->eta_slope +
                       bend->beta * bend->eta_slope * bend->eta_slope;
@@ -44,8 +44,8 @@ static void means(struct bend_optics const *bend, double *eta, double *h) {
 }
 
 /** A quadrupole's bending is that of the orbit through it. */
-static void magnet(struct rm_element const *e, struct rm_optics const *in, struct rm_optics const *out,
-                   double integral[5]) {
+static void integrate_magnet(struct rm_element const *e, struct rm_optics const *in, struct rm_optics const *out,
+                             double integral[5]) {
     double const angle = e->kind == RM_ELEMENT_DIPOLE ? e->bending_angle_rad
                                                       : in->closed_orbit[1] / (1 + in->closed_orbit[4]) -
                                                             out->closed_orbit[1] / (1 + out->closed_orbit[4]);
@@ -64,7 +64,7 @@ static void magnet(struct rm_element const *e, struct rm_optics const *in, struc
                                .eta_exit_slope = out->dispersion[1] - out->dispersion[0] * exit};
     bend.gamma = (1 + bend.alpha * bend.alpha) / bend.beta;
     double eta, h;
-    means(&bend, &eta, &h);
+    bend_means(&bend, &eta, &h);
     integral[0] += eta * length / rho;
     integral[1] += length / rho2;
     integral[2] += length / fabs(rho) / rho2;
@@ -89,7 +89,8 @@ static double mean_cube(struct rm_wiggler const *w, double b_rho) {
 }
 
 /** On the axis, with the dispersion that the wiggler makes itself left out but as a lower limit of I5. */
-static void wiggler(struct rm_element const *e, struct rm_optics const *in, double b_rho, double integral[5]) {
+static void integrate_wiggler(struct rm_element const *e, struct rm_optics const *in, double b_rho,
+                              double integral[5]) {
     struct rm_wiggler const *const w = e->wiggler;
     double const length = e->length_m, kw = 2 * M_PI / w->period_m, inverse = w->peak_field_t / b_rho;
     double const beta = in->beta_m[0], alpha = in->alpha[0], gamma = (1 + alpha * alpha) / beta;
@@ -121,8 +122,8 @@ void rm_integrals(struct rm_twin const *twin, struct rm_optics const *optics, do
     for (uint32_t i = 0; i < twin->count; ++i) {
         struct rm_element const *const e = &twin->elements[i];
         if (e->kind == RM_ELEMENT_DIPOLE || e->kind == RM_ELEMENT_QUADRUPOLE)
-            magnet(e, &optics[i], &optics[i + 1], integral);
+            integrate_magnet(e, &optics[i], &optics[i + 1], integral);
         else if (e->kind == RM_ELEMENT_WIGGLER && e->pass == RM_PASS_GWIG && e->wiggler != NULL)
-            wiggler(e, &optics[i], b_rho, integral);
+            integrate_wiggler(e, &optics[i], b_rho, integral);
     }
 }

@@ -19,12 +19,12 @@ struct coupled_optics {
     double beta[2], alpha[2], tune[2];
 };
 
-static struct two multiply(struct two a, struct two b) {
+static struct two two_by_two_product(struct two a, struct two b) {
     return (struct two){{a.m[0] * b.m[0] + a.m[1] * b.m[2], a.m[0] * b.m[1] + a.m[1] * b.m[3],
                          a.m[2] * b.m[0] + a.m[3] * b.m[2], a.m[2] * b.m[1] + a.m[3] * b.m[3]}};
 }
 
-static struct two sum(double p, struct two a, double q, struct two b) {
+static struct two two_by_two_sum(double p, struct two a, double q, struct two b) {
     struct two made;
     for (int i = 0; i < 4; ++i)
         made.m[i] = p * a.m[i] + q * b.m[i];
@@ -32,11 +32,11 @@ static struct two sum(double p, struct two a, double q, struct two b) {
 }
 
 /** S aᵀ Sᵀ: the inverse of a matrix of determinant 1. */
-static struct two adjoint(struct two a) { return (struct two){{a.m[3], -a.m[1], -a.m[2], a.m[0]}}; }
+static struct two two_by_two_adjoint(struct two a) { return (struct two){{a.m[3], -a.m[1], -a.m[2], a.m[0]}}; }
 
-static double determinant(struct two a) { return a.m[0] * a.m[3] - a.m[1] * a.m[2]; }
+static double two_by_two_determinant(struct two a) { return a.m[0] * a.m[3] - a.m[1] * a.m[2]; }
 
-static struct two block(struct rm_tangent const *t, int row, int column) {
+static struct two two_by_two_block(struct rm_tangent const *t, int row, int column) {
     return (struct two){{t->j[row][column], t->j[row][column + 1], t->j[row + 1][column], t->j[row + 1][column + 1]}};
 }
 
@@ -56,11 +56,12 @@ static enum rm_code close_mode(struct two m, int plane, struct coupled_optics *c
     return RM_OK;
 }
 
-static enum rm_code decompose(struct rm_tangent const *turn, bool coupled, struct coupled_optics *made,
-                              struct rm_error *error) {
-    struct two const m = block(turn, 0, 0), n = block(turn, 2, 2), upper = block(turn, 0, 2), lower = block(turn, 2, 0);
-    struct two const h = sum(1, upper, 1, adjoint(lower));
-    double const det_h = determinant(h), t = m.m[0] + m.m[3] - n.m[0] - n.m[3], whole = t * t + 4 * det_h;
+static enum rm_code decompose_coupling(struct rm_tangent const *turn, bool coupled, struct coupled_optics *made,
+                                       struct rm_error *error) {
+    struct two const m = two_by_two_block(turn, 0, 0), n = two_by_two_block(turn, 2, 2),
+                     upper = two_by_two_block(turn, 0, 2), lower = two_by_two_block(turn, 2, 0);
+    struct two const h = two_by_two_sum(1, upper, 1, two_by_two_adjoint(lower));
+    double const det_h = two_by_two_determinant(h), t = m.m[0] + m.m[3] - n.m[0] - n.m[3], whole = t * t + 4 * det_h;
     *made = (struct coupled_optics){.a = m, .b = n, .gamma = 1};
     if (coupled && det_h != 0) {
         if (!(whole > 0))
@@ -68,15 +69,17 @@ static enum rm_code decompose(struct rm_tangent const *turn, bool coupled, struc
                            "the ring is unstable: a sum resonance couples its planes; change the "
                            "tunes");
         double const g2 = 0.5 * (1 + sqrt(t * t / whole)), g = sqrt(g2);
-        struct two const c = sum(-copysign(1, t) / (g * sqrt(whole)), h, 0, h), back = adjoint(c);
+        struct two const c = two_by_two_sum(-copysign(1, t) / (g * sqrt(whole)), h, 0, h), back = two_by_two_adjoint(c);
         made->gamma = g;
         made->c = c;
-        struct two const cross_a = sum(1, multiply(upper, back), 1, multiply(c, lower));
-        struct two const cross_b = sum(1, multiply(back, upper), 1, multiply(lower, c));
-        made->a = sum(1, sum(g2, m, -g, cross_a), 1, multiply(c, multiply(n, back)));
-        made->b = sum(1, sum(g2, n, g, cross_b), 1, multiply(back, multiply(m, c)));
+        struct two const cross_a = two_by_two_sum(1, two_by_two_product(upper, back), 1, two_by_two_product(c, lower));
+        struct two const cross_b = two_by_two_sum(1, two_by_two_product(back, upper), 1, two_by_two_product(lower, c));
+        made->a = two_by_two_sum(1, two_by_two_sum(g2, m, -g, cross_a), 1,
+                                 two_by_two_product(c, two_by_two_product(n, back)));
+        made->b =
+            two_by_two_sum(1, two_by_two_sum(g2, n, g, cross_b), 1, two_by_two_product(back, two_by_two_product(m, c)));
     } else if (coupled) {
-        made->c = sum(-1, h, 0, h);
+        made->c = two_by_two_sum(-1, h, 0, h);
     }
     enum rm_code const code = close_mode(made->a, 0, made, error);
     return code != RM_OK ? code : close_mode(made->b, 1, made, error);
@@ -89,41 +92,44 @@ static void twiss_of(struct two m, double beta0, double alpha0, double *beta, do
     *mu = atan2(b, a);
 }
 
-static struct two turned(struct two e, struct two a) { return multiply(multiply(e, a), adjoint(e)); }
+static struct two turn_normal_mode(struct two e, struct two a) {
+    return two_by_two_product(two_by_two_product(e, a), two_by_two_adjoint(e));
+}
 
-static enum rm_code flipped(struct rm_twin const *twin, uint32_t at, struct rm_error *error) {
+static enum rm_code fail_flipped_modes(struct rm_twin const *twin, uint32_t at, struct rm_error *error) {
     return rm_fail(error, RM_E_CONFIG, "the modes of the coupled ring change places at point %u (%s); use linopt6", at,
                    at < twin->count ? twin->elements[at].name : "end");
 }
 
 /** Carries the modes to a point. False: they have changed places there, for which this decomposition has no form. */
-static bool propagate(struct coupled_optics const *from, struct rm_tangent const *point, bool coupled,
-                      struct rm_optics4 *o) {
-    struct two const m = block(point, 0, 0), n = block(point, 2, 2), upper = block(point, 0, 2),
-                     lower = block(point, 2, 0);
+static bool propagate_coupling(struct coupled_optics const *from, struct rm_tangent const *point, bool coupled,
+                               struct rm_optics4 *o) {
+    struct two const m = two_by_two_block(point, 0, 0), n = two_by_two_block(point, 2, 2),
+                     upper = two_by_two_block(point, 0, 2), lower = two_by_two_block(point, 2, 0);
     struct two e = m, f = n, c = {{0}};
     double gamma = 1;
     if (coupled) {
-        f = sum(1, multiply(lower, from->c), from->gamma, n);
-        double const square = determinant(f);
+        f = two_by_two_sum(1, two_by_two_product(lower, from->c), from->gamma, n);
+        double const square = two_by_two_determinant(f);
         if (!(square > 0))
             return false;
         gamma = sqrt(square);
-        e = sum(from->gamma / gamma, m, -1 / gamma, multiply(upper, adjoint(from->c)));
-        f = sum(1 / gamma, f, 0, f);
-        c = multiply(sum(1, multiply(m, from->c), from->gamma, upper), adjoint(f));
+        e = two_by_two_sum(from->gamma / gamma, m, -1 / gamma, two_by_two_product(upper, two_by_two_adjoint(from->c)));
+        f = two_by_two_sum(1 / gamma, f, 0, f);
+        c = two_by_two_product(two_by_two_sum(1, two_by_two_product(m, from->c), from->gamma, upper),
+                               two_by_two_adjoint(f));
     }
     o->gamma = gamma;
     twiss_of(e, from->beta[0], from->alpha[0], &o->beta_m[0], &o->alpha[0], &o->mu_rad[0]);
     twiss_of(f, from->beta[1], from->alpha[1], &o->beta_m[1], &o->alpha[1], &o->mu_rad[1]);
-    memcpy(o->a, turned(e, from->a).m, sizeof o->a);
-    memcpy(o->b, turned(f, from->b).m, sizeof o->b);
+    memcpy(o->a, turn_normal_mode(e, from->a).m, sizeof o->a);
+    memcpy(o->b, turn_normal_mode(f, from->b).m, sizeof o->b);
     memcpy(o->c, c.m, sizeof o->c);
     return true;
 }
 
-static void fill(struct rm_twin const *twin, struct rm_closed const *closed, double const dispersion[6],
-                 uint32_t const *refpts, uint32_t i, struct rm_optics4 *o) {
+static void fill_optics4_point(struct rm_twin const *twin, struct rm_closed const *closed, double const dispersion[6],
+                               uint32_t const *refpts, uint32_t i, struct rm_optics4 *o) {
     struct rm_tangent const *const point = &closed->points[i];
     o->s_m = twin->lattice->s_m[refpts[i]];
     memcpy(o->closed_orbit, point->z, sizeof o->closed_orbit);
@@ -135,7 +141,7 @@ static void fill(struct rm_twin const *twin, struct rm_closed const *closed, dou
     }
 }
 
-static void unwrap(struct rm_optics4 *optics, uint32_t count) {
+static void unwrap_optics4(struct rm_optics4 *optics, uint32_t count) {
     double const jump = -1e-3;
     for (int k = 0; k < 2; ++k) {
         double before = 0, turns = 0;
@@ -164,7 +170,7 @@ static enum rm_code with_momentum(struct optics4_call const *call, struct rm_clo
     enum rm_code code =
         rm_sides_find(call->twin, call->options, call->refpts, call->count, middle, sides, &apart, error);
     for (int side = 0; side < 2 && code == RM_OK; ++side)
-        code = decompose(&sides[side].closed.turn, call->coupled, &modes[side], error);
+        code = decompose_coupling(&sides[side].closed.turn, call->coupled, &modes[side], error);
     if (code == RM_OK)
         rm_sides_chromaticity(sides, apart, ring->chromaticity);
     for (uint32_t i = 0; code == RM_OK && call->options->w && i < call->count; ++i) {
@@ -172,8 +178,8 @@ static enum rm_code with_momentum(struct optics4_call const *call, struct rm_clo
         double mu[2][2];
         for (int side = 0; side < 2; ++side) {
             struct rm_optics4 seen = {0};
-            if (!propagate(&modes[side], &sides[side].closed.points[i], call->coupled, &seen))
-                code = flipped(call->twin, call->refpts[i], error);
+            if (!propagate_coupling(&modes[side], &sides[side].closed.points[i], call->coupled, &seen))
+                code = fail_flipped_modes(call->twin, call->refpts[i], error);
             memcpy(twiss.beta[side], seen.beta_m, sizeof seen.beta_m);
             memcpy(twiss.alpha[side], seen.alpha, sizeof seen.alpha);
             memcpy(mu[side], seen.mu_rad, sizeof seen.mu_rad);
@@ -187,15 +193,15 @@ static enum rm_code with_momentum(struct optics4_call const *call, struct rm_clo
     return code;
 }
 
-static enum rm_code analyse(struct optics4_call const *call, struct rm_closed const *closed,
-                            struct rm_optics_summary *ring, struct rm_optics4 *optics, struct rm_error *error) {
+static enum rm_code analyse_optics4(struct optics4_call const *call, struct rm_closed const *closed,
+                                    struct rm_optics_summary *ring, struct rm_optics4 *optics, struct rm_error *error) {
     struct coupled_optics start;
     double dispersion[6];
     if (closed->is_6d)
         return rm_fail(error, RM_E_ARGUMENT, "linopt2 and linopt4 are for 4D rings: rm_twin_disable_6d, or linopt6");
     enum rm_code code = rm_closed_dispersion(closed, dispersion, error);
     if (code == RM_OK)
-        code = decompose(&closed->turn, call->coupled, &start, error);
+        code = decompose_coupling(&closed->turn, call->coupled, &start, error);
     if (code != RM_OK)
         return code;
     memset(ring, 0, sizeof *ring);
@@ -203,19 +209,19 @@ static enum rm_code analyse(struct optics4_call const *call, struct rm_closed co
     memcpy(ring->tune, start.tune, sizeof start.tune);
     for (uint32_t i = 0; i < call->count; ++i) {
         memset(&optics[i], 0, sizeof optics[i]);
-        fill(call->twin, closed, dispersion, call->refpts, i, &optics[i]);
-        if (!propagate(&start, &closed->points[i], call->coupled, &optics[i]))
-            return flipped(call->twin, call->refpts[i], error);
+        fill_optics4_point(call->twin, closed, dispersion, call->refpts, i, &optics[i]);
+        if (!propagate_coupling(&start, &closed->points[i], call->coupled, &optics[i]))
+            return fail_flipped_modes(call->twin, call->refpts[i], error);
     }
-    unwrap(optics, call->count);
+    unwrap_optics4(optics, call->count);
     if (!call->options->chromaticity && !call->options->w)
         return RM_OK;
     return with_momentum(call, closed, ring, optics, error);
 }
 
-static enum rm_code linopt(struct rm_twin const *twin, struct rm_optics_options const *options, uint32_t const *refpts,
-                           uint32_t refpt_count, bool coupled, struct rm_optics_summary *ring,
-                           struct rm_optics4 *optics, struct rm_error *error) {
+static enum rm_code linopt4_run(struct rm_twin const *twin, struct rm_optics_options const *options,
+                                uint32_t const *refpts, uint32_t refpt_count, bool coupled,
+                                struct rm_optics_summary *ring, struct rm_optics4 *optics, struct rm_error *error) {
     struct optics4_call const call = {.twin = twin,
                                       .options = options != NULL ? options : &rm_optics_plain,
                                       .refpts = refpts,
@@ -227,7 +233,7 @@ static enum rm_code linopt(struct rm_twin const *twin, struct rm_optics_options 
     struct rm_closed closed;
     enum rm_code code = rm_closed_find(twin, &request, &closed, error);
     if (code == RM_OK)
-        code = analyse(&call, &closed, ring != NULL ? ring : &spare, optics, error);
+        code = analyse_optics4(&call, &closed, ring != NULL ? ring : &spare, optics, error);
     rm_closed_free(&closed);
     return code;
 }
@@ -235,11 +241,11 @@ static enum rm_code linopt(struct rm_twin const *twin, struct rm_optics_options 
 enum rm_code rm_twin_linopt2(struct rm_twin const *twin, struct rm_optics_options const *options,
                              uint32_t const *refpts, uint32_t refpt_count, struct rm_optics_summary *ring,
                              struct rm_optics4 *optics, struct rm_error *error) {
-    return linopt(twin, options, refpts, refpt_count, false, ring, optics, error);
+    return linopt4_run(twin, options, refpts, refpt_count, false, ring, optics, error);
 }
 
 enum rm_code rm_twin_linopt4(struct rm_twin const *twin, struct rm_optics_options const *options,
                              uint32_t const *refpts, uint32_t refpt_count, struct rm_optics_summary *ring,
                              struct rm_optics4 *optics, struct rm_error *error) {
-    return linopt(twin, options, refpts, refpt_count, true, ring, optics, error);
+    return linopt4_run(twin, options, refpts, refpt_count, true, ring, optics, error);
 }

@@ -19,8 +19,8 @@ struct optics_call {
     uint32_t count;
 };
 
-static enum rm_code close(struct optics_call const *call, struct rm_orbit_options const *orbit,
-                          struct rm_closed *closed, struct rm_modes *modes, struct rm_error *error) {
+static enum rm_code linopt6_close_orbit(struct optics_call const *call, struct rm_orbit_options const *orbit,
+                                        struct rm_closed *closed, struct rm_modes *modes, struct rm_error *error) {
     struct rm_closed_request const request = {.orbit = orbit, .refpts = call->refpts, .refpt_count = call->count};
     enum rm_code const code = rm_closed_find(call->twin, &request, closed, error);
     double m[36];
@@ -30,8 +30,8 @@ static enum rm_code close(struct optics_call const *call, struct rm_orbit_option
     return rm_modes_find(m, closed->is_6d ? 3 : 2, modes, error);
 }
 
-static void summarise(struct rm_twin const *twin, struct rm_closed const *closed, struct rm_modes const *modes,
-                      struct rm_optics_summary *ring) {
+static void linopt6_summarise(struct rm_twin const *twin, struct rm_closed const *closed, struct rm_modes const *modes,
+                              struct rm_optics_summary *ring) {
     memset(ring, 0, sizeof *ring);
     ring->modes = (uint32_t)modes->count;
     for (int k = 0; k < modes->count; ++k) {
@@ -44,7 +44,7 @@ static void summarise(struct rm_twin const *twin, struct rm_closed const *closed
 }
 
 /** The phase grows along the ring; where it falls, a turn is missing. */
-static void unwrap(struct rm_optics *optics, uint32_t count, int modes) {
+static void unwrap_optics6(struct rm_optics *optics, uint32_t count, int modes) {
     double const jump = -1e-3;
     for (int k = 0; k < modes; ++k) {
         double before = 0, turns = 0;
@@ -59,7 +59,8 @@ static void unwrap(struct rm_optics *optics, uint32_t count, int modes) {
 }
 
 /** Derivatives at one point from the optics on both sides, [0] above. */
-static void differ(struct rm_optics const *const side[2], double apart, struct rm_optics *o, double (*dr)[36]) {
+static void differentiate_optics(struct rm_optics const *const side[2], double apart, struct rm_optics *o,
+                                 double (*dr)[36]) {
     struct rm_sides_twiss twiss;
     for (int i = 0; i < 2; ++i) {
         memcpy(twiss.beta[i], side[i]->beta_m, sizeof twiss.beta[i]);
@@ -73,8 +74,8 @@ static void differ(struct rm_optics const *const side[2], double apart, struct r
             dr[k][i] = (side[0]->r[k][i] - side[1]->r[k][i]) / apart;
 }
 
-static enum rm_code functions(struct optics_call const *call, struct rm_side const sides[2], double apart,
-                              double (*dr)[3][36], struct rm_optics *optics, struct rm_error *error) {
+static enum rm_code chromatic_functions(struct optics_call const *call, struct rm_side const sides[2], double apart,
+                                        double (*dr)[3][36], struct rm_optics *optics, struct rm_error *error) {
     size_t const count = call->count;
     struct rm_optics *const seen = malloc(2 * (count != 0 ? count : 1) * sizeof *seen);
     if (seen == NULL)
@@ -84,7 +85,7 @@ static enum rm_code functions(struct optics_call const *call, struct rm_side con
                        seen + (size_t)i * count);
     for (uint32_t i = 0; i < call->count; ++i) {
         struct rm_optics const *const both[2] = {&seen[i], &seen[count + i]};
-        differ(both, apart, &optics[i], dr != NULL ? dr[i] : NULL);
+        differentiate_optics(both, apart, &optics[i], dr != NULL ? dr[i] : NULL);
         rm_sides_dispersion(sides, apart, i, optics[i].ddispersion);
     }
     free(seen);
@@ -100,7 +101,7 @@ static enum rm_code with_momentum(struct optics_call const *call, struct rm_opti
     if (code == RM_OK) {
         rm_sides_chromaticity(sides, apart, ring->chromaticity);
         if (options->w)
-            code = functions(call, sides, apart, options->dr, optics, error);
+            code = chromatic_functions(call, sides, apart, options->dr, optics, error);
     }
     rm_sides_free(sides);
     return code;
@@ -116,13 +117,13 @@ enum rm_code rm_twin_linopt6(struct rm_twin const *twin, struct rm_optics_option
     struct rm_modes modes;
     double dispersion[6];
     ring = ring != NULL ? ring : &spare;
-    enum rm_code code = close(&call, &wanted->orbit, &closed, &modes, error);
+    enum rm_code code = linopt6_close_orbit(&call, &wanted->orbit, &closed, &modes, error);
     if (code == RM_OK)
         code = rm_closed_dispersion(&closed, dispersion, error);
     if (code == RM_OK) {
-        summarise(twin, &closed, &modes, ring);
+        linopt6_summarise(twin, &closed, &modes, ring);
         rm_points_fill(twin, &closed, &modes, dispersion, refpts, call.count, optics);
-        unwrap(optics, call.count, modes.count);
+        unwrap_optics6(optics, call.count, modes.count);
         if (wanted->chromaticity || wanted->w)
             code = with_momentum(&call, wanted, &closed, ring, optics, error);
     }

@@ -24,13 +24,14 @@ static double norm_of(double complex const v[6], int count) {
 }
 
 /** How much of a normalised eigenvector is in a plane. */
-static double projection(double complex const v[6], int pair) {
+static double mode_projection(double complex const v[6], int pair) {
     double complex const to_first = -sign_of(pair) * conj(v[2 * pair + 1]),
                          to_second = sign_of(pair) * conj(v[2 * pair]);
     return cabs(-I * to_first + to_second);
 }
 
-static enum rm_code unstable(double complex const v[6], int count, double complex value, struct rm_error *error) {
+static enum rm_code fail_unstable_mode(double complex const v[6], int count, double complex value,
+                                       struct rm_error *error) {
     static char const *const plane[] = {"horizontal", "vertical", "longitudinal"};
     int largest = 0;
     double most = -1;
@@ -48,7 +49,7 @@ static enum rm_code unstable(double complex const v[6], int count, double comple
 }
 
 /** Turns mode k's two columns so that a[2k][2k + 1] = 0 and a[2k][2k] > 0. */
-static void standardize(double a[36], int count) {
+static void standardize_matrix(double a[36], int count) {
     for (int k = 0; k < count; ++k) {
         double const angle = rm_modes_phase(a, k), c = cos(angle), s = sin(angle);
         for (int i = 0; i < 2 * count; ++i) {
@@ -60,12 +61,12 @@ static void standardize(double a[36], int count) {
 }
 
 /** Takes the eigenvector of those that remain that is largest in plane k. */
-static void take(struct rm_modes *modes, int k, bool taken[3], double complex const vector[3][6],
-                 double complex const value[3]) {
+static void take_mode(struct rm_modes *modes, int k, bool taken[3], double complex const vector[3][6],
+                      double complex const value[3]) {
     int chosen = 0;
     double most = -1;
     for (int i = 0; i < modes->count && i < 3; ++i) {
-        double const part = taken[i] ? -1 : projection(vector[i], k);
+        double const part = taken[i] ? -1 : mode_projection(vector[i], k);
         if (part > most) {
             most = part;
             chosen = i;
@@ -95,18 +96,18 @@ enum rm_code rm_modes_find(double const m[36], int count, struct rm_modes *modes
             v[i] = column[i][k];
         double const norm = norm_of(v, count);
         if (!(fabs(norm) >= least_norm))
-            return unstable(v, count, value[k], error);
+            return fail_unstable_mode(v, count, value[k], error);
         if (norm < 0)
             continue;
         if (found == count)
-            return unstable(v, count, value[k], error);
+            return fail_unstable_mode(v, count, value[k], error);
         for (int i = 0; i < 6; ++i)
             vector[found][i] = v[i] / sqrt(norm);
         chosen[found++] = value[k];
     }
     for (int k = 0; k < count; ++k)
-        take(modes, k, taken, vector, chosen);
-    standardize(modes->a, count);
+        take_mode(modes, k, taken, vector, chosen);
+    standardize_matrix(modes->a, count);
     return RM_OK;
 }
 

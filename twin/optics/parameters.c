@@ -23,8 +23,8 @@ static double of_cavities(struct rm_twin const *twin, double *lowest_hz) {
 }
 
 /** Without a voltage the longitudinal plane has no tune, phase or length: they stay 0. */
-static enum rm_code longitudinal(struct rm_ring_parameters *p, double energy_ev, double frequency_hz, double beta,
-                                 struct rm_error *error) {
+static enum rm_code longitudinal_parameters(struct rm_ring_parameters *p, double energy_ev, double frequency_hz,
+                                            double beta, struct rm_error *error) {
     if (p->voltage_v == 0)
         return RM_OK;
     if (!(p->energy_loss_ev <= p->voltage_v))
@@ -43,7 +43,8 @@ static enum rm_code longitudinal(struct rm_ring_parameters *p, double energy_ev,
     return RM_OK;
 }
 
-static enum rm_code derive(struct rm_twin const *twin, struct rm_ring_parameters *p, struct rm_error *error) {
+static enum rm_code derive_parameters(struct rm_twin const *twin, struct rm_ring_parameters *p,
+                                      struct rm_error *error) {
     struct rm_lattice_facts const *const info = &twin->lattice->info;
     double const periods = info->periodicity != 0 ? info->periodicity : 1, energy = info->energy_ev;
     double const gamma = energy / (info->rest_energy_ev != 0 ? info->rest_energy_ev : electron_mass_ev);
@@ -69,11 +70,11 @@ static enum rm_code derive(struct rm_twin const *twin, struct rm_ring_parameters
     p->slip_factor = 1 / (gamma * gamma) - p->momentum_compaction;
     p->emittance_x_m = c_q * gamma * gamma * p->i[4] / p->damping_partition[0] / p->i[1];
     p->energy_spread = sqrt(c_q * gamma * gamma * p->i[2] / p->damping_partition[2] / p->i[1]);
-    return longitudinal(p, energy, frequency_hz, beta, error);
+    return longitudinal_parameters(p, energy, frequency_hz, beta, error);
 }
 
-static enum rm_code compute(struct rm_twin const *twin, uint32_t *refpts, struct rm_optics *optics,
-                            struct rm_ring_parameters *parameters, struct rm_error *error) {
+static enum rm_code compute_parameters(struct rm_twin const *twin, uint32_t *refpts, struct rm_optics *optics,
+                                       struct rm_ring_parameters *parameters, struct rm_error *error) {
     struct rm_optics_options const options = {.chromaticity = true};
     struct rm_optics_summary ring;
     double const periods = twin->lattice->info.periodicity != 0 ? twin->lattice->info.periodicity : 1;
@@ -91,7 +92,7 @@ static enum rm_code compute(struct rm_twin const *twin, uint32_t *refpts, struct
         parameters->tune[k] = tune - floor(tune);
         parameters->chromaticity[k] = periods * ring.chromaticity[k];
     }
-    return derive(twin, parameters, error);
+    return derive_parameters(twin, parameters, error);
 }
 
 enum rm_code rm_twin_ring_parameters(struct rm_twin const *twin, struct rm_ring_parameters *parameters,
@@ -100,7 +101,7 @@ enum rm_code rm_twin_ring_parameters(struct rm_twin const *twin, struct rm_ring_
     struct rm_optics *const optics = malloc(count * sizeof *optics);
     uint32_t *const refpts = malloc(count * sizeof *refpts);
     enum rm_code const code = optics != NULL && refpts != NULL
-                                  ? compute(twin, refpts, optics, parameters, error)
+                                  ? compute_parameters(twin, refpts, optics, parameters, error)
                                   : rm_fail(error, RM_E_NO_SPACE, "no memory for optics at %zu points", count);
     free(optics);
     free(refpts);

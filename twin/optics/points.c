@@ -7,7 +7,7 @@
 #include "../lattice_parts.h"
 #include "frames.h"
 
-static void functions(struct rm_optics *o, int modes) {
+static void optics_functions(struct rm_optics *o, int modes) {
     for (int k = 0; k < 2; ++k) {
         o->beta_m[k] = o->r[k][14 * k];
         o->alpha[k] = -o->r[k][14 * k + 6];
@@ -32,7 +32,7 @@ void rm_points_fill(struct rm_twin const *twin, struct rm_closed const *closed, 
         o->s_m = twin->lattice->s_m[refpts[i]];
         memset(o->mu_rad, 0, sizeof o->mu_rad);
         memset(o->w, 0, sizeof *o - offsetof(struct rm_optics, w));
-        functions(o, modes->count);
+        optics_functions(o, modes->count);
         dispersion_of(o, closed->is_6d, dispersion);
     }
 }

@@ -73,8 +73,8 @@ static void places_free(struct matrix_places *places) {
 }
 
 /** How a kick moves the particle at its element's exit, per rad. */
-static enum rm_code push(struct rm_response_call const *call, struct rm_steerer const *steerer, double const z[6],
-                         double moved[6], struct rm_error *error) {
+static enum rm_code push_steerer(struct rm_response_call const *call, struct rm_steerer const *steerer,
+                                 double const z[6], double moved[6], struct rm_error *error) {
     struct rm_leg legs[RM_ROUTE_ELEMENT_LEGS];
     bool const other = call->instead != NULL && call->at == steerer->element;
     struct rm_element changed = other ? *call->instead : call->twin->elements[steerer->element];
@@ -104,15 +104,15 @@ struct sources {
     uint32_t count;
 };
 
-static enum rm_code source(struct rm_response_call const *call, struct matrix_places const *places,
-                           struct rm_closed const *closed, struct rm_small_lu const *closing, uint32_t k,
-                           struct sources *sources, struct rm_error *error) {
+static enum rm_code response_source(struct rm_response_call const *call, struct matrix_places const *places,
+                                    struct rm_closed const *closed, struct rm_small_lu const *closing, uint32_t k,
+                                    struct sources *sources, struct rm_error *error) {
     int const n = closed->is_6d ? 6 : 4;
     struct rm_steerer const *const steerer = &call->steerers[k];
     double const *const z = closed->points[places->index_of[steerer->element]].z;
     double m[36], u[6], w[6];
     struct rm_small_lu exit;
-    enum rm_code const code = push(call, steerer, z, u, error);
+    enum rm_code const code = push_steerer(call, steerer, z, u, error);
     if (code != RM_OK)
         return code;
     rm_closed_matrix(&closed->points[places->index_of[steerer->element + 1]], m);
@@ -144,12 +144,13 @@ static enum rm_code sources_fill(struct rm_response_call const *call, struct mat
     }
     rm_small_factor(&lu, closing, n, 6);
     for (uint32_t k = 0; k < call->steerer_count && code == RM_OK; ++k)
-        code = source(call, places, closed, &lu, k, sources, error);
+        code = response_source(call, places, closed, &lu, k, sources, error);
     return code;
 }
 
-static void row(struct rm_response_call const *call, struct rm_closed const *closed, struct sources const *sources,
-                struct rm_tangent const *point, uint32_t at, int coordinate, double *out) {
+static void fill_response_row(struct rm_response_call const *call, struct rm_closed const *closed,
+                              struct sources const *sources, struct rm_tangent const *point, uint32_t at,
+                              int coordinate, double *out) {
     uint32_t const count = sources->count;
     memset(out, 0, count * sizeof *out);
     for (int i = 0; i < 6; ++i) {
@@ -164,8 +165,8 @@ static void row(struct rm_response_call const *call, struct rm_closed const *clo
         out[count - 1] += point->j[coordinate][RM_LANE_FREQUENCY];
 }
 
-static enum rm_code fill(struct rm_response_call const *call, struct matrix_places const *places,
-                         struct rm_closed const *closed, double *matrix, struct rm_error *error) {
+static enum rm_code fill_response(struct rm_response_call const *call, struct matrix_places const *places,
+                                  struct rm_closed const *closed, double *matrix, struct rm_error *error) {
     size_t const columns = call->steerer_count + 1;
     double *const room = calloc(12 * columns, sizeof *room);
     if (room == NULL)
@@ -175,8 +176,8 @@ static enum rm_code fill(struct rm_response_call const *call, struct matrix_plac
     for (uint32_t i = 0; code == RM_OK && i < call->refpt_count; ++i) {
         struct rm_tangent const *const point = &closed->points[places->index_of[call->refpts[i]]];
         for (int plane = 0; plane < 2; ++plane)
-            row(call, closed, &sources, point, call->refpts[i], 2 * plane,
-                matrix + ((size_t)plane * call->refpt_count + i) * columns);
+            fill_response_row(call, closed, &sources, point, call->refpts[i], 2 * plane,
+                              matrix + ((size_t)plane * call->refpt_count + i) * columns);
     }
     free(room);
     return code;
@@ -197,7 +198,7 @@ enum rm_code rm_response_analytic(struct rm_response_call const *call, double co
     if (code == RM_OK)
         code = rm_closed_find(call->twin, &request, &closed, error);
     if (code == RM_OK)
-        code = fill(call, &places, &closed, matrix, error);
+        code = fill_response(call, &places, &closed, matrix, error);
     if (code == RM_OK && orbit != NULL)
         memcpy(orbit, closed.z, sizeof closed.z);
     rm_closed_free(&closed);

@@ -18,8 +18,8 @@ struct magnet_change {
     double design;
 };
 
-static enum rm_code begin(struct rm_twin const *twin, uint32_t magnet, enum rm_component component,
-                          struct magnet_change *change, struct rm_error *error) {
+static enum rm_code begin_magnet_change(struct rm_twin const *twin, uint32_t magnet, enum rm_component component,
+                                        struct magnet_change *change, struct rm_error *error) {
     if (magnet >= twin->count)
         return rm_fail(error, RM_E_ARGUMENT, "magnet %u: the lattice has %u elements", magnet, twin->count);
     struct rm_element const *const e = &twin->elements[magnet];
@@ -35,8 +35,8 @@ static enum rm_code begin(struct rm_twin const *twin, uint32_t magnet, enum rm_c
     return RM_OK;
 }
 
-static enum rm_code differences(struct rm_response_call const *call, struct magnet_change *change, double *matrix,
-                                double *scratch, size_t size, struct rm_error *error) {
+static enum rm_code derivative_differences(struct rm_response_call const *call, struct magnet_change *change,
+                                           double *matrix, double *scratch, size_t size, struct rm_error *error) {
     /* f' = (8 (f₁ - f₋₁) - (f₂ - f₋₂)) / 12 h */
     static struct {
         int steps;
@@ -73,7 +73,7 @@ enum rm_code rm_twin_response_derivative(struct rm_twin const *twin, struct rm_r
     size_t const size = 2 * (size_t)refpt_count * (steerer_count + 1);
     enum rm_code code = rm_response_check(&call, error);
     if (code == RM_OK)
-        code = begin(twin, magnet, component, &change, error);
+        code = begin_magnet_change(twin, magnet, component, &change, error);
     if (code != RM_OK)
         return code;
     double *const scratch = malloc((size != 0 ? size : 1) * sizeof *scratch);
@@ -81,7 +81,7 @@ enum rm_code rm_twin_response_derivative(struct rm_twin const *twin, struct rm_r
         return rm_fail(error, RM_E_NO_SPACE, "no memory for a response matrix; free some memory");
     call.instead = &change.element;
     call.at = magnet;
-    code = differences(&call, &change, matrix, scratch, size, error);
+    code = derivative_differences(&call, &change, matrix, scratch, size, error);
     free(scratch);
     return code;
 }

@@ -33,7 +33,7 @@ struct tracked {
     struct rm_twin *shifted;        /**< with cavities at the frequency asked for */
 };
 
-static void reserve(struct tracked *t) {
+static void response_tracked_reserve(struct tracked *t) {
     size_t const points = t->call->refpt_count != 0 ? t->call->refpt_count : 1, count = t->count != 0 ? t->count : 1;
     t->z = calloc(count, sizeof *t->z);
     t->after = calloc(count, sizeof *t->after);
@@ -41,7 +41,7 @@ static void reserve(struct tracked *t) {
     t->out = calloc(points * count, 6 * sizeof *t->out);
 }
 
-static void release(struct tracked *t) {
+static void response_tracked_release(struct tracked *t) {
     rm_closed_free(&t->middle);
     free(t->z);
     free(t->after);
@@ -69,7 +69,7 @@ static enum rm_code shift_frequency(struct tracked *t, struct rm_error *error) {
     return code;
 }
 
-static enum rm_code begin(struct tracked *t, struct rm_error *error) {
+static enum rm_code response_tracked_begin(struct tracked *t, struct rm_error *error) {
     struct rm_response_call const *const call = t->call;
     struct rm_closed_request const request = {.orbit = &call->options->orbit};
     enum rm_code const code = rm_closed_find(call->twin, &request, &t->middle, error);
@@ -94,7 +94,7 @@ static enum rm_code begin(struct tracked *t, struct rm_error *error) {
 }
 
 /** One step of all; how far the farthest went. */
-static double step(struct tracked *t) {
+static double kick_step_of(struct tracked *t) {
     int const n = t->middle.is_6d ? 6 : 4;
     double farthest = 0;
     for (uint32_t p = 0; p < t->count; ++p) {
@@ -122,7 +122,7 @@ static enum rm_code close_all(struct tracked *t, struct rm_error *error) {
                                                 call->refpt_count, t->out, RM_TWIN_SIMD_BEST, error);
         if (code != RM_OK)
             return code;
-        change = step(t);
+        change = kick_step_of(t);
         if (change <= tolerance || (change < 1e-9 && change > before / 4))
             return RM_OK;
         if (!isfinite(change))
@@ -158,7 +158,7 @@ static enum rm_code last_column(struct rm_response_call const *call, double cons
     return code;
 }
 
-static void differences(struct tracked const *t, double *matrix) {
+static void tracked_differences(struct tracked const *t, double *matrix) {
     uint32_t const points = t->call->refpt_count, steerers = t->call->steerer_count;
     for (uint32_t i = 0; i < points; ++i)
         for (int plane = 0; plane < 2; ++plane) {
@@ -185,17 +185,17 @@ enum rm_code rm_twin_response_tracked(struct rm_twin const *twin, struct rm_resp
     enum rm_code code = rm_response_check(&call, error);
     if (code != RM_OK)
         return code;
-    reserve(&t);
+    response_tracked_reserve(&t);
     if (t.z == NULL || t.after == NULL || t.kicks == NULL || t.out == NULL)
         code = rm_fail(error, RM_E_NO_SPACE, "no memory for %u orbits; ask for fewer steerers", t.count);
     if (code == RM_OK)
-        code = begin(&t, error);
+        code = response_tracked_begin(&t, error);
     if (code == RM_OK)
         code = close_all(&t, error);
     if (code == RM_OK)
         code = last_column(&call, t.middle.z, t.middle.is_6d, matrix, error);
     if (code == RM_OK)
-        differences(&t, matrix);
-    release(&t);
+        tracked_differences(&t, matrix);
+    response_tracked_release(&t);
     return code;
 }

@@ -8,9 +8,10 @@ static double const usual_step = 3e-6;
 
 struct rm_optics_options const rm_optics_plain = {0};
 
-static enum rm_code find(struct rm_twin const *twin, struct rm_optics_options const *options, uint32_t const *refpts,
-                         uint32_t refpt_count, struct rm_closed const *middle, double const change[6], double amount,
-                         struct rm_side *side, struct rm_error *error) {
+static enum rm_code find_side_orbits(struct rm_twin const *twin, struct rm_optics_options const *options,
+                                     uint32_t const *refpts, uint32_t refpt_count, struct rm_closed const *middle,
+                                     double const change[6], double amount, struct rm_side *side,
+                                     struct rm_error *error) {
     double guess[6], m[36];
     for (int i = 0; i < 6; ++i)
         guess[i] = middle->z[i] + change[i] * amount;
@@ -36,7 +37,8 @@ enum rm_code rm_sides_find(struct rm_twin const *twin, struct rm_optics_options 
     enum rm_code code = rm_closed_dispersion(middle, change, error);
     double const amount = middle->is_6d ? 0.5 * step / change[RM_DELTA] : 0.5 * step;
     for (int i = 0; i < 2 && code == RM_OK; ++i)
-        code = find(twin, options, refpts, refpt_count, middle, change, i == 0 ? amount : -amount, &sides[i], error);
+        code = find_side_orbits(twin, options, refpts, refpt_count, middle, change, i == 0 ? amount : -amount,
+                                &sides[i], error);
     *apart = sides[0].closed.z[RM_DELTA] - sides[1].closed.z[RM_DELTA];
     return code;
 }

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-static void exchange(struct rm_small_lu *lu, int a, int b) {
+static void exchange_rows(struct rm_small_lu *lu, int a, int b) {
     double row[6];
     memcpy(row, lu->lu[a], sizeof row);
     memcpy(lu->lu[a], lu->lu[b], sizeof row);
@@ -36,7 +36,7 @@ bool rm_small_factor(struct rm_small_lu *lu, double const *a, int n, int stride)
     for (int k = 0; k < n; ++k) {
         int const pivot = pivot_of(lu, k);
         if (pivot != k)
-            exchange(lu, pivot, k);
+            exchange_rows(lu, pivot, k);
         if (!(fabs(lu->lu[k][k]) > n * DBL_EPSILON * DBL_EPSILON * largest))
             return false;
         for (int i = k + 1; i < n; ++i) {

@@ -22,7 +22,7 @@ double rm_radiated_ev(struct rm_route const *route) {
 }
 
 /** What the cavities give to a particle at `ct`, over the energy, and its derivative by ct. */
-static double gain(struct rm_route const *route, double ct, double *slope) {
+static double energy_gain(struct rm_route const *route, double ct, double *slope) {
     double sum = 0;
     *slope = 0;
     for (uint32_t i = 0; i < route->count; ++i) {
@@ -75,7 +75,7 @@ enum rm_code rm_synchronous(struct rm_route const *route, double *path_m, double
     double const wave = 2 * M_PI * f / light_m_s;
     double ct = cavity->time_lag_m + (cavity->phase_lag_rad - asin(loss / voltage)) / wave;
     for (int i = 0; i < MOST_ITERATIONS; ++i) { /* cavities of other frequencies */
-        double const missing = loss - gain(route, ct, &slope), step = missing / slope;
+        double const missing = loss - energy_gain(route, ct, &slope), step = missing / slope;
         if (!isfinite(step) || fabs(step) > 0.25 / wave)
             break;
         ct += step;

@@ -62,7 +62,7 @@ struct rm_track_step *rm_planner_add(struct rm_planner *planner, enum rm_step_ki
     return &plan->steps[plan->count++];
 }
 
-static struct rm_pass_steer *steers(struct rm_planner *planner, struct rm_track_step *step) {
+static struct rm_pass_steer *plan_steering(struct rm_planner *planner, struct rm_track_step *step) {
     if (step == NULL || planner->kick_count == 0)
         return NULL;
     struct rm_pass_steer *const made = rm_planner_room(planner, planner->kick_count * sizeof *made);
@@ -72,7 +72,7 @@ static struct rm_pass_steer *steers(struct rm_planner *planner, struct rm_track_
 }
 
 void rm_planner_steer(struct rm_planner *planner, struct rm_track_step *step, double const scale[2]) {
-    struct rm_pass_steer *const made = steers(planner, step);
+    struct rm_pass_steer *const made = plan_steering(planner, step);
     for (uint32_t i = 0; made != NULL && i < planner->kick_count; ++i) {
         struct rm_particle_kick const *const kick = &planner->kicks[i];
         made[i] = (struct rm_pass_steer){kick->particle, {scale[0] * kick->kick_rad[0], scale[1] * kick->kick_rad[1]}};
@@ -81,7 +81,7 @@ void rm_planner_steer(struct rm_planner *planner, struct rm_track_step *step, do
 
 void rm_planner_steer_sine(struct rm_planner *planner, struct rm_track_step *step, double const kick_rad[2],
                            double length_m) {
-    struct rm_pass_steer *const made = steers(planner, step);
+    struct rm_pass_steer *const made = plan_steering(planner, step);
     for (uint32_t i = 0; made != NULL && i < planner->kick_count; ++i) {
         struct rm_particle_kick const *const kick = &planner->kicks[i];
         double const change[2] = {sin(kick_rad[0] + kick->kick_rad[0]) - sin(kick_rad[0]),
@@ -111,22 +111,22 @@ bool rm_plan_takes_kicks(struct rm_element const *element) {
     return rm_pass_has_kick(element) && element->pass != RM_PASS_BND_MPOLE_E2 && element->pass != RM_PASS_BND_STR_MPOLE;
 }
 
-static void drift(struct rm_planner *planner, enum rm_step_kind kind, double length_m) {
+static void plan_drift(struct rm_planner *planner, enum rm_step_kind kind, double length_m) {
     if (length_m != 0)
         rm_planner_add(planner, kind, &length_m, sizeof length_m);
 }
 
-static void corrector(struct rm_planner *planner, struct rm_element const *element) {
+static void plan_corrector(struct rm_planner *planner, struct rm_element const *element) {
     struct rm_corrector const data = {element->length_m, {element->kick_angle_rad[0], element->kick_angle_rad[1]}};
     if (data.kick[0] == 0 && data.kick[1] == 0 && planner->kick_count == 0) {
-        drift(planner, RM_STEP_DRIFT, data.length_m);
+        plan_drift(planner, RM_STEP_DRIFT, data.length_m);
         return;
     }
     struct rm_track_step *const step = rm_planner_add(planner, RM_STEP_CORRECTOR, &data, sizeof data);
     rm_planner_steer(planner, step, (double[2]){1, 1});
 }
 
-static void thin(struct rm_planner *planner, struct rm_element const *element) {
+static void plan_thin_magnet(struct rm_planner *planner, struct rm_element const *element) {
     size_t const bytes = (element->max_order + 1) * sizeof(double);
     double *const a = rm_planner_copy(planner, element->polynom_a, bytes);
     double *const b = rm_planner_copy(planner, element->polynom_b, bytes);
@@ -144,9 +144,9 @@ static void thin(struct rm_planner *planner, struct rm_element const *element) {
     rm_planner_steer(planner, step, (double[2]){-1, 1});
 }
 
-static void cavity(struct rm_planner *planner, struct rm_element const *element) {
+static void plan_cavity(struct rm_planner *planner, struct rm_element const *element) {
     if (element->voltage_v == 0) {
-        drift(planner, RM_STEP_DRIFT, element->length_m);
+        plan_drift(planner, RM_STEP_DRIFT, element->length_m);
         return;
     }
     double const harmonic = round(element->frequency_hz * planner->turn_s);
@@ -161,18 +161,18 @@ static void cavity(struct rm_planner *planner, struct rm_element const *element)
     rm_planner_add(planner, RM_STEP_CAVITY, &data, sizeof data);
 }
 
-static void solenoid(struct rm_planner *planner, struct rm_element const *element) {
+static void plan_solenoid(struct rm_planner *planner, struct rm_element const *element) {
     struct rm_solenoid const data = {element->length_m, element->solenoid_strength};
     rm_planner_add(planner, RM_STEP_SOLENOID, &data, sizeof data);
 }
 
-static void body(struct rm_planner *planner, struct rm_element const *element) {
+static void plan_body(struct rm_planner *planner, struct rm_element const *element) {
     switch (element->pass) {
     case RM_PASS_DRIFT:
-        drift(planner, RM_STEP_DRIFT, element->length_m);
+        plan_drift(planner, RM_STEP_DRIFT, element->length_m);
         break;
     case RM_PASS_EXACT_DRIFT:
-        drift(planner, RM_STEP_EXACT_DRIFT, element->length_m);
+        plan_drift(planner, RM_STEP_EXACT_DRIFT, element->length_m);
         break;
     case RM_PASS_STR_MPOLE:
     case RM_PASS_BND_MPOLE:
@@ -191,19 +191,19 @@ static void body(struct rm_planner *planner, struct rm_element const *element) {
         rm_plan_bend_linear(planner, element);
         break;
     case RM_PASS_CORRECTOR:
-        corrector(planner, element);
+        plan_corrector(planner, element);
         break;
     case RM_PASS_THIN_MPOLE:
-        thin(planner, element);
+        plan_thin_magnet(planner, element);
         break;
     case RM_PASS_RF_CAVITY:
-        cavity(planner, element);
+        plan_cavity(planner, element);
         break;
     case RM_PASS_MATRIX66:
         rm_planner_add(planner, RM_STEP_MATRIX, element->matrix, 36 * sizeof(double));
         break;
     case RM_PASS_SOLENOID_LINEAR:
-        solenoid(planner, element);
+        plan_solenoid(planner, element);
         break;
     case RM_PASS_GWIG:
         rm_plan_wiggler(planner, element);
@@ -222,17 +222,17 @@ static bool is_all(double const *numbers, uint32_t count, uint32_t stride_of_one
     return true;
 }
 
-static void shift(struct rm_planner *planner, double const *by) {
+static void plan_shift(struct rm_planner *planner, double const *by) {
     if (!is_all(by, 6, 0))
         rm_planner_add(planner, RM_STEP_SHIFT, by, 6 * sizeof *by);
 }
 
-static void turn(struct rm_planner *planner, double const *by) {
+static void plan_rotation(struct rm_planner *planner, double const *by) {
     if (!is_all(by, 36, 7))
         rm_planner_add(planner, RM_STEP_MATRIX, by, 36 * sizeof *by);
 }
 
-static void apertures(struct rm_planner *planner, struct rm_element const *element) {
+static void plan_apertures(struct rm_planner *planner, struct rm_element const *element) {
     if (element->rectangle_aperture != NULL)
         rm_planner_add(planner, RM_STEP_RECTANGLE, element->rectangle_aperture, 4 * sizeof(double));
     if (element->elliptic_aperture != NULL)
@@ -271,17 +271,17 @@ static void plan_element(struct rm_planner *planner, struct rm_element const *el
     struct rm_surroundings const around = surroundings_of(element);
     uint32_t const before = planner->plan->count;
     if (around.misaligned) {
-        shift(planner, element->t1);
-        turn(planner, element->r1);
+        plan_shift(planner, element->t1);
+        plan_rotation(planner, element->r1);
     }
     if (around.aperture_before)
-        apertures(planner, element);
-    body(planner, element);
+        plan_apertures(planner, element);
+    plan_body(planner, element);
     if (around.aperture_behind)
-        apertures(planner, element);
+        plan_apertures(planner, element);
     if (around.misaligned) {
-        turn(planner, element->r2);
-        shift(planner, element->t2);
+        plan_rotation(planner, element->r2);
+        plan_shift(planner, element->t2);
     }
     if (planner->element == 0 && planner->plan->count == before)
         rm_planner_add(planner, RM_STEP_NOTHING, NULL, 0); /* so that a particle lost before is lost in element 0 */
@@ -314,7 +314,7 @@ static enum rm_code check_kicks(struct rm_twin const *twin, struct rm_particle_k
 }
 
 /** The observation of point `i`. */
-static void observe(struct rm_planner *planner, uint32_t i) {
+static void plan_observation(struct rm_planner *planner, uint32_t i) {
     struct rm_track_step *const step = rm_planner_add(planner, RM_STEP_OBSERVE, NULL, 0);
     if (step != NULL)
         step->element = i;
@@ -327,14 +327,14 @@ static void plan_all(struct rm_planner *planner, uint32_t const *refpts, uint32_
     for (uint32_t i = 0; i < twin->count && !planner->no_memory; ++i) {
         planner->element = i;
         if (point < refpt_count && refpts[point] == i)
-            observe(planner, point++);
+            plan_observation(planner, point++);
         planner->kicks = kicks;
         for (planner->kick_count = 0; kick_count > 0 && kicks->element == i; ++kicks, --kick_count)
             ++planner->kick_count;
         plan_element(planner, &twin->elements[i]);
     }
     if (point < refpt_count)
-        observe(planner, point);
+        plan_observation(planner, point);
 }
 
 enum rm_code rm_track_plan_make(struct rm_twin const *twin, uint32_t const *refpts, uint32_t refpt_count,

@@ -24,8 +24,8 @@ struct field {
 };
 
 /** Order at least `least`; a and b NULL without memory. */
-static struct field field_of(struct rm_planner *planner, struct rm_element const *element, double length_m,
-                             uint32_t least) {
+static struct field magnet_field_of(struct rm_planner *planner, struct rm_element const *element, double length_m,
+                                    uint32_t least) {
     uint32_t const given = element->max_order, order = given > least ? given : least;
     struct field field = {.a = rm_planner_room(planner, (order + 1) * sizeof(double)),
                           .b = rm_planner_room(planner, (order + 1) * sizeof(double)),
@@ -48,7 +48,7 @@ static struct field field_of(struct rm_planner *planner, struct rm_element const
     return field;
 }
 
-static double const *scaled(struct rm_planner *planner, double const *numbers, uint32_t order, double by) {
+static double const *scale_orders(struct rm_planner *planner, double const *numbers, uint32_t order, double by) {
     double *const made = rm_planner_copy(planner, numbers, (order + 1) * sizeof *made);
     for (uint32_t n = 0; made != NULL && n <= order; ++n)
         made[n] *= by;
@@ -70,7 +70,7 @@ static struct rm_edge edge_of(double inverse_rho, double angle, double fringe_in
     return edge;
 }
 
-static void edge(struct rm_planner *planner, struct rm_element const *element, unsigned end, uint32_t method) {
+static void plan_edge(struct rm_planner *planner, struct rm_element const *element, unsigned end, uint32_t method) {
     double const angle = end == 0 ? element->entrance_angle_rad : element->exit_angle_rad;
     struct rm_edge const made = edge_of(element->bending_angle_rad / element->length_m, angle, element->fringe_int[end],
                                         element->full_gap_m, method, end);
@@ -120,7 +120,7 @@ static void quad_fringe(struct rm_planner *planner, struct rm_element const *ele
 static void magnet_body(struct rm_planner *planner, struct rm_element const *element) {
     if (element->length_m == 0)
         return;
-    struct field const field = field_of(planner, element, element->length_m, 1);
+    struct field const field = magnet_field_of(planner, element, element->length_m, 1);
     if (field.a == NULL)
         return;
     struct rm_magnet magnet = {
@@ -136,8 +136,8 @@ static void magnet_body(struct rm_planner *planner, struct rm_element const *ele
     };
     forest_ruth(magnet.slice_m, magnet.drift, magnet.kick);
     for (unsigned which = 0; which < 2; ++which) {
-        magnet.kick_a[which] = scaled(planner, field.a, field.order, magnet.kick[which]);
-        magnet.kick_b[which] = scaled(planner, field.b, field.order, magnet.kick[which]);
+        magnet.kick_a[which] = scale_orders(planner, field.a, field.order, magnet.kick[which]);
+        magnet.kick_b[which] = scale_orders(planner, field.b, field.order, magnet.kick[which]);
     }
     enum rm_step_kind const kinds[] = {[RM_RADIATION_NONE] = RM_STEP_MAGNET,
                                        [RM_RADIATION_CLASSICAL] = RM_STEP_MAGNET_RADIATING,
@@ -149,12 +149,12 @@ static void magnet_body(struct rm_planner *planner, struct rm_element const *ele
 void rm_plan_magnet(struct rm_planner *planner, struct rm_element const *element) {
     bool const bend = element->pass == RM_PASS_BND_MPOLE && element->length_m != 0;
     if (bend)
-        edge(planner, element, 0, element->fringe_bend[0]);
+        plan_edge(planner, element, 0, element->fringe_bend[0]);
     quad_fringe(planner, element, 0);
     magnet_body(planner, element);
     quad_fringe(planner, element, 1);
     if (bend)
-        edge(planner, element, 1, element->fringe_bend[1]);
+        plan_edge(planner, element, 1, element->fringe_bend[1]);
 }
 
 /** K. L. Brown's second order map of a face with pole curvature h1 (SLAC-75), as X. Huang has it in AT. */
@@ -191,7 +191,7 @@ static void e2_edge(struct rm_planner *planner, struct rm_element const *element
 void rm_plan_e2(struct rm_planner *planner, struct rm_element const *element) {
     if (element->length_m == 0)
         return;
-    struct field const field = field_of(planner, element, element->length_m, 1);
+    struct field const field = magnet_field_of(planner, element, element->length_m, 1);
     if (field.b == NULL)
         return;
     double const electrons_gamma = planner->twin->lattice->info.energy_ev / RM_ELECTRON_REST_EV;
@@ -216,7 +216,7 @@ void rm_plan_straight_bend(struct rm_planner *planner, struct rm_element const *
         return;
     double const angle = element->bending_angle_rad, h = angle / element->length_m;
     double const chord = angle != 0 ? 2 / h * sin(angle / 2) : element->length_m;
-    struct field const field = field_of(planner, element, chord, 1);
+    struct field const field = magnet_field_of(planner, element, chord, 1);
     if (field.a == NULL)
         return;
     field.b[0] += h;
@@ -249,13 +249,14 @@ void rm_plan_bend_linear(struct rm_planner *planner, struct rm_element const *el
         return;
     double const k1 = element->polynom_b != NULL && element->max_order >= 1 ? element->polynom_b[1] : 0;
     struct rm_linear const data = {element->length_m, k1, element->bending_angle_rad / element->length_m};
-    edge(planner, element, 0, 1);
+    plan_edge(planner, element, 0, 1);
     rm_planner_add(planner, RM_STEP_BEND_LINEAR, &data, sizeof data);
-    edge(planner, element, 1, 1);
+    plan_edge(planner, element, 1, 1);
 }
 
-static void waves(struct rm_wiggler_wave *to, struct rm_wiggler const *wiggler, struct rm_wiggler_harmonic const *from,
-                  uint32_t count, bool vertical_field, double scale) {
+static void plan_wiggler_waves(struct rm_wiggler_wave *to, struct rm_wiggler const *wiggler,
+                               struct rm_wiggler_harmonic const *from, uint32_t count, bool vertical_field,
+                               double scale) {
     double const kw = 2 * M_PI / wiggler->period_m;
     for (uint32_t i = 0; i < count; ++i)
         to[i] = (struct rm_wiggler_wave){
@@ -279,8 +280,8 @@ void rm_plan_wiggler(struct rm_planner *planner, struct rm_element const *elemen
     struct rm_wiggler_wave *const wave = rm_planner_room(planner, (count + 1) * sizeof *wave);
     if (wave == NULL)
         return;
-    waves(wave, wiggler, wiggler->by, wiggler->by_count, true, potential);
-    waves(wave + wiggler->by_count, wiggler, wiggler->bx, wiggler->bx_count, false, potential);
+    plan_wiggler_waves(wave, wiggler, wiggler->by, wiggler->by_count, true, potential);
+    plan_wiggler_waves(wave + wiggler->by_count, wiggler, wiggler->bx, wiggler->bx_count, false, potential);
     double const periods = element->length_m / wiggler->period_m;
     struct rm_wiggler_plan data = {
         .slice_m = wiggler->period_m / wiggler->steps_per_period,

@@ -152,7 +152,7 @@ static bool note_energy(struct rm_lattice_reading *reading, struct rm_value cons
 
 /** What the lattice would refuse in the end, now, while it is known where it stands. MAD-X completes a frequency later.
  */
-static bool check(struct rm_lattice_reading *reading, struct rm_element const *element) {
+static bool check_element_fields(struct rm_lattice_reading *reading, struct rm_element const *element) {
     struct rm_element complete = *element;
     struct rm_error error = {0};
     if (isnan(complete.frequency_hz))
@@ -178,5 +178,6 @@ bool rm_reading_add_fields(struct rm_lattice_reading *reading, struct rm_value c
            take_cavity(reading, fields, &element) && take_placing(reading, fields, &element) &&
            take_matrix(reading, fields, &element) && take_solenoid(reading, fields, &element) &&
            rm_take_wiggler(reading, fields, &element) && refuse_untracked(reading, fields, element.pass) &&
-           note_energy(reading, fields, element.kind) && check(reading, &element) && rm_reading_add(reading, &element);
+           note_energy(reading, fields, element.kind) && check_element_fields(reading, &element) &&
+           rm_reading_add(reading, &element);
 }

@@ -32,8 +32,8 @@ static struct main_field main_field_of(enum rm_element_kind kind) {
 static uint32_t max_u32(uint32_t a, uint32_t b) { return a > b ? a : b; }
 
 /** The field's numbers (any count), or none. */
-static bool polynom(struct rm_lattice_reading *reading, struct rm_value const *fields, char const *name,
-                    double const **from, uint32_t *count) {
+static bool read_polynom(struct rm_lattice_reading *reading, struct rm_value const *fields, char const *name,
+                         double const **from, uint32_t *count) {
     struct rm_value const *const value = rm_value_find(fields, name);
     *from = NULL;
     *count = 0;
@@ -47,8 +47,8 @@ static bool polynom(struct rm_lattice_reading *reading, struct rm_value const *f
 }
 
 /** `orders` coefficients of which the first are those given. */
-static bool complete(struct rm_lattice_reading *reading, double const *from, uint32_t count, uint32_t orders,
-                     double **to) {
+static bool complete_polynom(struct rm_lattice_reading *reading, double const *from, uint32_t count, uint32_t orders,
+                             double **to) {
     *to = rm_reading_take(reading, orders, sizeof **to);
     if (*to == NULL)
         return false;
@@ -68,7 +68,8 @@ bool rm_take_polynoms(struct rm_lattice_reading *reading, struct rm_value const 
     double const *b;
     uint32_t a_count;
     uint32_t b_count;
-    if (!polynom(reading, fields, "PolynomA", &a, &a_count) || !polynom(reading, fields, "PolynomB", &b, &b_count))
+    if (!read_polynom(reading, fields, "PolynomA", &a, &a_count) ||
+        !read_polynom(reading, fields, "PolynomB", &b, &b_count))
         return false;
     double strength = 0;
     if (field.strength != NULL && !rm_take_number(reading, fields, field.strength, &strength))
@@ -94,6 +95,7 @@ bool rm_take_polynoms(struct rm_lattice_reading *reading, struct rm_value const 
     max_order = max_u32(max_order, least_order(element->pass));
     element->max_order = max_order;
     bool const has_field = field.order >= 0 || least_order(element->pass) != 0;
-    return (a == NULL && !has_field ? true : complete(reading, a, a_count, max_order + 1, &element->polynom_a)) &&
-           (b == NULL && !has_field ? true : complete(reading, b, b_count, max_order + 1, &element->polynom_b));
+    return (a == NULL && !has_field ? true
+                                    : complete_polynom(reading, a, a_count, max_order + 1, &element->polynom_a)) &&
+           (b == NULL && !has_field ? true : complete_polynom(reading, b, b_count, max_order + 1, &element->polynom_b));
 }

@@ -2,8 +2,8 @@
 #include "fields.h"
 
 /** The harmonics of By or Bx: 6 × n, a column each. A column of zeros is no harmonic: MATLAB's way to say none. */
-static bool harmonics(struct rm_lattice_reading *reading, struct rm_value const *fields, char const *name,
-                      uint32_t *count, struct rm_wiggler_harmonic const **made) {
+static bool read_harmonics(struct rm_lattice_reading *reading, struct rm_value const *fields, char const *name,
+                           uint32_t *count, struct rm_wiggler_harmonic const **made) {
     struct rm_value const *const value = rm_value_find(fields, name);
     if (value == NULL || value->count == 0)
         return true;
@@ -51,6 +51,6 @@ bool rm_take_wiggler(struct rm_lattice_reading *reading, struct rm_value const *
            rm_take_number(reading, fields, "Bmax", &wiggler->peak_field_t) &&
            rm_take_whole(reading, fields, "Nstep", 1, 100000, &wiggler->steps_per_period) &&
            rm_take_whole(reading, fields, "Nmeth", 2, 4, &wiggler->method) &&
-           harmonics(reading, fields, "By", &wiggler->by_count, &wiggler->by) &&
-           harmonics(reading, fields, "Bx", &wiggler->bx_count, &wiggler->bx);
+           read_harmonics(reading, fields, "By", &wiggler->by_count, &wiggler->by) &&
+           read_harmonics(reading, fields, "Bx", &wiggler->bx_count, &wiggler->bx);
 }

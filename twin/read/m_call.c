@@ -36,7 +36,7 @@ struct collected {
     uint32_t count;
 };
 
-static void put(struct collected *to, char const *name, struct rm_value const *value) {
+static void put_collected(struct collected *to, char const *name, struct rm_value const *value) {
     to->fields[to->count++] = (struct rm_value_field){name, *value};
 }
 
@@ -56,7 +56,7 @@ static bool put_pairs(struct rm_m_parser *parser, char const *name, struct rm_va
                                    i + 1, name);
         if (i + 1 == count)
             return rm_reading_fail(parser->reading, "%s: field %.40s has no value", name, arguments[i].text);
-        put(to, arguments[i].text, &arguments[i + 1]);
+        put_collected(to, arguments[i].text, &arguments[i + 1]);
     }
     return true;
 }
@@ -80,14 +80,14 @@ static bool put_faces(struct rm_m_parser *parser, char const *class, struct coll
     if (!rm_m_number(parser, angle_rad / 2, &half))
         return false;
     if (rm_value_find(&so_far, "EntranceAngle") == NULL)
-        put(to, "EntranceAngle", &half);
+        put_collected(to, "EntranceAngle", &half);
     if (rm_value_find(&so_far, "ExitAngle") == NULL)
-        put(to, "ExitAngle", &half);
+        put_collected(to, "ExitAngle", &half);
     return true;
 }
 
-static bool construct(struct rm_m_parser *parser, char const *class, int kind, struct rm_value const *arguments,
-                      uint32_t count, struct rm_value *value) {
+static bool construct_element(struct rm_m_parser *parser, char const *class, int kind, struct rm_value const *arguments,
+                              uint32_t count, struct rm_value *value) {
     struct collected made = {rm_reading_take(parser->reading, count + 6, sizeof *made.fields), 0};
     char *const class_text = rm_reading_text(parser->reading, class, strlen(class));
     if (made.fields == NULL || class_text == NULL)
@@ -95,24 +95,24 @@ static bool construct(struct rm_m_parser *parser, char const *class, int kind, s
     if (count == 0 || arguments[0].kind != RM_VALUE_TEXT)
         return rm_reading_fail(parser->reading, "at%s needs a family name first, in quotes", class);
     rm_reading_at(parser->reading, "line %u (%.60s)", arguments[0].line, arguments[0].text);
-    put(&made, "Class",
-        &(struct rm_value){.kind = RM_VALUE_TEXT, .count = (uint32_t)strlen(class), .text = class_text});
-    put(&made, "FamName", &arguments[0]);
+    put_collected(&made, "Class",
+                  &(struct rm_value){.kind = RM_VALUE_TEXT, .count = (uint32_t)strlen(class), .text = class_text});
+    put_collected(&made, "FamName", &arguments[0]);
     uint32_t next = 1;
     for (int p = 0; p < MOST_POSITIONS && positions[kind][p] != NULL; ++p, ++next) {
         if (next >= count || arguments[next].kind == RM_VALUE_TEXT)
             break;
-        put(&made, positions[kind][p], &arguments[next]);
+        put_collected(&made, positions[kind][p], &arguments[next]);
     }
     if (next < count && arguments[next].kind == RM_VALUE_TEXT && ends_with_pass(arguments[next].text))
-        put(&made, "PassMethod", &arguments[next++]);
+        put_collected(&made, "PassMethod", &arguments[next++]);
     if (!put_pairs(parser, class, arguments, next, count, &made) || !put_faces(parser, class, &made))
         return false;
     *value = (struct rm_value){.kind = RM_VALUE_FIELDS, .count = made.count, .fields = made.fields};
     return true;
 }
 
-static bool single(struct rm_value const *arguments, uint32_t count, uint32_t index, double *number) {
+static bool single_number_argument(struct rm_value const *arguments, uint32_t count, uint32_t index, double *number) {
     if (index >= count || arguments[index].kind != RM_VALUE_NUMBERS || arguments[index].count != 1)
         return false;
     *number = arguments[index].numbers[0];
@@ -120,11 +120,11 @@ static bool single(struct rm_value const *arguments, uint32_t count, uint32_t in
 }
 
 /** zeros, ones and eye. */
-static bool filled(struct rm_m_parser *parser, char const *name, struct rm_value const *arguments, uint32_t count,
-                   struct rm_value *value) {
+static bool fill_matrix(struct rm_m_parser *parser, char const *name, struct rm_value const *arguments, uint32_t count,
+                        struct rm_value *value) {
     double rows = 1;
     double columns = 1;
-    if (single(arguments, count, 0, &rows) && !single(arguments, count, 1, &columns))
+    if (single_number_argument(arguments, count, 0, &rows) && !single_number_argument(arguments, count, 1, &columns))
         columns = rows;
     if (!(rows >= 0 && columns >= 0 && rows <= RM_M_MOST_NUMBERS && columns <= RM_M_MOST_NUMBERS) ||
         rows * columns > RM_M_MOST_NUMBERS)
@@ -140,7 +140,7 @@ static bool filled(struct rm_m_parser *parser, char const *name, struct rm_value
     return true;
 }
 
-static bool constant(char const *name, double *number) {
+static bool m_constant_of(char const *name, double *number) {
     static struct {
         char const *name;
         double number;
@@ -154,7 +154,7 @@ static bool constant(char const *name, double *number) {
     return false;
 }
 
-static bool function(char const *name, double *number) {
+static bool apply_function(char const *name, double *number) {
     static struct {
         char const *name;
         double (*of)(double);
@@ -171,17 +171,17 @@ static bool function(char const *name, double *number) {
 bool rm_m_call(struct rm_m_parser *parser, char const *name, struct rm_value const *arguments, uint32_t count,
                struct rm_value *value) {
     double number;
-    if (count == 0 && constant(name, &number))
+    if (count == 0 && m_constant_of(name, &number))
         return rm_m_number(parser, number, value);
-    if (count == 1 && single(arguments, count, 0, &number) && function(name, &number))
+    if (count == 1 && single_number_argument(arguments, count, 0, &number) && apply_function(name, &number))
         return rm_m_number(parser, number, value);
     if (strcmp(name, "zeros") == 0 || strcmp(name, "ones") == 0 || strcmp(name, "eye") == 0)
-        return filled(parser, name, arguments, count, value);
+        return fill_matrix(parser, name, arguments, count, value);
     if (strcmp(name, "struct") == 0)
         return make_struct(parser, name, arguments, count, value);
     int const kind = strncmp(name, "at", 2) == 0 ? rm_kind_by_class(name + 2) : -1;
     if (kind >= 0)
-        return construct(parser, name + 2, kind, arguments, count, value);
+        return construct_element(parser, name + 2, kind, arguments, count, value);
     rm_m_here(parser);
     char const *const first = count != 0 && arguments[0].kind == RM_VALUE_TEXT ? arguments[0].text : NULL;
     if (strncmp(name, "at", 2) == 0 && !rm_refuse_untracked(parser->reading, name + 2, first))

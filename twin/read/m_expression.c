@@ -18,7 +18,7 @@ bool rm_m_number(struct rm_m_parser *parser, double number, struct rm_value *val
 }
 
 /** A text in quotes, of which a doubled one stands for itself. */
-static bool read_text(struct rm_m_parser *parser, struct rm_value *value) {
+static bool read_m_text(struct rm_m_parser *parser, struct rm_value *value) {
     char const quote = *parser->at++;
     char const *const begin = parser->at;
     size_t length = 0;
@@ -44,7 +44,7 @@ static bool read_text(struct rm_m_parser *parser, struct rm_value *value) {
     return true;
 }
 
-static struct rm_value const *variable(struct rm_m_parser const *parser, char const *name) {
+static struct rm_value const *find_m_variable(struct rm_m_parser const *parser, char const *name) {
     struct rm_value const all = {.kind = RM_VALUE_FIELDS, .count = parser->variable_count, .fields = parser->variables};
     return rm_value_find(&all, name);
 }
@@ -79,7 +79,7 @@ static bool read_named(struct rm_m_parser *parser, struct rm_value *value) {
     char name[RM_M_NAME_BYTES];
     uint32_t const line = parser->line;
     rm_m_name(parser, name);
-    struct rm_value const *const known = variable(parser, name);
+    struct rm_value const *const known = find_m_variable(parser, name);
     if (known != NULL) {
         *value = *known;
         return *parser->at != '(' ? true
@@ -115,7 +115,7 @@ static bool read_primary(struct rm_m_parser *parser, struct rm_value *value) {
         return rm_m_number(parser, number, value);
     }
     if (*parser->at == '\'' || *parser->at == '"')
-        return read_text(parser, value);
+        return read_m_text(parser, value);
     if (rm_m_accept(parser, '['))
         return rm_m_matrix(parser, value);
     if (rm_m_accept(parser, '{'))
@@ -133,7 +133,7 @@ static bool read_primary(struct rm_m_parser *parser, struct rm_value *value) {
     return rm_reading_fail(parser->reading, "expected a number, a text or an element, found \"%.20s\"", begin);
 }
 
-static bool transpose(struct rm_m_parser *parser, struct rm_value *value) {
+static bool transpose_value(struct rm_m_parser *parser, struct rm_value *value) {
     if (value->kind != RM_VALUE_NUMBERS)
         return rm_reading_fail(parser->reading, "only numbers can be transposed");
     double *const turned = rm_reading_take(parser->reading, value->count, sizeof *turned);
@@ -153,13 +153,13 @@ static bool read_postfix(struct rm_m_parser *parser, struct rm_value *value) {
         return false;
     while (*parser->at == '\'') { /* a quote right behind a value; behind a space it would begin a text */
         ++parser->at;
-        if (!transpose(parser, value))
+        if (!transpose_value(parser, value))
             return false;
     }
     return true;
 }
 
-static double operate(char operator, double a, double b) {
+static double apply_operator(char operator, double a, double b) {
     switch (operator) {
     case '+':
         return a + b;
@@ -175,7 +175,8 @@ static double operate(char operator, double a, double b) {
 }
 
 /** `value` becomes value operator other; one of the two may be a matrix, or both of one shape for sums. */
-static bool combine(struct rm_m_parser *parser, char operator, struct rm_value const * other, struct rm_value *value) {
+static bool combine_values(struct rm_m_parser *parser, char operator, struct rm_value const * other,
+                           struct rm_value *value) {
     bool const numbers = value->kind == RM_VALUE_NUMBERS && other->kind == RM_VALUE_NUMBERS;
     bool const same = numbers && value->rows == other->rows && value->columns == other->columns;
     bool const sum = operator== '+' || operator== '-';
@@ -187,8 +188,8 @@ static bool combine(struct rm_m_parser *parser, char operator, struct rm_value c
     if (made == NULL)
         return false;
     for (uint32_t i = 0; i < shape->count; ++i)
-        made[i] =
-            operate(operator, value->numbers[value->count == 1 ? 0 : i], other->numbers[other->count == 1 ? 0 : i]);
+        made[i] = apply_operator(operator, value->numbers[value->count == 1 ? 0 : i],
+                                 other->numbers[other->count == 1 ? 0 : i]);
     value->rows = shape->rows;
     value->columns = shape->columns;
     value->count = shape->count;
@@ -226,14 +227,14 @@ static bool read_power(struct rm_m_parser *parser, struct rm_value *value) {
     while (next_operator(parser, "^") != 0)
         if (!(*parser->at == '-' || *parser->at == '+' ? read_signed(parser, &exponent)
                                                        : read_postfix(parser, &exponent)) ||
-            !combine(parser, '^', &exponent, value))
+            !combine_values(parser, '^', &exponent, value))
             return false;
     return true;
 }
 
-static bool negate(struct rm_m_parser *parser, struct rm_value *value) {
+static bool negate_value(struct rm_m_parser *parser, struct rm_value *value) {
     struct rm_value minus;
-    return rm_m_number(parser, -1, &minus) && combine(parser, '*', &minus, value);
+    return rm_m_number(parser, -1, &minus) && combine_values(parser, '*', &minus, value);
 }
 
 /** Signs, of which there may be many, and then a power. */
@@ -245,7 +246,7 @@ static bool read_signed(struct rm_m_parser *parser, struct rm_value *value) {
         else if (!rm_m_accept(parser, '+'))
             break;
     }
-    return read_power(parser, value) && (!negative || negate(parser, value));
+    return read_power(parser, value) && (!negative || negate_value(parser, value));
 }
 
 static bool read_product(struct rm_m_parser *parser, struct rm_value *value) {
@@ -253,7 +254,7 @@ static bool read_product(struct rm_m_parser *parser, struct rm_value *value) {
         return false;
     struct rm_value other;
     for (char operator; (operator= next_operator(parser, "*/")) != 0;)
-        if (!read_signed(parser, &other) || !combine(parser, operator, & other, value))
+        if (!read_signed(parser, &other) || !combine_values(parser, operator, & other, value))
             return false;
     return true;
 }
@@ -263,7 +264,7 @@ static bool read_sum(struct rm_m_parser *parser, struct rm_value *value) {
         return false;
     struct rm_value other;
     for (char operator; (operator= next_operator(parser, "+-")) != 0;)
-        if (!read_product(parser, &other) || !combine(parser, operator, & other, value))
+        if (!read_product(parser, &other) || !combine_values(parser, operator, & other, value))
             return false;
     return true;
 }

@@ -5,7 +5,8 @@
 #include "m.h"
 
 /** `value` becomes [value other] or, in the other direction, [value; other]. */
-static bool join(struct rm_m_parser *parser, struct rm_value *value, struct rm_value const *other, bool below) {
+static bool join_matrices(struct rm_m_parser *parser, struct rm_value *value, struct rm_value const *other,
+                          bool below) {
     if (other->kind != RM_VALUE_NUMBERS)
         return rm_reading_fail(parser->reading, "a matrix holds something that is no number");
     if (other->count == 0)
@@ -45,7 +46,7 @@ static bool read_row(struct rm_m_parser *parser, struct rm_value *row) {
         if (parser->at == parser->end || strchr("];\n", *parser->at) != NULL)
             return true;
         struct rm_value item;
-        if (!rm_m_expression(parser, &item) || !join(parser, row, &item, false))
+        if (!rm_m_expression(parser, &item) || !join_matrices(parser, row, &item, false))
             return false;
     }
 }
@@ -57,7 +58,7 @@ bool rm_m_matrix(struct rm_m_parser *parser, struct rm_value *value) {
     parser->in_matrix = true;
     while (held) {
         struct rm_value row;
-        held = read_row(parser, &row) && join(parser, value, &row, true);
+        held = read_row(parser, &row) && join_matrices(parser, value, &row, true);
         if (!held || *parser->at == ']' || parser->at == parser->end)
             break;
         parser->line += *parser->at == '\n';
@@ -69,7 +70,7 @@ bool rm_m_matrix(struct rm_m_parser *parser, struct rm_value *value) {
 }
 
 /** Room for one more item. */
-static bool grow(struct rm_m_parser *parser, struct rm_value **items, uint32_t count, uint32_t *room) {
+static bool grow_items(struct rm_m_parser *parser, struct rm_value **items, uint32_t count, uint32_t *room) {
     if (count < *room)
         return true;
     uint32_t const more = *room == 0 ? 16 : *room * 2;
@@ -99,7 +100,7 @@ bool rm_m_cells(struct rm_m_parser *parser, struct rm_value *value) {
             rm_reading_at(parser->reading, "line %u", line);
             return rm_reading_fail(parser->reading, "this '{' is never closed; the file ends first");
         }
-        if (!grow(parser, &items, count, &room) || !rm_m_expression(parser, &items[count]))
+        if (!grow_items(parser, &items, count, &room) || !rm_m_expression(parser, &items[count]))
             return false;
         ++count;
     }

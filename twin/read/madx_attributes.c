@@ -27,7 +27,7 @@ static char const *piece_end(char const *at) {
 static bool is_space(char c) { return isspace((unsigned char)c) != 0; }
 
 /** The text from `at` to `end` without spaces around it. */
-static char *trimmed(struct rm_madx *madx, char const *at, char const *end) {
+static char *trim_attribute(struct rm_madx *madx, char const *at, char const *end) {
     while (at < end && is_space(*at))
         ++at;
     while (end > at && is_space(end[-1]))
@@ -40,7 +40,7 @@ static bool take_piece(struct rm_madx *madx, char const *at, char const *end,
                        struct rm_madx_attribute_value *attribute) {
     char const *const equals = memchr(at, '=', (size_t)(end - at));
     bool const deferred = equals != NULL && equals > at && equals[-1] == ':';
-    char *name = trimmed(madx, at, equals == NULL ? end : equals - (deferred ? 1 : 0));
+    char *name = trim_attribute(madx, at, equals == NULL ? end : equals - (deferred ? 1 : 0));
     if (name == NULL)
         return false;
     bool const off = equals == NULL && name[0] == '-';
@@ -48,7 +48,7 @@ static bool take_piece(struct rm_madx *madx, char const *at, char const *end,
     for (char *c = name; *c != '\0'; ++c)
         *c = (char)tolower((unsigned char)*c);
     attribute->name = name;
-    attribute->text = equals == NULL ? (off ? "false" : "true") : trimmed(madx, equals + 1, end);
+    attribute->text = equals == NULL ? (off ? "false" : "true") : trim_attribute(madx, equals + 1, end);
     if (attribute->text == NULL)
         return false;
     return equals == NULL || deferred ? true : rm_madx_fix(madx, attribute);

@@ -8,7 +8,8 @@
 
 static double const light_m_per_s = 299792458.0;
 
-static bool take(struct rm_madx *madx, struct rm_madx_object const *beam, char const *name, double *number) {
+static bool take_beam_attribute(struct rm_madx *madx, struct rm_madx_object const *beam, char const *name,
+                                double *number) {
     struct rm_madx_view const view = {.object = beam};
     return beam == NULL || rm_madx_take(madx, &view, name, number);
 }
@@ -23,7 +24,8 @@ static bool take_particle(struct rm_madx *madx, struct rm_madx_object const *bea
     snprintf(facts->particle, sizeof facts->particle, "%s", word != NULL ? word : "positron");
     if (rm_particle_by_name(facts->particle, &facts->rest_energy_ev, &facts->charge_e))
         return true;
-    if (!take(madx, beam, "mass", &mass_gev) || !take(madx, beam, "charge", &facts->charge_e))
+    if (!take_beam_attribute(madx, beam, "mass", &mass_gev) ||
+        !take_beam_attribute(madx, beam, "charge", &facts->charge_e))
         return false;
     facts->rest_energy_ev = 1e9 * mass_gev;
     if (isnan(mass_gev) || isnan(facts->charge_e))
@@ -41,7 +43,7 @@ static bool take_energy(struct rm_madx *madx, struct rm_madx_object const *beam)
     double value = 1;
     while (which < 5 && (beam == NULL || rm_madx_attribute(&beam->attributes, names[which]) == NULL))
         ++which;
-    if (which < 5 && !take(madx, beam, names[which], &value))
+    if (which < 5 && !take_beam_attribute(madx, beam, names[which], &value))
         return false;
     double energy_gev = value;
     if (which == 1)
@@ -90,7 +92,7 @@ static bool complete_cavities(struct rm_lattice_reading *reading) {
 }
 
 /** AT's enable_6d: cavities on, radiation in dipoles, quadrupoles and wigglers. */
-static void radiate(struct rm_lattice_reading *reading) {
+static void radiate_everywhere(struct rm_lattice_reading *reading) {
     for (uint32_t i = 0; i < reading->count; ++i) {
         struct rm_element *const element = &reading->elements[i];
         bool const magnet = element->kind == RM_ELEMENT_DIPOLE || element->kind == RM_ELEMENT_QUADRUPOLE ||
@@ -111,12 +113,13 @@ bool rm_madx_beam(struct rm_madx *madx, char const *used) {
     double radiates = 0;
     if (beam != NULL)
         rm_madx_at(madx, &beam->where, "beam");
-    if (!take_particle(madx, beam) || !take_energy(madx, beam) || !take(madx, beam, "radiate", &radiates))
+    if (!take_particle(madx, beam) || !take_energy(madx, beam) ||
+        !take_beam_attribute(madx, beam, "radiate", &radiates))
         return false;
     if (!complete_cavities(madx->reading))
         return false;
     if (radiates != 0)
-        radiate(madx->reading);
+        radiate_everywhere(madx->reading);
     madx->reading->facts.periodicity = 1;
     return true;
 }

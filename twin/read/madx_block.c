@@ -9,7 +9,7 @@
 enum chain { NO_CHAIN, SEEKING, TAKEN };
 
 /** The text as a statement is looked at: each end of line a space, none at its end. */
-static char *flat(struct rm_madx *madx, char const *text, size_t count) {
+static char *flatten_text(struct rm_madx *madx, char const *text, size_t count) {
     while (count > 0 && isspace((unsigned char)text[count - 1]))
         --count;
     char *const copy = rm_reading_text(madx->reading, text, count);
@@ -19,8 +19,8 @@ static char *flat(struct rm_madx *madx, char const *text, size_t count) {
 }
 
 /** The condition in parentheses behind IF, ELSEIF or WHILE. */
-static bool holds(struct rm_madx *madx, struct rm_madx_piece const *piece, bool *result) {
-    char const *const text = flat(madx, piece->head, piece->count);
+static bool piece_holds(struct rm_madx *madx, struct rm_madx_piece const *piece, bool *result) {
+    char const *const text = flatten_text(madx, piece->head, piece->count);
     madx->here.line = piece->line;
     rm_madx_at(madx, &madx->here, NULL);
     char const *const open = text != NULL ? strchr(text, '(') : NULL;
@@ -33,7 +33,7 @@ static bool holds(struct rm_madx *madx, struct rm_madx_piece const *piece, bool 
 static bool run_while(struct rm_madx *madx, struct rm_madx_piece const *piece) {
     bool more = false;
     for (;;) {
-        if (!holds(madx, piece, &more))
+        if (!piece_holds(madx, piece, &more))
             return false;
         if (!more || madx->ended)
             return true;
@@ -50,7 +50,7 @@ static bool run_branch(struct rm_madx *madx, struct rm_madx_piece const *piece, 
         return rm_reading_fail(madx->reading, "%s without an IF right before it; take out the semicolon between them",
                                rm_madx_block_name(piece->block));
     bool const already = piece->block != RM_MADX_IF && *chain == TAKEN;
-    if (!already && piece->block != RM_MADX_ELSE && !holds(madx, piece, &taken))
+    if (!already && piece->block != RM_MADX_ELSE && !piece_holds(madx, piece, &taken))
         return false;
     *chain = piece->block == RM_MADX_ELSE ? NO_CHAIN : already || taken ? TAKEN : SEEKING;
     return already || !taken || rm_madx_run_text(madx, piece->body);
@@ -74,7 +74,7 @@ static bool run_piece(struct rm_madx *madx, struct rm_madx_piece const *piece, e
         break;
     }
     *chain = NO_CHAIN;
-    char const *const statement = flat(madx, piece->head, piece->count);
+    char const *const statement = flatten_text(madx, piece->head, piece->count);
     return statement != NULL && (statement[0] == '\0' || rm_madx_statement(madx, statement));
 }
 

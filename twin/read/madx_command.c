@@ -57,7 +57,7 @@ static bool call_file(struct rm_madx *madx, struct rm_madx_attribute_list const 
     return held;
 }
 
-static bool use(struct rm_madx *madx, struct rm_madx_attribute_list const *attributes) {
+static bool use_sequence(struct rm_madx *madx, struct rm_madx_attribute_list const *attributes) {
     char const *used = rm_madx_word(madx, attributes, "sequence");
     if (used == NULL)
         used = rm_madx_word(madx, attributes, "period");
@@ -75,7 +75,7 @@ static bool is_ignored(char const *command) {
 }
 
 /** Something already defined that is named again: in a sequence it stands there, elsewhere its attributes change. */
-static bool mention(struct rm_madx *madx, char const *name, struct rm_madx_attribute_list const *attributes) {
+static bool mention_command(struct rm_madx *madx, char const *name, struct rm_madx_attribute_list const *attributes) {
     struct rm_madx_object *const object = rm_madx_find(madx, name);
     if (madx->open != NULL)
         return rm_madx_append(madx, madx->open, name, attributes);
@@ -88,7 +88,7 @@ static bool mention(struct rm_madx *madx, char const *name, struct rm_madx_attri
 }
 
 /** What has no attributes to be looked at, or has them looked at by others. */
-static bool command(struct rm_madx *madx, char const *name, char const *text) {
+static bool run_madx_command(struct rm_madx *madx, char const *name, char const *text) {
     struct rm_madx_attribute_list attributes;
     if (strcasecmp(name, "exec") == 0)
         return rm_madx_exec(madx, text);
@@ -107,14 +107,14 @@ static bool command(struct rm_madx *madx, char const *name, char const *text) {
     if (strcasecmp(name, "call") == 0)
         return call_file(madx, &attributes);
     if (strcasecmp(name, "use") == 0)
-        return use(madx, &attributes);
+        return use_sequence(madx, &attributes);
     if (strcasecmp(name, "select") == 0)
         return rm_madx_select(madx, &attributes);
     if (rm_madx_is_edit(name))
         return rm_madx_edit(madx, name, &attributes);
     madx->stopped = strcasecmp(name, "stop") == 0 || strcasecmp(name, "exit") == 0 || strcasecmp(name, "quit") == 0;
     madx->ended = madx->stopped || strcasecmp(name, "return") == 0;
-    return madx->ended || mention(madx, name, &attributes);
+    return madx->ended || mention_command(madx, name, &attributes);
 }
 
 /** Passes CONST, REAL, INT and SHARED in front of a name. */
@@ -142,5 +142,5 @@ bool rm_madx_statement(struct rm_madx *madx, char const *text) {
         return rm_madx_set_variable(madx, name, text, equals == ':');
     if (*text == ':')
         return rm_madx_define_labelled(madx, name, text + 1);
-    return command(madx, name, text);
+    return run_madx_command(madx, name, text);
 }

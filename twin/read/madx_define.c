@@ -6,7 +6,7 @@
 
 #include "madx.h"
 
-static char const *skip(char const *at) {
+static char const *madx_define_skip_space(char const *at) {
     while (isspace((unsigned char)*at))
         ++at;
     return at;
@@ -15,7 +15,7 @@ static char const *skip(char const *at) {
 static bool is_name(char c) { return isalnum((unsigned char)c) || (c != '\0' && strchr("_.$'%", c) != NULL); }
 
 bool rm_madx_read_name(struct rm_madx *madx, char const **from, char name[RM_MADX_NAME_BYTES]) {
-    char const *at = skip(*from);
+    char const *at = madx_define_skip_space(*from);
     size_t length = 0;
     bool const quoted = *at == '"';
     at += quoted ? 1 : 0;
@@ -23,18 +23,18 @@ bool rm_madx_read_name(struct rm_madx *madx, char const **from, char name[RM_MAD
         name[length++] = *at++;
     name[length] = '\0';
     at += quoted && *at == '"' ? 1 : 0;
-    *from = skip(at);
+    *from = madx_define_skip_space(at);
     if (length == RM_MADX_NAME_BYTES - 1)
         return rm_reading_fail(madx->reading, "a name is longer than %d: %.40s...", RM_MADX_NAME_BYTES - 1, name);
     return true;
 }
 
 char rm_madx_read_equals(char const **from) {
-    char const *const at = skip(*from);
+    char const *const at = madx_define_skip_space(*from);
     bool const deferred = at[0] == ':' && at[1] == '=';
     if (!deferred && *at != '=')
         return 0;
-    *from = skip(at + (deferred ? 2 : 1));
+    *from = madx_define_skip_space(at + (deferred ? 2 : 1));
     return deferred ? ':' : '=';
 }
 

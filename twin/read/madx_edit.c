@@ -41,7 +41,7 @@ static struct rm_madx_spot *find_spot(struct edit_command const *change, char co
     return NULL;
 }
 
-static bool take_number(struct edit_command const *change, char const *name, bool needed, double *number) {
+static bool take_edit_number(struct edit_command const *change, char const *name, bool needed, double *number) {
     struct rm_madx_attribute_value const *const found = rm_madx_attribute(change->attributes, name);
     if (found == NULL && needed)
         return rm_reading_fail(change->madx->reading, "%s = m is missing", name);
@@ -49,7 +49,7 @@ static bool take_number(struct edit_command const *change, char const *name, boo
 }
 
 /** The length of what a spot's name is. */
-static bool measure(struct edit_command const *change, struct rm_madx_spot *spot) {
+static bool measure_spot(struct edit_command const *change, struct rm_madx_spot *spot) {
     struct rm_madx *const madx = change->madx;
     struct rm_madx_object const *const object = rm_madx_find(madx, spot->name);
     if (object == NULL || (object->kind != RM_MADX_ELEMENT && object->kind != RM_MADX_SEQUENCE))
@@ -62,13 +62,13 @@ static bool measure(struct edit_command const *change, struct rm_madx_spot *spot
 
 static bool install_at(struct edit_command const *change, char const *name, double at_m) {
     struct rm_madx_spot spot = {.name = name, .attributes = *change->attributes, .where = change->madx->here};
-    if (!measure(change, &spot))
+    if (!measure_spot(change, &spot))
         return false;
     spot.centre_m = at_m + change->edit->sign * spot.length_m / 2;
     return rm_madx_add_spot(change->madx, change->edit, &spot);
 }
 
-static bool install(struct edit_command const *change) {
+static bool install_element(struct edit_command const *change) {
     struct rm_madx *const madx = change->madx;
     char const *const name = rm_madx_word(madx, change->attributes, "element");
     char const *const class = rm_madx_word(madx, change->attributes, "class");
@@ -79,7 +79,7 @@ static bool install(struct edit_command const *change) {
         return rm_reading_fail(madx->reading, "INSTALL needs element = NAME, at = m");
     if (rm_madx_find(madx, name) == NULL && class != NULL && !rm_madx_define_element(madx, name, class, &nothing))
         return false;
-    if (!take_number(change, "at", true, &at_m))
+    if (!take_edit_number(change, "at", true, &at_m))
         return false;
     if (from == NULL)
         return install_at(change, name, at_m);
@@ -110,12 +110,12 @@ static bool move_spot(struct edit_command const *change, struct rm_madx_spot *sp
     double by_m = 0;
     double to_m = 0;
     if (rm_madx_attribute(change->attributes, "by") != NULL) {
-        if (!take_number(change, "by", true, &by_m))
+        if (!take_edit_number(change, "by", true, &by_m))
             return false;
         spot->centre_m += by_m;
         return true;
     }
-    if (!take_number(change, "to", true, &to_m))
+    if (!take_edit_number(change, "to", true, &to_m))
         return false;
     struct rm_madx_spot const *const base = from != NULL ? find_spot(change, from) : NULL;
     if (from != NULL && base == NULL)
@@ -130,7 +130,7 @@ static bool replace_spot(struct edit_command const *change, struct rm_madx_spot 
     if (by == NULL)
         return rm_reading_fail(change->madx->reading, "REPLACE needs by = NAME");
     struct rm_madx_spot other = {.name = by, .where = change->madx->here};
-    if (!measure(change, &other))
+    if (!measure_spot(change, &other))
         return false;
     other.centre_m = reference_of(change, spot) + change->edit->sign * other.length_m / 2;
     spot->gone = true;
@@ -165,7 +165,7 @@ static bool move_named(struct edit_command const *change) { return change_named(
 static bool replace_named(struct edit_command const *change) { return change_named(change, replace_spot); }
 
 /** From behind. Elements themselves do not turn, as in MAD-X. */
-static bool reflect(struct edit_command const *change) {
+static bool reflect_sequence(struct edit_command const *change) {
     struct rm_madx_edited *const edit = change->edit;
     for (uint32_t i = 0; i < edit->count; ++i) {
         edit->spots[i].centre_m = edit->length_m - edit->spots[i].centre_m;
@@ -175,7 +175,7 @@ static bool reflect(struct edit_command const *change) {
 }
 
 /** The sequence begins where `start` begins; what was before it comes last. */
-static bool cycle(struct edit_command const *change) {
+static bool cycle_sequence(struct edit_command const *change) {
     struct rm_madx_edited *const edit = change->edit;
     char const *const name = rm_madx_word(change->madx, change->attributes, "start");
     struct rm_madx_spot const *const start = name != NULL ? find_spot(change, name) : NULL;
@@ -192,7 +192,7 @@ static bool cycle(struct edit_command const *change) {
     return true;
 }
 
-static bool flatten(struct edit_command const *change) { return rm_madx_flatten(change->madx, change->edit); }
+static bool flatten_sequence(struct edit_command const *change) { return rm_madx_flatten(change->madx, change->edit); }
 
 static bool end_edit(struct edit_command const *change) {
     change->madx->edit = NULL;
@@ -202,8 +202,9 @@ static bool end_edit(struct edit_command const *change) {
 static struct {
     char const *name;
     bool (*run)(struct edit_command const *change);
-} const commands[] = {{"install", install}, {"remove", remove_named}, {"move", move_named}, {"replace", replace_named},
-                      {"reflect", reflect}, {"cycle", cycle},         {"flatten", flatten}, {"endedit", end_edit}};
+} const commands[] = {{"install", install_element},  {"remove", remove_named},      {"move", move_named},
+                      {"replace", replace_named},    {"reflect", reflect_sequence}, {"cycle", cycle_sequence},
+                      {"flatten", flatten_sequence}, {"endedit", end_edit}};
 
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
 

@@ -42,19 +42,19 @@ static void put_numbers(struct field_collection *making, char const *field, uint
         field, {.kind = RM_VALUE_NUMBERS, .rows = rows, .columns = columns, .count = count, .numbers = copy}};
 }
 
-static void put(struct field_collection *making, char const *field, double number) {
+static void put_number_field(struct field_collection *making, char const *field, double number) {
     put_numbers(making, field, 1, 1, &number);
 }
 
 /** The attribute, or `otherwise`. */
-static double number(struct field_collection *making, char const *attribute, double otherwise) {
+static double number_of_attribute(struct field_collection *making, char const *attribute, double otherwise) {
     double value = otherwise;
     if (!making->failed && !rm_madx_take(making->madx, making->view, attribute, &value))
         making->failed = true;
     return value;
 }
 
-static void begin(struct field_collection *making, char const *class, char const *name) {
+static void begin_element(struct field_collection *making, char const *class, char const *name) {
     making->count = 0;
     put_text(making, "Class", class);
     put_text(making, "FamName", name);
@@ -62,7 +62,7 @@ static void begin(struct field_collection *making, char const *class, char const
 
 /** Turned about the beam axis: as pyAT's loader writes R1 and R2. */
 static void put_tilt(struct field_collection *making) {
-    double const tilt_rad = number(making, "tilt", 0);
+    double const tilt_rad = number_of_attribute(making, "tilt", 0);
     if (tilt_rad == 0)
         return;
     double const c = cos(tilt_rad);
@@ -80,14 +80,14 @@ static bool add_fields(struct field_collection *making) {
     return !making->failed && rm_reading_add_fields(making->madx->reading, &fields);
 }
 
-static bool finish(struct field_collection *making) {
+static bool finish_element(struct field_collection *making) {
     put_tilt(making);
     return add_fields(making);
 }
 
 /** What would change the beam and is not read. */
 static void refuse_unless_zero(struct field_collection *making, char const *attribute) {
-    double const value = number(making, attribute, 0);
+    double const value = number_of_attribute(making, attribute, 0);
     if (!making->failed && value != 0) {
         making->failed = true;
         rm_reading_fail(making->madx->reading, "%s = %g is not read; set it to 0, or write the element in another way",
@@ -96,14 +96,14 @@ static void refuse_unless_zero(struct field_collection *making, char const *attr
 }
 
 static bool add_marker(struct field_collection *making) {
-    begin(making, "Marker", making->name);
-    return finish(making);
+    begin_element(making, "Marker", making->name);
+    return finish_element(making);
 }
 
 static bool add_drift(struct field_collection *making) {
-    begin(making, "Drift", making->name);
-    put(making, "Length", number(making, "l", 0));
-    return finish(making);
+    begin_element(making, "Drift", making->name);
+    put_number_field(making, "Length", number_of_attribute(making, "l", 0));
+    return finish_element(making);
 }
 
 /** Nothing that acts on the beam here: a marker, or a drift when it is long. */
@@ -111,35 +111,35 @@ static bool add_passive(struct field_collection *making) {
     static char const *const active[] = {"volt", "ex", "ey", "exl", "eyl", "h", "angle", "dx", "dy", "ds", "charge"};
     for (size_t i = 0; i < sizeof active / sizeof active[0]; ++i)
         refuse_unless_zero(making, active[i]);
-    return number(making, "l", 0) == 0 ? add_marker(making) : add_drift(making);
+    return number_of_attribute(making, "l", 0) == 0 ? add_marker(making) : add_drift(making);
 }
 
 static bool add_quadrupole(struct field_collection *making) {
-    double const skew[] = {0, number(making, "k1s", 0)};
-    begin(making, "Quadrupole", making->name);
-    put(making, "Length", number(making, "l", 0));
-    put(making, "K", number(making, "k1", 0));
+    double const skew[] = {0, number_of_attribute(making, "k1s", 0)};
+    begin_element(making, "Quadrupole", making->name);
+    put_number_field(making, "Length", number_of_attribute(making, "l", 0));
+    put_number_field(making, "K", number_of_attribute(making, "k1", 0));
     put_numbers(making, "PolynomA", 1, 2, skew);
-    return finish(making);
+    return finish_element(making);
 }
 
 static bool add_sextupole(struct field_collection *making) {
-    double const skew[] = {0, 0, number(making, "k2s", 0) / 2};
-    begin(making, "Sextupole", making->name);
-    put(making, "Length", number(making, "l", 0));
-    put(making, "H", number(making, "k2", 0) / 2);
+    double const skew[] = {0, 0, number_of_attribute(making, "k2s", 0) / 2};
+    begin_element(making, "Sextupole", making->name);
+    put_number_field(making, "Length", number_of_attribute(making, "l", 0));
+    put_number_field(making, "H", number_of_attribute(making, "k2", 0) / 2);
     put_numbers(making, "PolynomA", 1, 3, skew);
-    return finish(making);
+    return finish_element(making);
 }
 
 static bool add_octupole(struct field_collection *making) {
-    double const skew[] = {0, 0, 0, number(making, "k3s", 0) / 6};
-    double const normal[] = {0, 0, 0, number(making, "k3", 0) / 6};
-    begin(making, "Octupole", making->name);
-    put(making, "Length", number(making, "l", 0));
+    double const skew[] = {0, 0, 0, number_of_attribute(making, "k3s", 0) / 6};
+    double const normal[] = {0, 0, 0, number_of_attribute(making, "k3", 0) / 6};
+    begin_element(making, "Octupole", making->name);
+    put_number_field(making, "Length", number_of_attribute(making, "l", 0));
     put_numbers(making, "PolynomA", 1, 4, skew);
     put_numbers(making, "PolynomB", 1, 4, normal);
-    return finish(making);
+    return finish_element(making);
 }
 
 static void put_integrated(struct field_collection *making, char const *attribute, char const *field) {
@@ -159,84 +159,90 @@ static void put_integrated(struct field_collection *making, char const *attribut
 }
 
 static bool add_multipole(struct field_collection *making) {
-    begin(making, "ThinMultipole", making->name);
+    begin_element(making, "ThinMultipole", making->name);
     put_integrated(making, "ksl", "PolynomA");
     put_integrated(making, "knl", "PolynomB");
-    return finish(making);
+    return finish_element(making);
 }
 
 static bool add_bend(struct field_collection *making, double length_m, double face_rad) {
-    double const gradient = number(making, "k1", 0);
-    double const normal[] = {0, gradient, number(making, "k2", 0) / 2};
-    double const skew[] = {0, number(making, "k1s", 0)};
-    begin(making, "Bend", making->name);
-    put(making, "Length", length_m);
-    put(making, "BendingAngle", number(making, "angle", 0));
-    put(making, "EntranceAngle", number(making, "e1", 0) + face_rad);
-    put(making, "ExitAngle", number(making, "e2", 0) + face_rad);
+    double const gradient = number_of_attribute(making, "k1", 0);
+    double const normal[] = {0, gradient, number_of_attribute(making, "k2", 0) / 2};
+    double const skew[] = {0, number_of_attribute(making, "k1s", 0)};
+    begin_element(making, "Bend", making->name);
+    put_number_field(making, "Length", length_m);
+    put_number_field(making, "BendingAngle", number_of_attribute(making, "angle", 0));
+    put_number_field(making, "EntranceAngle", number_of_attribute(making, "e1", 0) + face_rad);
+    put_number_field(making, "ExitAngle", number_of_attribute(making, "e2", 0) + face_rad);
     put_numbers(making, "PolynomB", 1, 3, normal);
     put_numbers(making, "PolynomA", 1, 2, skew);
     if (rm_madx_look(making->madx, making->view, "hgap") != NULL) {
-        double const extent = number(making, "fint", 0);
-        put(making, "FullGap", 2 * number(making, "hgap", 0));
-        put(making, "FringeInt1", extent);
-        put(making, "FringeInt2", number(making, "fintx", extent));
+        double const extent = number_of_attribute(making, "fint", 0);
+        put_number_field(making, "FullGap", 2 * number_of_attribute(making, "hgap", 0));
+        put_number_field(making, "FringeInt1", extent);
+        put_number_field(making, "FringeInt2", number_of_attribute(making, "fintx", extent));
     }
     refuse_unless_zero(making, "h1");
     refuse_unless_zero(making, "h2");
-    return finish(making);
+    return finish_element(making);
 }
 
-static bool add_sbend(struct field_collection *making) { return add_bend(making, number(making, "l", 0), 0); }
+static bool add_sbend(struct field_collection *making) {
+    return add_bend(making, number_of_attribute(making, "l", 0), 0);
+}
 
-static double half_angle(struct field_collection *making) { return number(making, "angle", 0) / 2; }
+static double half_angle(struct field_collection *making) { return number_of_attribute(making, "angle", 0) / 2; }
 
 /** The faces of a negative bend lean the other way, which pyAT's loader does not do. */
 static bool add_rbend(struct field_collection *making) {
     double const half_rad = half_angle(making);
-    return add_bend(making, rm_madx_arc(number(making, "l", 0), half_rad), half_rad);
+    return add_bend(making, rm_madx_arc(number_of_attribute(making, "l", 0), half_rad), half_rad);
 }
 
 static bool add_corrector(struct field_collection *making, double horizontal_rad, double vertical_rad) {
     double const kick[] = {horizontal_rad, vertical_rad};
-    begin(making, "Corrector", making->name);
-    put(making, "Length", number(making, "l", 0));
+    begin_element(making, "Corrector", making->name);
+    put_number_field(making, "Length", number_of_attribute(making, "l", 0));
     put_numbers(making, "KickAngle", 1, 2, kick);
-    return finish(making);
+    return finish_element(making);
 }
 
 static bool add_kicker(struct field_collection *making) {
-    return add_corrector(making, number(making, "hkick", 0), number(making, "vkick", 0));
+    return add_corrector(making, number_of_attribute(making, "hkick", 0), number_of_attribute(making, "vkick", 0));
 }
 
-static bool add_hkicker(struct field_collection *making) { return add_corrector(making, number(making, "kick", 0), 0); }
+static bool add_hkicker(struct field_collection *making) {
+    return add_corrector(making, number_of_attribute(making, "kick", 0), 0);
+}
 
-static bool add_vkicker(struct field_collection *making) { return add_corrector(making, 0, number(making, "kick", 0)); }
+static bool add_vkicker(struct field_collection *making) {
+    return add_corrector(making, 0, number_of_attribute(making, "kick", 0));
+}
 
 /** Off, as pyAT makes it: BEAM, RADIATE or the user switches it on. The lag is not read: the closed orbit finds its
  * phase. Without a frequency it is NaN, and madx_beam.c sets it from the harmonic number. */
 static bool add_cavity(struct field_collection *making) {
-    double const length_m = number(making, "l", 0);
-    begin(making, "RFCavity", making->name);
-    put(making, "Length", length_m);
-    put(making, "Voltage", 1e6 * number(making, "volt", 0));
-    put(making, "Frequency", 1e6 * number(making, "freq", NAN));
-    put(making, "HarmNumber", number(making, "harmon", 0));
+    double const length_m = number_of_attribute(making, "l", 0);
+    begin_element(making, "RFCavity", making->name);
+    put_number_field(making, "Length", length_m);
+    put_number_field(making, "Voltage", 1e6 * number_of_attribute(making, "volt", 0));
+    put_number_field(making, "Frequency", 1e6 * number_of_attribute(making, "freq", NAN));
+    put_number_field(making, "HarmNumber", number_of_attribute(making, "harmon", 0));
     put_text(making, "PassMethod", length_m == 0 ? "IdentityPass" : "DriftPass");
-    return finish(making);
+    return finish_element(making);
 }
 
 /** In the middle of its length. */
 static bool add_monitor(struct field_collection *making) {
-    double const half_m = number(making, "l", 0) / 2;
+    double const half_m = number_of_attribute(making, "l", 0) / 2;
     char part[RM_MADX_NAME_BYTES + 2];
     snprintf(part, sizeof part, "%.*s.1", RM_MADX_NAME_BYTES - 1, making->name);
     for (int i = 0; i < 3; ++i) {
         bool const middle = i == 1;
         if (!middle && half_m == 0)
             continue;
-        begin(making, middle ? "Monitor" : "Drift", middle ? making->name : part);
-        put(making, "Length", middle ? 0 : half_m);
+        begin_element(making, middle ? "Monitor" : "Drift", middle ? making->name : part);
+        put_number_field(making, "Length", middle ? 0 : half_m);
         if (!add_fields(making))
             return false;
     }
@@ -246,10 +252,10 @@ static bool add_monitor(struct field_collection *making) {
 /** pyAT's loader makes it a drift; here it focuses. */
 static bool add_solenoid(struct field_collection *making) {
     refuse_unless_zero(making, "ksi");
-    begin(making, "Solenoid", making->name);
-    put(making, "Length", number(making, "l", 0));
-    put(making, "K", number(making, "ks", 0));
-    return finish(making);
+    begin_element(making, "Solenoid", making->name);
+    put_number_field(making, "Length", number_of_attribute(making, "l", 0));
+    put_number_field(making, "K", number_of_attribute(making, "ks", 0));
+    return finish_element(making);
 }
 
 static struct class const classes[] = {
@@ -292,7 +298,7 @@ bool rm_madx_add_drift(struct rm_madx *madx, double length_m) {
     struct field_collection making = {.madx = madx};
     char name[32];
     snprintf(name, sizeof name, "drift_%u", madx->drifts++);
-    begin(&making, "Drift", name);
-    put(&making, "Length", length_m);
+    begin_element(&making, "Drift", name);
+    put_number_field(&making, "Length", length_m);
     return add_fields(&making);
 }

@@ -40,25 +40,25 @@ static struct {
     {"qelect", 1.602176634e-19},
 };
 
-static double sinc(double x) { return x == 0 ? 1 : sin(x) / x; }
+static double madx_expression_sinc(double x) { return x == 0 ? 1 : sin(x) / x; }
 
 static struct {
     char const *name;
     double (*of)(double);
 } const functions[] = {{"abs", fabs},  {"sqrt", sqrt}, {"exp", exp},     {"log", log},   {"log10", log10},
                        {"sin", sin},   {"cos", cos},   {"tan", tan},     {"asin", asin}, {"acos", acos},
-                       {"atan", atan}, {"sinh", sinh}, {"cosh", cosh},   {"tanh", tanh}, {"sinc", sinc},
+                       {"atan", atan}, {"sinh", sinh}, {"cosh", cosh},   {"tanh", tanh}, {"sinc", madx_expression_sinc},
                        {"erf", erf},   {"erfc", erfc}, {"floor", floor}, {"ceil", ceil}, {"round", round}};
 
 static bool read_sum(struct expression *sum, double *number);
 
-static void skip(struct expression *sum) {
+static void madx_expression_skip_space(struct expression *sum) {
     while (isspace((unsigned char)*sum->at))
         ++sum->at;
 }
 
-static bool accept(struct expression *sum, char mark) {
-    skip(sum);
+static bool madx_expression_accept_mark(struct expression *sum, char mark) {
+    madx_expression_skip_space(sum);
     if (*sum->at != mark || mark == '\0')
         return false;
     ++sum->at;
@@ -66,7 +66,7 @@ static bool accept(struct expression *sum, char mark) {
 }
 
 /** Fails, or only tells that it cannot be computed now. */
-static bool cannot(struct expression *sum, char const *why, char const *what) {
+static bool fail_expression(struct expression *sum, char const *why, char const *what) {
     if (sum->quiet != NULL)
         *sum->quiet = true;
     else
@@ -81,17 +81,17 @@ static bool read_name(struct expression *sum, char name[RM_MADX_NAME_BYTES]) {
     while (is_name(*sum->at) && length < RM_MADX_NAME_BYTES - 1)
         name[length++] = *sum->at++;
     name[length] = '\0';
-    return is_name(*sum->at) ? cannot(sum, "a name is too long: %.40s...", name) : length != 0;
+    return is_name(*sum->at) ? fail_expression(sum, "a name is too long: %.40s...", name) : length != 0;
 }
 
 static bool compute_variable(struct expression *sum, struct rm_madx_object *variable, double *number) {
     struct rm_madx *const madx = sum->madx;
     if (variable->value.fixed) {
         *number = variable->value.count == 1 ? variable->value.numbers[0] : 0;
-        return variable->value.count == 1 ? true : cannot(sum, "%.60s is no single number", variable->name);
+        return variable->value.count == 1 ? true : fail_expression(sum, "%.60s is no single number", variable->name);
     }
     if (variable->busy || madx->depth >= RM_MOST_DEPTH)
-        return cannot(sum, "variable %.60s is defined by itself; give it a value of its own", variable->name);
+        return fail_expression(sum, "variable %.60s is defined by itself; give it a value of its own", variable->name);
     variable->busy = true;
     ++madx->depth;
     bool const held = rm_madx_compute(madx, variable->value.text, number, sum->quiet);
@@ -104,18 +104,18 @@ static bool compute_variable(struct expression *sum, struct rm_madx_object *vari
 static bool compute_attribute(struct expression *sum, struct rm_madx_object *element, double *number) {
     char name[RM_MADX_NAME_BYTES];
     if (!read_name(sum, name))
-        return cannot(sum, "%.60s-> has no attribute behind it", element->name);
+        return fail_expression(sum, "%.60s-> has no attribute behind it", element->name);
     for (char *c = name; *c != '\0'; ++c)
         *c = (char)tolower((unsigned char)*c);
     struct rm_madx_attribute_value const *const attribute = rm_madx_attribute(&element->attributes, name);
     if (attribute == NULL)
-        return cannot(sum, "element %.60s has no such attribute as is asked for here", element->name);
+        return fail_expression(sum, "element %.60s has no such attribute as is asked for here", element->name);
     if (attribute->fixed && attribute->count == 1) {
         *number = attribute->numbers[0];
         return true;
     }
     if (element->busy || sum->madx->depth >= RM_MOST_DEPTH)
-        return cannot(sum, "an attribute of element %.60s is defined by itself", element->name);
+        return fail_expression(sum, "an attribute of element %.60s is defined by itself", element->name);
     element->busy = true;
     ++sum->madx->depth;
     bool const held = rm_madx_compute(sum->madx, attribute->text, number, sum->quiet);
@@ -127,19 +127,19 @@ static bool compute_attribute(struct expression *sum, struct rm_madx_object *ele
 static bool call_function(struct expression *sum, char const *name, double *number) {
     for (size_t i = 0; i < sizeof functions / sizeof functions[0]; ++i)
         if (strcasecmp(name, functions[i].name) == 0) {
-            if (!read_sum(sum, number) || !accept(sum, ')'))
-                return cannot(sum, "function %s: expected one number in parentheses", functions[i].name);
+            if (!read_sum(sum, number) || !madx_expression_accept_mark(sum, ')'))
+                return fail_expression(sum, "function %s: expected one number in parentheses", functions[i].name);
             *number = functions[i].of(*number);
             return true;
         }
-    return cannot(sum, "%.60s is no function that is read here; write its result", name);
+    return fail_expression(sum, "%.60s is no function that is read here; write its result", name);
 }
 
 static bool read_named(struct expression *sum, double *number) {
     char name[RM_MADX_NAME_BYTES];
     if (!read_name(sum, name))
-        return cannot(sum, "expected a number or a name, found \"%.20s\"", sum->at);
-    if (accept(sum, '('))
+        return fail_expression(sum, "expected a number or a name, found \"%.20s\"", sum->at);
+    if (madx_expression_accept_mark(sum, '('))
         return call_function(sum, name, number);
     struct rm_madx_object *const object = rm_madx_find(sum->madx, name);
     if (object != NULL && object->kind == RM_MADX_VARIABLE)
@@ -153,20 +153,22 @@ static bool read_named(struct expression *sum, double *number) {
             *number = constants[i].value;
             return true;
         }
-    return cannot(sum, "%.60s is not defined; set it before, or in a file that sets it and then CALLs this one", name);
+    return fail_expression(
+        sum, "%.60s is not defined; set it before, or in a file that sets it and then CALLs this one", name);
 }
 
 static bool read_primary(struct expression *sum, double *number) {
-    skip(sum);
+    madx_expression_skip_space(sum);
     char const *behind;
     *number = rm_reading_number(sum->madx->reading, sum->at, &behind);
     if (behind != sum->at && !(is_name(*behind) && *behind != '.')) {
         sum->at = behind;
         return true;
     }
-    if (accept(sum, '('))
+    if (madx_expression_accept_mark(sum, '('))
         return read_sum(sum, number) &&
-               (accept(sum, ')') ? true : cannot(sum, "expected ')', found \"%.20s\"", sum->at));
+               (madx_expression_accept_mark(sum, ')') ? true
+                                                      : fail_expression(sum, "expected ')', found \"%.20s\"", sum->at));
     return read_named(sum, number);
 }
 
@@ -179,13 +181,13 @@ static bool read_signed(struct expression *sum, double *number) {
     bool negative = false;
     bool more = true;
     while (more) {
-        bool const minus = accept(sum, '-');
+        bool const minus = madx_expression_accept_mark(sum, '-');
         negative = negative != minus;
-        more = minus || accept(sum, '+');
+        more = minus || madx_expression_accept_mark(sum, '+');
     }
     bool held = read_primary(sum, number);
     double exponent = 0;
-    if (held && accept(sum, '^')) {
+    if (held && madx_expression_accept_mark(sum, '^')) {
         held = read_signed(sum, &exponent);
         *number = held ? pow(*number, exponent) : 0;
     }
@@ -199,8 +201,8 @@ static bool read_product(struct expression *sum, double *number) {
         return false;
     double other = 0;
     for (;;) {
-        bool const times = accept(sum, '*');
-        if (!times && !accept(sum, '/'))
+        bool const times = madx_expression_accept_mark(sum, '*');
+        if (!times && !madx_expression_accept_mark(sum, '/'))
             return true;
         if (!read_signed(sum, &other))
             return false;
@@ -213,8 +215,8 @@ static bool read_sum(struct expression *sum, double *number) {
         return false;
     double other = 0;
     for (;;) {
-        bool const plus = accept(sum, '+');
-        if (!plus && !accept(sum, '-'))
+        bool const plus = madx_expression_accept_mark(sum, '+');
+        if (!plus && !madx_expression_accept_mark(sum, '-'))
             return true;
         if (!read_product(sum, &other))
             return false;
@@ -227,8 +229,8 @@ bool rm_madx_compute(struct rm_madx *madx, char const *text, double *number, boo
     sum.quiet = quiet;
     if (!rm_madx_step(madx) || !read_sum(&sum, number))
         return false;
-    skip(&sum);
-    return *sum.at == '\0' ? true : cannot(&sum, "what stands here is not understood: \"%.40s\"", sum.at);
+    madx_expression_skip_space(&sum);
+    return *sum.at == '\0' ? true : fail_expression(&sum, "what stands here is not understood: \"%.40s\"", sum.at);
 }
 
 /** One number, or those in { } or ( ), separated by commas. */
@@ -239,17 +241,19 @@ static bool compute_list(struct rm_madx *madx, char const *text, double *numbers
         *count = 1;
         return rm_madx_compute(madx, text, numbers, quiet);
     }
-    (void)accept(&sum, '{');
-    if (accept(&sum, '}'))
+    (void)madx_expression_accept_mark(&sum, '{');
+    if (madx_expression_accept_mark(&sum, '}'))
         return true;
     do {
         if (*count == RM_MADX_MOST_NUMBERS)
-            return cannot(&sum, "a list has more numbers than a magnet has orders: %.40s", text);
+            return fail_expression(&sum, "a list has more numbers than a magnet has orders: %.40s", text);
         if (!read_sum(&sum, &numbers[*count]))
             return false;
         ++*count;
-    } while (accept(&sum, ','));
-    return accept(&sum, '}') ? true : cannot(&sum, "expected ',' or '}', found \"%.20s\"", sum.at);
+    } while (madx_expression_accept_mark(&sum, ','));
+    return madx_expression_accept_mark(&sum, '}')
+               ? true
+               : fail_expression(&sum, "expected ',' or '}', found \"%.20s\"", sum.at);
 }
 
 bool rm_madx_numbers(struct rm_madx *madx, struct rm_madx_attribute_value const *attribute, double *numbers,

@@ -16,13 +16,13 @@ struct line_list {
 
 static bool add_list(struct line_list *list, bool reversed);
 
-static void skip(struct line_list *list) {
+static void madx_line_skip_space(struct line_list *list) {
     while (isspace((unsigned char)*list->at))
         ++list->at;
 }
 
-static bool accept(struct line_list *list, char mark) {
-    skip(list);
+static bool madx_line_accept_mark(struct line_list *list, char mark) {
+    madx_line_skip_space(list);
     if (*list->at != mark)
         return false;
     ++list->at;
@@ -32,7 +32,7 @@ static bool accept(struct line_list *list, char mark) {
 /** `12*`, or once. */
 static bool read_times(struct line_list *list, uint32_t *times) {
     *times = 1;
-    skip(list);
+    madx_line_skip_space(list);
     size_t const digits = strspn(list->at, "0123456789");
     size_t const spaces = strspn(list->at + digits, " \t");
     if (digits == 0 || list->at[digits + spaces] != '*')
@@ -59,7 +59,7 @@ static bool add_named(struct line_list *list, char const *name, bool reversed) {
 }
 
 static bool read_item_name(struct line_list *list, char name[RM_MADX_NAME_BYTES]) {
-    skip(list);
+    madx_line_skip_space(list);
     bool const quoted = *list->at == '"';
     list->at += quoted ? 1 : 0;
     size_t length = 0;
@@ -88,11 +88,11 @@ static char const *behind_list(char const *at) {
 /** [-] [n*] NAME or ( … ). */
 static bool add_item(struct line_list *list, bool reversed) {
     uint32_t times;
-    bool const minus = accept(list, '-');
+    bool const minus = madx_line_accept_mark(list, '-');
     if (!read_times(list, &times))
         return false;
-    bool const backwards = reversed != (minus != accept(list, '-'));
-    char const *const begin = (skip(list), list->at);
+    bool const backwards = reversed != (minus != madx_line_accept_mark(list, '-'));
+    char const *const begin = (madx_line_skip_space(list), list->at);
     if (*begin == '(') {
         for (uint32_t i = 0; i < times; ++i) {
             list->at = begin;
@@ -145,11 +145,11 @@ static bool add_list(struct line_list *list, bool reversed) {
     bool held = true;
     for (uint32_t i = 0; i < count && held; ++i) {
         list->at = places[reversed ? count - 1 - i : i];
-        skip(list);
+        madx_line_skip_space(list);
         if (count == 1 && *list->at == ')')
             break; /* () */
         held = add_item(list, reversed);
-        skip(list);
+        madx_line_skip_space(list);
         if (held && *list->at != ',' && *list->at != ')')
             held = rm_reading_fail(madx->reading, "line %.60s: expected ',' or ')', found \"%.20s\"", list->line,
                                    list->at);

@@ -16,7 +16,7 @@ struct given {
     uint32_t count;
 };
 
-static char const *skip(char const *at) {
+static char const *madx_macro_skip_space(char const *at) {
     while (isspace((unsigned char)*at))
         ++at;
     return at;
@@ -33,11 +33,11 @@ static char const *thing_end(char const *at) {
 /** ( A, B, … ), or nothing. */
 static bool read_list(struct rm_madx *madx, char const *at, struct given *given) {
     given->count = 0;
-    at = skip(at);
+    at = madx_macro_skip_space(at);
     if (*at != '(')
         return true;
     while (*at == '(' || *at == ',') {
-        char const *const begin = skip(at + 1);
+        char const *const begin = madx_macro_skip_space(at + 1);
         char const *end = at = thing_end(begin);
         while (end > begin && isspace((unsigned char)end[-1]))
             --end;
@@ -54,7 +54,7 @@ static bool read_list(struct rm_madx *madx, char const *at, struct given *given)
 
 static bool read_name(struct rm_madx *madx, char const **at, char name[RM_MADX_NAME_BYTES]) {
     size_t length = 0;
-    *at = skip(*at);
+    *at = madx_macro_skip_space(*at);
     while (length < RM_MADX_NAME_BYTES - 1 &&
            (isalnum((unsigned char)(*at)[length]) || strchr("_.$", (*at)[length]) != NULL) && (*at)[length] != '\0')
         ++length;
@@ -86,7 +86,7 @@ bool rm_madx_define_macro(struct rm_madx *madx, struct rm_madx_piece const *piec
 }
 
 /** `$x` becomes the whole number in x, as in MAD-X. */
-static bool value_of(struct rm_madx *madx, char const **text) {
+static bool macro_argument_of(struct rm_madx *madx, char const **text) {
     double number;
     if ((*text)[0] != '$')
         return true;
@@ -142,7 +142,7 @@ static bool run_macro(struct rm_madx *madx, struct rm_madx_object const *object,
 bool rm_madx_exec(struct rm_madx *madx, char const *text) {
     char name[RM_MADX_NAME_BYTES];
     struct given given;
-    text = skip(text);
+    text = madx_macro_skip_space(text);
     text += *text == ',';
     if (!read_name(madx, &text, name) || !read_list(madx, text, &given))
         return false;
@@ -153,7 +153,7 @@ bool rm_madx_exec(struct rm_madx *madx, char const *text) {
         return rm_reading_fail(madx->reading, "macro %.60s is given %u arguments; expected %u", name, given.count,
                                object->macro->count);
     for (uint32_t i = 0; i < given.count; ++i)
-        if (!value_of(madx, &given.texts[i]))
+        if (!macro_argument_of(madx, &given.texts[i]))
             return false;
     return run_macro(madx, object, &given);
 }

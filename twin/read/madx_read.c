@@ -5,7 +5,7 @@
 #include "madx.h"
 
 /** What is asked for, what the file USEs, or what it defines last. */
-static struct rm_madx_object *choose(struct rm_madx *madx, char const *wanted) {
+static struct rm_madx_object *choose_madx_sequence(struct rm_madx *madx, char const *wanted) {
     char const *const name = wanted != NULL ? wanted : madx->used;
     struct rm_madx_object *const object = name != NULL ? rm_madx_find(madx, name) : madx->last;
     rm_reading_at(madx->reading, "%s", "");
@@ -29,7 +29,7 @@ bool rm_read_madx(struct rm_lattice_reading *reading, char const *text, size_t c
     if (madx->edit != NULL)
         return rm_reading_fail(reading, "it ends between SEQEDIT and ENDEDIT; write ENDEDIT");
     reading->path = path;
-    struct rm_madx_object *const used = choose(madx, sequence);
+    struct rm_madx_object *const used = choose_madx_sequence(madx, sequence);
     if (used == NULL)
         return false;
     madx->steps = 0;

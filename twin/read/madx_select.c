@@ -86,7 +86,7 @@ static bool matches_here(struct rm_madx *madx, char const *pattern, char const *
     return true;
 }
 
-static bool matches(struct rm_madx *madx, char const *pattern, char const *name) {
+static bool pattern_matches(struct rm_madx *madx, char const *pattern, char const *name) {
     char text[RM_MADX_NAME_BYTES] = {0};
     size_t length = 0;
     for (; name[length] != '\0' && length < sizeof text - 1; ++length)
@@ -119,6 +119,6 @@ bool rm_madx_is_selected(struct rm_madx *madx, char const *name, bool *selected)
     *selected = false;
     for (struct rm_madx_selection const *each = madx->selected; each != NULL && !*selected; each = each->older)
         *selected = rm_madx_step(madx) && (each->class == NULL || is_of(madx, name, each->class)) &&
-                    (each->pattern == NULL || matches(madx, each->pattern, name));
+                    (each->pattern == NULL || pattern_matches(madx, each->pattern, name));
     return !madx->reading->failed;
 }

@@ -28,8 +28,8 @@ struct sequence_walk {
 };
 
 /** `at` of an entry, and of what it counts from, relative to the sequence's begin. */
-static bool position(struct rm_madx *madx, struct rm_madx_object const *sequence, struct rm_madx_entry const *entry,
-                     double *at_m, int depth) {
+static bool entry_position(struct rm_madx *madx, struct rm_madx_object const *sequence,
+                           struct rm_madx_entry const *entry, double *at_m, int depth) {
     struct rm_madx_view const view = {&entry->attributes, rm_madx_find(madx, entry->name)};
     *at_m = entry->centre_m;
     if (entry->placed)
@@ -43,7 +43,7 @@ static bool position(struct rm_madx *madx, struct rm_madx_object const *sequence
         double base_m;
         if (strcasecmp(other->name, from) != 0 || depth == RM_MOST_DEPTH)
             continue;
-        if (!rm_madx_step(madx) || !position(madx, sequence, other, &base_m, depth + 1))
+        if (!rm_madx_step(madx) || !entry_position(madx, sequence, other, &base_m, depth + 1))
             return false;
         *at_m += base_m;
         return true;
@@ -58,7 +58,7 @@ static bool inner_reference(struct rm_madx *madx, struct rm_madx_object *inner, 
     *reference_m = (1 - sign) / 2 * length_m;
     for (struct rm_madx_entry const *entry = inner->entries; refpos != NULL && entry != NULL; entry = entry->next)
         if (strcasecmp(entry->name, refpos) == 0)
-            return position(madx, inner, entry, reference_m, 0);
+            return entry_position(madx, inner, entry, reference_m, 0);
     return true;
 }
 
@@ -67,8 +67,8 @@ struct entry_place {
     double at_m, to_centre_m, length_m;
 };
 
-static bool locate(struct rm_madx *madx, struct rm_madx_object const *sequence, struct rm_madx_entry const *entry,
-                   struct entry_place *place) {
+static bool locate_entry(struct rm_madx *madx, struct rm_madx_object const *sequence, struct rm_madx_entry const *entry,
+                         struct entry_place *place) {
     struct rm_madx_object *const object = rm_madx_find(madx, entry->name);
     double sign;
     double reference_m = 0;
@@ -78,7 +78,7 @@ static bool locate(struct rm_madx *madx, struct rm_madx_object const *sequence, 
         return rm_reading_fail(madx->reading, "it stands in sequence %.60s and is no element or sequence; define it",
                                sequence->name);
     if (!rm_madx_step(madx) || !rm_madx_reference(madx, sequence, &sign) ||
-        !position(madx, sequence, entry, &place->at_m, 0))
+        !entry_position(madx, sequence, entry, &place->at_m, 0))
         return false;
     if (object->kind == RM_MADX_ELEMENT) {
         if (!rm_madx_length(madx, &(struct rm_madx_view){&entry->attributes, object}, &place->length_m))
@@ -98,14 +98,14 @@ static bool locate(struct rm_madx *madx, struct rm_madx_object const *sequence, 
 bool rm_madx_place(struct rm_madx *madx, struct rm_madx_object const *sequence, struct rm_madx_entry const *entry,
                    double *centre_m, double *length_m) {
     struct entry_place place;
-    bool const held = locate(madx, sequence, entry, &place);
+    bool const held = locate_entry(madx, sequence, entry, &place);
     *centre_m = place.at_m + place.to_centre_m;
     *length_m = place.length_m;
     return held;
 }
 
 /** The drift up to an element, when there is room for one. */
-static bool fill(struct rm_madx_sink *sink, double gap_m, char const *before) {
+static bool fill_gap(struct rm_madx_sink *sink, double gap_m, char const *before) {
     if (fabs(gap_m) <= shortest_drift_m)
         return true;
     if (gap_m < 0)
@@ -121,7 +121,7 @@ static bool add_entries(struct sequence_walk const *frame, double *end_m);
 static bool add_entry(struct sequence_walk const *frame, struct rm_madx_entry const *entry, double *end_m) {
     struct rm_madx *const madx = frame->sink->madx;
     struct entry_place place;
-    if (!locate(madx, frame->sequence, entry, &place))
+    if (!locate_entry(madx, frame->sequence, entry, &place))
         return false;
     double const at_m = frame->begin_m + place.at_m;
     double const centre_m = at_m + place.to_centre_m;
@@ -129,7 +129,7 @@ static bool add_entry(struct sequence_walk const *frame, struct rm_madx_entry co
     struct rm_madx_object *const object = rm_madx_find(madx, entry->name);
     if (object->kind == RM_MADX_SEQUENCE)
         return add_entries(&(struct sequence_walk){frame->sink, object, at_m + (place.to_centre_m - half_m)}, end_m);
-    if (!fill(frame->sink, centre_m - half_m - *end_m, entry->name))
+    if (!fill_gap(frame->sink, centre_m - half_m - *end_m, entry->name))
         return false;
     *end_m = centre_m + half_m;
     return frame->sink->element(frame->sink, &(struct rm_madx_view){&entry->attributes, object});
@@ -156,5 +156,5 @@ bool rm_madx_expand_sequence(struct rm_madx_sink *sink, struct rm_madx_object *s
     rm_madx_at(sink->madx, &sequence->where, sequence->name);
     return rm_madx_take(sink->madx, &view, "l", &length_m) &&
            add_entries(&(struct sequence_walk){sink, sequence, 0}, &end_m) &&
-           fill(sink, length_m - end_m, "the end of the sequence");
+           fill_gap(sink, length_m - end_m, "the end of the sequence");
 }

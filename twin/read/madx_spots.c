@@ -71,7 +71,7 @@ static bool add_entry(struct rm_madx *madx, struct rm_madx_edited *edit, struct 
     return rm_madx_add_spot(madx, edit, &spot);
 }
 
-static bool fill(struct rm_madx *madx, struct rm_madx_edited *edit, struct rm_madx_object *object) {
+static bool fill_edit_spots(struct rm_madx *madx, struct rm_madx_edited *edit, struct rm_madx_object *object) {
     if (object->kind == RM_MADX_LINE) {
         struct liner liner = {{line_element, line_gap, madx}, edit};
         return rm_madx_expand(&liner.sink, object);
@@ -91,7 +91,7 @@ struct rm_madx_edited *rm_madx_open_edit(struct rm_madx *madx, struct rm_madx_ob
         for (struct rm_madx_object *each = madx->slots[i]; each != NULL; each = each->next)
             each->times = 0;
     edit->sequence = object;
-    return fill(madx, edit, object) ? edit : NULL;
+    return fill_edit_spots(madx, edit, object) ? edit : NULL;
 }
 
 static bool flatten_into(struct rm_madx *madx, struct rm_madx_edited *flat, struct rm_madx_spot const *spot) {
@@ -129,7 +129,7 @@ bool rm_madx_flatten(struct rm_madx *madx, struct rm_madx_edited *edit) {
 
 static double begin_of(struct rm_madx_spot const *spot) { return spot->centre_m - spot->length_m / 2; }
 
-static double end_of(struct rm_madx_spot const *spot) { return spot->centre_m + spot->length_m / 2; }
+static double spot_end_of(struct rm_madx_spot const *spot) { return spot->centre_m + spot->length_m / 2; }
 
 static int by_place(void const *left, void const *right) {
     struct rm_madx_spot const *const a = left;
@@ -157,15 +157,15 @@ static bool put_piece(struct rm_madx *madx, struct rm_madx_edited *to, struct rm
 
 /** What is left of a drift between others, of which the first that reaches into it is `others`. The pieces are together
  * as long as it was, less the others. */
-static bool divide(struct rm_madx *madx, struct rm_madx_edited *to, struct rm_madx_spot const *drift,
-                   struct rm_madx_spot const *others, struct rm_madx_spot const *end) {
-    double const end_m = end_of(drift);
+static bool divide_drift(struct rm_madx *madx, struct rm_madx_edited *to, struct rm_madx_spot const *drift,
+                         struct rm_madx_spot const *others, struct rm_madx_spot const *end) {
+    double const end_m = spot_end_of(drift);
     double s_m = begin_of(drift);
     double left_m = drift->length_m;
     bool whole = true;
     for (; others < end && begin_of(others) < end_m - shortest_drift_m; ++others) {
         double const from_m = fmax(begin_of(others), s_m);
-        double const to_m = fmin(fmax(end_of(others), from_m), end_m);
+        double const to_m = fmin(fmax(spot_end_of(others), from_m), end_m);
         double const before_m = from_m - s_m < shortest_drift_m ? 0 : from_m - s_m;
         if (!rm_madx_step(madx) || (before_m > 0 && !put_piece(madx, to, drift, s_m, before_m)))
             return false;
@@ -184,9 +184,9 @@ static bool place_spots(struct rm_madx *madx, struct rm_madx_edited *to, struct 
     struct rm_madx_spot const *first = others->spots;
     struct rm_madx_spot const *const end = others->spots != NULL ? others->spots + others->count : NULL;
     for (uint32_t i = 0; i < drifts->count; ++i) {
-        while (first < end && end_of(first) <= begin_of(&drifts->spots[i]) + shortest_drift_m)
+        while (first < end && spot_end_of(first) <= begin_of(&drifts->spots[i]) + shortest_drift_m)
             ++first;
-        if (!divide(madx, to, &drifts->spots[i], first, end))
+        if (!divide_drift(madx, to, &drifts->spots[i], first, end))
             return false;
     }
     for (uint32_t i = 0; i < others->count; ++i)
@@ -195,7 +195,7 @@ static bool place_spots(struct rm_madx *madx, struct rm_madx_edited *to, struct 
     return true;
 }
 
-static void sort(struct rm_madx_edited *edit) {
+static void sort_spots(struct rm_madx_edited *edit) {
     if (edit->count != 0)
         qsort(edit->spots, edit->count, sizeof *edit->spots, by_place);
 }
@@ -228,7 +228,7 @@ bool rm_madx_close_edit(struct rm_madx *madx, struct rm_madx_edited *edit) {
     struct rm_madx_edited drifts = {0};
     struct rm_madx_edited others = {0};
     struct rm_madx_edited all = *edit;
-    sort(edit);
+    sort_spots(edit);
     for (uint32_t i = 0; i < edit->count; ++i) {
         struct rm_madx_spot const *const spot = &edit->spots[i];
         rm_madx_at(madx, &spot->where, spot->name);
@@ -239,6 +239,6 @@ bool rm_madx_close_edit(struct rm_madx *madx, struct rm_madx_edited *edit) {
     all.count = all.room = 0;
     if (!place_spots(madx, &all, &drifts, &others))
         return false;
-    sort(&all);
+    sort_spots(&all);
     return write_back(madx, &all);
 }

@@ -6,7 +6,7 @@
 #include "madx.h"
 
 /** FNV-1a of the lower case. */
-static uint32_t slot_of(char const *name) {
+static uint32_t hash_slot_of(char const *name) {
     uint32_t hash = 2166136261u;
     for (; *name != '\0'; ++name)
         hash = (hash ^ (uint32_t)tolower((unsigned char)*name)) * 16777619u;
@@ -14,7 +14,7 @@ static uint32_t slot_of(char const *name) {
 }
 
 struct rm_madx_object *rm_madx_find(struct rm_madx const *madx, char const *name) {
-    struct rm_madx_object *object = madx->slots[slot_of(name)];
+    struct rm_madx_object *object = madx->slots[hash_slot_of(name)];
     while (object != NULL && strcasecmp(object->key, name) != 0)
         object = object->next;
     return object;
@@ -29,7 +29,7 @@ struct rm_madx_object *rm_madx_define(struct rm_madx *madx, char const *name, en
         object = rm_reading_take(madx->reading, 1, sizeof *object);
         if (object == NULL)
             return NULL;
-        uint32_t const slot = slot_of(name);
+        uint32_t const slot = hash_slot_of(name);
         object->next = madx->slots[slot];
         madx->slots[slot] = object;
     }

@@ -14,7 +14,7 @@ char rm_madx_quote(char quote, char c) {
     return (char)(quote == c ? '\0' : quote);
 }
 
-static void blank(char *c) { *c = (char)(*c == '\n' ? '\n' : ' '); }
+static void blank_character(char *c) { *c = (char)(*c == '\n' ? '\n' : ' '); }
 
 /** Blanks a comment, if one is at `at`; returns what is behind it. */
 static char *blank_comment(char *at, char const *end) {
@@ -28,7 +28,7 @@ static char *blank_comment(char *at, char const *end) {
     char const *const close = strstr(at + 2, "*/");
     char const *const behind = close != NULL ? close + 2 : end;
     for (; at < behind; ++at)
-        blank(at);
+        blank_character(at);
     return at;
 }
 
@@ -84,7 +84,7 @@ static enum rm_madx_block block_of(char const *head, char const *end) {
 }
 
 /** Goes on to the next character, and counts lines. */
-static void step(struct rm_madx_text *text, char *quote) {
+static void madx_text_step(struct rm_madx_text *text, char *quote) {
     *quote = rm_madx_quote(*quote, *text->at);
     text->line += *text->at == '\n';
     ++text->at;
@@ -94,14 +94,14 @@ static void step(struct rm_madx_text *text, char *quote) {
 static bool take_body(struct rm_madx_text *text, struct rm_madx_piece *piece) {
     char quote = '\0';
     int depth = 1;
-    step(text, &quote); /* { */
+    madx_text_step(text, &quote); /* { */
     piece->body = *text;
-    for (; text->at < text->end; step(text, &quote)) {
+    for (; text->at < text->end; madx_text_step(text, &quote)) {
         if (quote == '\0')
             depth += (*text->at == '{') - (*text->at == '}');
         if (depth == 0) {
             piece->body.end = text->at;
-            step(text, &quote);
+            madx_text_step(text, &quote);
             return true;
         }
     }
@@ -111,17 +111,17 @@ static bool take_body(struct rm_madx_text *text, struct rm_madx_piece *piece) {
 bool rm_madx_cut(struct rm_madx *madx, struct rm_madx_text *text, struct rm_madx_piece *piece) {
     char quote = '\0';
     while (text->at < text->end && is_space(*text->at))
-        step(text, &quote);
+        madx_text_step(text, &quote);
     *piece = (struct rm_madx_piece){.head = text->at, .line = text->line};
     if (text->at == text->end)
         return false;
     madx->here.line = text->line;
-    for (; text->at < text->end; step(text, &quote)) {
+    for (; text->at < text->end; madx_text_step(text, &quote)) {
         if (quote != '\0' || (*text->at != ';' && *text->at != '{'))
             continue;
         piece->count = (size_t)(text->at - piece->head);
         if (*text->at == ';') {
-            step(text, &quote);
+            madx_text_step(text, &quote);
             return true;
         }
         piece->block = block_of(piece->head, text->at);

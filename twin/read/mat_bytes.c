@@ -3,14 +3,14 @@
 
 #include "mat.h"
 
-static uint64_t take(struct rm_mat_bytes const *from, uint8_t const *at, uint32_t bytes) {
+static uint64_t take_bytes(struct rm_mat_bytes const *from, uint8_t const *at, uint32_t bytes) {
     uint64_t value = 0;
     for (uint32_t i = 0; i < bytes; ++i) /* as on a little-endian machine, unless swapped */
         value |= (uint64_t)at[from->swapped ? bytes - 1 - i : i] << (8 * i);
     return value;
 }
 
-uint32_t rm_mat_u32(struct rm_mat_bytes const *from, uint8_t const *at) { return (uint32_t)take(from, at, 4); }
+uint32_t rm_mat_u32(struct rm_mat_bytes const *from, uint8_t const *at) { return (uint32_t)take_bytes(from, at, 4); }
 
 static bool cut_short(struct rm_mat_bytes const *from) {
     return rm_reading_fail(from->reading,
@@ -43,7 +43,7 @@ struct rm_mat_bytes rm_mat_inside(struct rm_mat_bytes const *from, struct rm_mat
     return inside;
 }
 
-static uint32_t width(uint32_t type) {
+static uint32_t mat_type_width(uint32_t type) {
     switch (type) {
     case RM_MAT_INT8:
     case RM_MAT_UINT8:
@@ -68,13 +68,13 @@ static uint32_t width(uint32_t type) {
 }
 
 uint32_t rm_mat_count(struct rm_mat_item const *item) {
-    uint32_t const each = width(item->type);
+    uint32_t const each = mat_type_width(item->type);
     return each != 0 ? item->bytes / each : 0;
 }
 
 double rm_mat_number(struct rm_mat_bytes const *from, struct rm_mat_item const *item, uint32_t index) {
-    uint32_t const each = width(item->type);
-    uint64_t const bits = take(from, item->data + (size_t)index * each, each);
+    uint32_t const each = mat_type_width(item->type);
+    uint64_t const bits = take_bytes(from, item->data + (size_t)index * each, each);
     uint32_t const low = (uint32_t)bits;
     float single;
     double number;

@@ -95,8 +95,8 @@ static void list_names(struct rm_value const *variables, char *text, size_t room
 }
 
 /** The one that is asked for, the only one that is a lattice, or RING. */
-static struct rm_value const *choose(struct rm_lattice_reading *reading, struct rm_value const *variables,
-                                     char const *wanted) {
+static struct rm_value const *choose_mat_variable(struct rm_lattice_reading *reading, struct rm_value const *variables,
+                                                  char const *wanted) {
     char names[200];
     list_names(variables, names, sizeof names);
     struct rm_value const *only = NULL;
@@ -154,7 +154,7 @@ bool rm_read_mat(struct rm_lattice_reading *reading, char const *bytes, size_t c
     struct rm_value variables;
     if (!read_header(&from, count) || !read_variables(&from, &variables))
         return false;
-    struct rm_value const *const lattice = choose(reading, &variables, variable);
+    struct rm_value const *const lattice = choose_mat_variable(reading, &variables, variable);
     if (lattice == NULL)
         return false;
     for (uint32_t i = 0; i < lattice->count; ++i) {

@@ -16,52 +16,52 @@ struct matrix_head {
     char const *name;
 };
 
-static bool value_of(struct rm_mat_bytes *inside, uint32_t depth, char const **name, struct rm_value *value);
+static bool mat_number_of(struct rm_mat_bytes *inside, uint32_t depth, char const **name, struct rm_value *value);
 
-static bool broken(struct rm_mat_bytes const *from) {
+static bool fail_broken_mat(struct rm_mat_bytes const *from) {
     return rm_reading_fail(from->reading, "a variable in it is broken; save the file again");
 }
 
-static bool dimensions(struct rm_mat_bytes *inside, struct matrix_head *head) {
+static bool read_dimensions(struct rm_mat_bytes *inside, struct matrix_head *head) {
     struct rm_mat_item item;
     if (!rm_mat_next(inside, &item))
         return false;
     uint32_t const count = rm_mat_count(&item);
     if (item.type != RM_MAT_INT32 || count < 2 || count > MOST_DIMENSIONS)
-        return broken(inside);
+        return fail_broken_mat(inside);
     uint64_t columns = 1;
     for (uint32_t i = 0; i < count; ++i) {
         double const size = rm_mat_number(inside, &item, i);
         if (size < 0 || size > RM_MOST_FILE_BYTES)
-            return broken(inside);
+            return fail_broken_mat(inside);
         if (i == 0)
             head->rows = (uint32_t)size;
         else
             columns *= (uint64_t)size;
         if (columns > RM_MOST_FILE_BYTES)
-            return broken(inside);
+            return fail_broken_mat(inside);
     }
     if ((uint64_t)head->rows * columns > RM_MOST_FILE_BYTES)
-        return broken(inside);
+        return fail_broken_mat(inside);
     head->columns = (uint32_t)columns;
     head->count = head->rows * head->columns;
     return true;
 }
 
-static bool read_head(struct rm_mat_bytes *inside, struct matrix_head *head) {
+static bool read_array_head(struct rm_mat_bytes *inside, struct matrix_head *head) {
     struct rm_mat_item flags;
     struct rm_mat_item name;
     if (!rm_mat_next(inside, &flags))
         return false;
     if (flags.type != RM_MAT_UINT32 || flags.bytes < 8)
-        return broken(inside);
+        return fail_broken_mat(inside);
     uint32_t const word = rm_mat_u32(inside, flags.data);
     head->class = word & 0xFF;
     head->complex = (word & RM_MAT_COMPLEX_FLAG) != 0;
-    if (!dimensions(inside, head) || !rm_mat_next(inside, &name))
+    if (!read_dimensions(inside, head) || !rm_mat_next(inside, &name))
         return false;
     if (rm_mat_count(&name) != name.bytes || name.bytes > MOST_NAME_BYTES)
-        return broken(inside);
+        return fail_broken_mat(inside);
     head->name = rm_reading_text(inside->reading, (char const *)name.data, name.bytes);
     return head->name != NULL;
 }
@@ -71,7 +71,7 @@ static bool read_numbers(struct rm_mat_bytes *inside, struct matrix_head const *
     if (!rm_mat_next(inside, &item))
         return false;
     if (rm_mat_count(&item) < head->count)
-        return broken(inside);
+        return fail_broken_mat(inside);
     double *const numbers = rm_reading_take(inside->reading, head->count, sizeof *numbers);
     if (numbers == NULL)
         return false;
@@ -103,7 +103,7 @@ static size_t put_utf8(char *to, uint32_t code) {
 }
 
 /** UTF-8 stays as it is; other types hold a character in each number. */
-static bool read_text(struct rm_mat_bytes *inside, struct rm_value *value) {
+static bool read_mat_text(struct rm_mat_bytes *inside, struct rm_value *value) {
     struct rm_mat_item item;
     if (!rm_mat_next(inside, &item))
         return false;
@@ -132,18 +132,18 @@ static bool next_value(struct rm_mat_bytes *inside, uint32_t depth, struct rm_va
     if (!rm_mat_next(inside, &item))
         return false;
     if (item.type != RM_MAT_MATRIX)
-        return broken(inside);
+        return fail_broken_mat(inside);
     *value = (struct rm_value){.kind = RM_VALUE_NUMBERS};
     if (item.bytes == 0)
         return true; /* an empty cell */
     struct rm_mat_bytes within = rm_mat_inside(inside, &item);
     char const *name;
-    return value_of(&within, depth + 1, &name, value);
+    return mat_number_of(&within, depth + 1, &name, value);
 }
 
 static struct rm_value *take_items(struct rm_mat_bytes const *inside, uint64_t count, size_t bytes) {
     if (count > (uint64_t)(inside->end - inside->at) / TAG_BYTES) {
-        broken(inside);
+        fail_broken_mat(inside);
         return NULL;
     }
     return rm_reading_take(inside->reading, count, bytes);
@@ -167,10 +167,10 @@ static bool field_names(struct rm_mat_bytes *inside, struct rm_mat_item *names, 
     if (!rm_mat_next(inside, &length) || !rm_mat_next(inside, names))
         return false;
     if (rm_mat_count(&length) != 1 || rm_mat_count(names) != names->bytes)
-        return broken(inside);
+        return fail_broken_mat(inside);
     double const bytes = rm_mat_number(inside, &length, 0);
     if (!(bytes >= 1 && bytes <= MOST_NAME_BYTES))
-        return broken(inside);
+        return fail_broken_mat(inside);
     *each = (uint32_t)bytes;
     *count = names->bytes / *each;
     return true;
@@ -215,11 +215,11 @@ static bool read_struct(struct rm_mat_bytes *inside, struct matrix_head const *h
     return true;
 }
 
-static bool value_of(struct rm_mat_bytes *inside, uint32_t depth, char const **name, struct rm_value *value) {
+static bool mat_number_of(struct rm_mat_bytes *inside, uint32_t depth, char const **name, struct rm_value *value) {
     struct matrix_head head = {0};
     if (depth > RM_MOST_DEPTH)
         return rm_reading_fail(inside->reading, "structures stand within each other more than %d deep", RM_MOST_DEPTH);
-    if (!read_head(inside, &head))
+    if (!read_array_head(inside, &head))
         return false;
     *name = head.name;
     *value = (struct rm_value){.kind = RM_VALUE_OTHER};
@@ -228,12 +228,12 @@ static bool value_of(struct rm_mat_bytes *inside, uint32_t depth, char const **n
     if (head.class == RM_MAT_CLASS_STRUCT)
         return read_struct(inside, &head, depth, value);
     if (head.class == RM_MAT_CLASS_CHAR)
-        return read_text(inside, value);
+        return read_mat_text(inside, value);
     if (head.class >= RM_MAT_CLASS_DOUBLE && head.class <= RM_MAT_CLASS_UINT64)
         return read_numbers(inside, &head, value);
     return true;
 }
 
 bool rm_mat_variable(struct rm_mat_bytes *inside, char const **name, struct rm_value *value) {
-    return value_of(inside, 0, name, value);
+    return mat_number_of(inside, 0, name, value);
 }

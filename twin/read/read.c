@@ -24,7 +24,7 @@ static bool read_content(struct rm_lattice_reading *reading, char const *bytes, 
     return rm_reading_fail(reading, "its name tells no format that is known; expected .mat, .m, .madx, .seq or .lat");
 }
 
-static enum rm_code finish(struct rm_lattice_reading *reading, bool held, struct rm_lattice **lattice) {
+static enum rm_code finish_lattice(struct rm_lattice_reading *reading, bool held, struct rm_lattice **lattice) {
     struct rm_lattice_facts info;
     enum rm_code code = RM_E_CONFIG;
     if (held && rm_reading_info(reading, &info)) {
@@ -44,7 +44,7 @@ enum rm_code rm_lattice_parse(char const *path, char const *bytes, size_t count,
     struct rm_lattice_reading reading;
     struct rm_error kept = {0};
     rm_reading_begin(&reading, path, error != NULL ? error : &kept);
-    return finish(&reading, read_content(&reading, bytes, count, source), lattice);
+    return finish_lattice(&reading, read_content(&reading, bytes, count, source), lattice);
 }
 
 enum rm_code rm_lattice_read(char const *path, struct rm_lattice_source const *source, struct rm_lattice **lattice,
@@ -55,5 +55,5 @@ enum rm_code rm_lattice_read(char const *path, struct rm_lattice_source const *s
     size_t count = 0;
     rm_reading_begin(&reading, path, error != NULL ? error : &kept);
     bool const held = rm_reading_load(&reading, path, &bytes, &count) && read_content(&reading, bytes, count, source);
-    return finish(&reading, held, lattice);
+    return finish_lattice(&reading, held, lattice);
 }

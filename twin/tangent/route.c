@@ -20,7 +20,7 @@ struct writer {
     uint32_t point, points;
 };
 
-static struct rm_leg *add(struct writer *writer, enum rm_leg_kind kind) {
+static struct rm_leg *add_leg(struct writer *writer, enum rm_leg_kind kind) {
     struct rm_leg *const leg = &writer->route->legs[writer->route->count++];
     *leg = (struct rm_leg){.kind = kind, .element = writer->element, .point = writer->point, .points = writer->points};
     writer->points = 0;
@@ -47,29 +47,29 @@ static bool strengths_are_finite(struct rm_element const *e) {
            is_finite(e->r1, 36) && is_finite(e->r2, 36) && is_finite(e->matrix, 36);
 }
 
-static void drift(struct writer *writer, double length_m) {
+static void add_drift_leg(struct writer *writer, double length_m) {
     if (length_m != 0)
-        add(writer, RM_LEG_DRIFT)->of.length_m = length_m;
+        add_leg(writer, RM_LEG_DRIFT)->of.length_m = length_m;
 }
 
-static void shift(struct writer *writer, double const *t) {
+static void add_shift_leg(struct writer *writer, double const *t) {
     if (t != NULL)
-        add(writer, RM_LEG_SHIFT)->of.numbers = t;
+        add_leg(writer, RM_LEG_SHIFT)->of.numbers = t;
 }
 
-static void linear(struct writer *writer, double const *r) {
+static void add_linear_leg(struct writer *writer, double const *r) {
     if (r != NULL)
-        add(writer, RM_LEG_LINEAR)->of.numbers = r;
+        add_leg(writer, RM_LEG_LINEAR)->of.numbers = r;
 }
 
-static double curvature(struct rm_element const *e) {
+static double curvature_of(struct rm_element const *e) {
     return e->length_m != 0 ? e->bending_angle_rad / e->length_m : 0;
 }
 
-static double psi(struct rm_element const *e, int end, double angle) {
+static double edge_psi(struct rm_element const *e, int end, double angle) {
     if (e->fringe_int[end] == 0 || e->full_gap_m == 0)
         return 0;
-    return curvature(e) * e->full_gap_m * e->fringe_int[end] * (1 + sin(angle) * sin(angle)) / cos(angle);
+    return curvature_of(e) * e->full_gap_m * e->fringe_int[end] * (1 + sin(angle) * sin(angle)) / cos(angle);
 }
 
 static double angle_of(struct rm_element const *e, int end) {
@@ -77,13 +77,13 @@ static double angle_of(struct rm_element const *e, int end) {
 }
 
 /** Methods beyond the three are the first, as in AT; 0 is the first without fringe field. */
-static void edge(struct writer *writer, struct rm_element const *e, int end) {
-    double const angle = angle_of(e, end), h = curvature(e);
+static void add_edge_leg(struct writer *writer, struct rm_element const *e, int end) {
+    double const angle = angle_of(e, end), h = curvature_of(e);
     uint32_t const method = e->fringe_bend[end] == 2 || e->fringe_bend[end] == 3 ? e->fringe_bend[end] : 1;
-    double const fringe = e->fringe_bend[end] == 0 ? 0 : psi(e, end, angle);
+    double const fringe = e->fringe_bend[end] == 0 ? 0 : edge_psi(e, end, angle);
     if (h == 0 || (angle == 0 && fringe == 0 && method != 3))
         return;
-    add(writer, RM_LEG_EDGE)->of.edge =
+    add_leg(writer, RM_LEG_EDGE)->of.edge =
         (struct rm_leg_edge){h, angle, fringe, h * tan(angle), end == 0 ? 1 : -1, method};
 }
 
@@ -91,14 +91,14 @@ static void quadrupole_fringe(struct writer *writer, struct rm_element const *e,
     if (e->fringe_quad[end] == 0 || e->max_order < 1 || e->polynom_b[1] == 0)
         return;
     double const *const integrals = e->fringe_quad[end] == 2 ? e->fringe_integrals : NULL;
-    add(writer, RM_LEG_QUADRUPOLE_FRINGE)->of.fringe =
+    add_leg(writer, RM_LEG_QUADRUPOLE_FRINGE)->of.fringe =
         (struct rm_leg_quadrupole_fringe){e->polynom_b[1], end == 0 ? 1 : -1, integrals};
 }
 
 /** Coefficients above `max_order` do not exist; a lattice's polynoms always have two, so that order 1 can be read. */
-static struct rm_leg_multipole multipole(struct rm_element const *e, bool with_kicks) {
+static struct rm_leg_multipole leg_multipole_of(struct rm_element const *e, bool with_kicks) {
     static double const none[2] = {0, 0};
-    struct rm_leg_multipole made = {.length_m = e->length_m, .curvature = curvature(e), .slices = e->steps};
+    struct rm_leg_multipole made = {.length_m = e->length_m, .curvature = curvature_of(e), .slices = e->steps};
     made.a = e->max_order >= 1 ? e->polynom_a : none;
     made.b = e->max_order >= 1 ? e->polynom_b : none;
     made.a0 = e->polynom_a[0] + (with_kicks ? sin(e->kick_angle_rad[1]) / e->length_m : 0);
@@ -110,20 +110,20 @@ static struct rm_leg_multipole multipole(struct rm_element const *e, bool with_k
     return made;
 }
 
-static void magnet(struct writer *writer, struct rm_element const *e) {
-    edge(writer, e, 0);
+static void add_magnet_legs(struct writer *writer, struct rm_element const *e) {
+    add_edge_leg(writer, e, 0);
     quadrupole_fringe(writer, e, 0);
     if (e->length_m != 0)
-        add(writer, RM_LEG_MULTIPOLE)->of.multipole = multipole(e, true);
+        add_leg(writer, RM_LEG_MULTIPOLE)->of.multipole = leg_multipole_of(e, true);
     quadrupole_fringe(writer, e, 1);
-    edge(writer, e, 1);
+    add_edge_leg(writer, e, 1);
 }
 
 static void straight_magnet(struct writer *writer, struct rm_element const *e) {
     quadrupole_fringe(writer, e, 0);
     if (e->length_m != 0) {
-        struct rm_leg *const body = add(writer, RM_LEG_MULTIPOLE);
-        body->of.multipole = multipole(e, true);
+        struct rm_leg *const body = add_leg(writer, RM_LEG_MULTIPOLE);
+        body->of.multipole = leg_multipole_of(e, true);
         body->of.multipole.curvature = 0;
     }
     quadrupole_fringe(writer, e, 1);
@@ -132,55 +132,56 @@ static void straight_magnet(struct writer *writer, struct rm_element const *e) {
 static void e2_edge(struct writer *writer, struct rm_element const *e, int end) {
     double const angle = angle_of(e, end), pole = end == 0 ? e->curvature_1 : e->curvature_2;
     double const k = e->max_order >= 1 ? e->polynom_b[1] : 0;
-    add(writer, RM_LEG_E2_EDGE)->of.e2_edge =
-        (struct rm_leg_e2_edge){curvature(e), angle, psi(e, end, angle), pole, k, end == 0 ? 1 : -1};
+    add_leg(writer, RM_LEG_E2_EDGE)->of.e2_edge =
+        (struct rm_leg_e2_edge){curvature_of(e), angle, edge_psi(e, end, angle), pole, k, end == 0 ? 1 : -1};
 }
 
 static void e2_magnet(struct writer *writer, struct rm_element const *e) {
     e2_edge(writer, e, 0);
     if (e->length_m != 0)
-        add(writer, RM_LEG_E2_BODY)->of.multipole = multipole(e, false);
+        add_leg(writer, RM_LEG_E2_BODY)->of.multipole = leg_multipole_of(e, false);
     e2_edge(writer, e, 1);
 }
 
-static void lens(struct writer *writer, struct rm_element const *e, enum rm_leg_kind kind) {
+static void add_lens_leg(struct writer *writer, struct rm_element const *e, enum rm_leg_kind kind) {
     double const k = e->max_order >= 1 && e->polynom_b != NULL ? e->polynom_b[1] : 0;
     bool const solenoid = kind == RM_LEG_SOLENOID;
     if ((solenoid && e->solenoid_strength == 0) || (kind == RM_LEG_FOCUS && k == 0)) {
-        drift(writer, e->length_m);
+        add_drift_leg(writer, e->length_m);
         return;
     }
-    add(writer, kind)->of.lens = (struct rm_leg_lens){.length_m = e->length_m,
-                                                      .curvature = kind == RM_LEG_SECTOR ? curvature(e) : 0,
-                                                      .strength = solenoid ? e->solenoid_strength : k};
+    add_leg(writer, kind)->of.lens = (struct rm_leg_lens){.length_m = e->length_m,
+                                                          .curvature = kind == RM_LEG_SECTOR ? curvature_of(e) : 0,
+                                                          .strength = solenoid ? e->solenoid_strength : k};
 }
 
 /** The field is that of the chord, with the bending in it; the horizontal edges are in the rotations of the faces. */
 static void straight_bend(struct writer *writer, struct rm_element const *e) {
-    double const angle = e->bending_angle_rad, h = curvature(e);
+    double const angle = e->bending_angle_rad, h = curvature_of(e);
     if (e->length_m == 0)
         return;
     struct rm_element chord = *e;
     chord.length_m = angle != 0 ? 2 / h * sin(angle / 2) : e->length_m;
-    struct rm_leg_straight_bend made = {
-        .multipole = multipole(&chord, true), .reference_x_m = e->reference_x_m, .reference_ct_m = e->reference_ct_m};
+    struct rm_leg_straight_bend made = {.multipole = leg_multipole_of(&chord, true),
+                                        .reference_x_m = e->reference_x_m,
+                                        .reference_ct_m = e->reference_ct_m};
     made.multipole.curvature = 0;
     made.multipole.b0 += h;
     double const local = h + made.multipole.b[1] * e->reference_x_m;
     for (int end = 0; end < 2; ++end) {
-        double const face = angle_of(e, end), fringe = h != 0 ? psi(e, end, face) * local / h : 0;
+        double const face = angle_of(e, end), fringe = h != 0 ? edge_psi(e, end, face) * local / h : 0;
         made.edge[end] = (struct rm_leg_edge){local, face, fringe, 0, end == 0 ? 1 : -1, 1};
     }
-    add(writer, RM_LEG_STRAIGHT_BEND)->of.straight_bend = made;
+    add_leg(writer, RM_LEG_STRAIGHT_BEND)->of.straight_bend = made;
 }
 
 /** AT's radiating pass counts slices by truncation, and is always of fourth order. */
-static void wiggler(struct writer *writer, struct rm_element const *e) {
+static void add_wiggler_leg(struct writer *writer, struct rm_element const *e) {
     struct rm_wiggler const *const w = e->wiggler;
     double const gamma = gamma_of(&writer->route->twin->lattice->info), momentum = sqrt(gamma * gamma - 1);
     double const per_tesla = light_m_s / electron_mass_ev / momentum, periods = e->length_m / w->period_m;
     bool const radiates = e->radiation != RM_RADIATION_NONE;
-    add(writer, RM_LEG_WIGGLER)->of.wiggler = (struct rm_leg_wiggler){
+    add_leg(writer, RM_LEG_WIGGLER)->of.wiggler = (struct rm_leg_wiggler){
         .wiggler = w,
         .length_m = e->length_m,
         .slice_m = w->period_m / w->steps_per_period,
@@ -191,85 +192,85 @@ static void wiggler(struct writer *writer, struct rm_element const *e) {
         .radiates = radiates};
 }
 
-static void cavity(struct writer *writer, struct rm_element const *e, double rf_offset_hz, double energy_ev) {
-    add(writer, RM_LEG_CAVITY)->of.cavity = (struct rm_leg_cavity){
+static void add_cavity_leg(struct writer *writer, struct rm_element const *e, double rf_offset_hz, double energy_ev) {
+    add_leg(writer, RM_LEG_CAVITY)->of.cavity = (struct rm_leg_cavity){
         e->length_m, e->voltage_v / energy_ev, e->frequency_hz + rf_offset_hz, e->time_lag_m, e->phase_lag_rad};
     writer->route->cavity = writer->route->cavity || e->voltage_v != 0;
 }
 
 /** What an element does between its displacements; false: there is no derivative of this pass here. */
-static bool inner(struct writer *writer, struct rm_element const *e, struct rm_route_changes const *changes,
-                  double energy_ev) {
+static bool add_inner_part(struct writer *writer, struct rm_element const *e, struct rm_route_changes const *changes,
+                           double energy_ev) {
     switch (e->pass) {
     case RM_PASS_IDENTITY:
     case RM_PASS_APERTURE:
         return true;
     case RM_PASS_DRIFT:
-        drift(writer, e->length_m);
+        add_drift_leg(writer, e->length_m);
         return true;
     case RM_PASS_EXACT_DRIFT:
-        add(writer, RM_LEG_EXACT_DRIFT)->of.length_m = e->length_m;
+        add_leg(writer, RM_LEG_EXACT_DRIFT)->of.length_m = e->length_m;
         return true;
     case RM_PASS_STR_MPOLE:
         straight_magnet(writer, e);
         return true;
     case RM_PASS_BND_MPOLE:
-        magnet(writer, e);
+        add_magnet_legs(writer, e);
         return true;
     case RM_PASS_BND_MPOLE_E2:
         e2_magnet(writer, e);
         return true;
     case RM_PASS_QUAD_LINEAR:
-        lens(writer, e, RM_LEG_FOCUS);
+        add_lens_leg(writer, e, RM_LEG_FOCUS);
         return true;
     case RM_PASS_BEND_LINEAR:
-        edge(writer, e, 0);
-        lens(writer, e, RM_LEG_SECTOR);
-        edge(writer, e, 1);
+        add_edge_leg(writer, e, 0);
+        add_lens_leg(writer, e, RM_LEG_SECTOR);
+        add_edge_leg(writer, e, 1);
         return true;
     case RM_PASS_BND_STR_MPOLE:
         straight_bend(writer, e);
         return true;
     case RM_PASS_GWIG:
-        wiggler(writer, e);
+        add_wiggler_leg(writer, e);
         return true;
     case RM_PASS_SOLENOID_LINEAR:
-        lens(writer, e, RM_LEG_SOLENOID);
+        add_lens_leg(writer, e, RM_LEG_SOLENOID);
         return true;
     case RM_PASS_CORRECTOR:
-        add(writer, RM_LEG_CORRECTOR)->of.corrector =
+        add_leg(writer, RM_LEG_CORRECTOR)->of.corrector =
             (struct rm_leg_corrector){e->length_m, {e->kick_angle_rad[0], e->kick_angle_rad[1]}};
         return true;
     case RM_PASS_THIN_MPOLE: {
-        struct rm_leg *const thin = add(writer, RM_LEG_THIN_MULTIPOLE);
-        thin->of.multipole = multipole(e, false);
+        struct rm_leg *const thin = add_leg(writer, RM_LEG_THIN_MULTIPOLE);
+        thin->of.multipole = leg_multipole_of(e, false);
         thin->of.multipole.curvature = e->bending_angle_rad;
         return true;
     }
     case RM_PASS_RF_CAVITY:
-        cavity(writer, e, changes->rf_offset_hz, energy_ev);
+        add_cavity_leg(writer, e, changes->rf_offset_hz, energy_ev);
         return true;
     case RM_PASS_MATRIX66:
-        linear(writer, e->matrix);
+        add_linear_leg(writer, e->matrix);
         return true;
     default:
         return false;
     }
 }
 
-static enum rm_code element(struct writer *writer, struct rm_element const *e, struct rm_route_changes const *changes,
-                            struct rm_error *error) {
+static enum rm_code add_element_legs(struct writer *writer, struct rm_element const *e,
+                                     struct rm_route_changes const *changes, struct rm_error *error) {
     double const energy_ev = writer->route->twin->lattice->info.energy_ev;
     if (!strengths_are_finite(e))
         return rm_fail(error, RM_E_CONFIG, "element %u (%s) has a strength that is not a finite number; set it anew",
                        writer->element, e->name);
-    shift(writer, e->t1);
-    linear(writer, e->r1);
-    if (!inner(writer, e, changes, energy_ev))
+    add_shift_leg(writer, e->t1);
+    add_linear_leg(writer, e->r1);
+    if (!add_inner_part(writer, e, changes, energy_ev))
         return rm_fail(error, RM_E_CONFIG, "element %u (%s): %s has no derivative here; use another pass for optics",
                        writer->element, e->name, rm_pass_name(e->pass, e->radiation));
-    linear(writer, e->r2);
-    shift(writer, e->t2);
+    add_linear_leg(writer, e->r2);
+    add_shift_leg(writer, e->t2);
     writer->route->radiates = writer->route->radiates || e->radiation != RM_RADIATION_NONE;
     return RM_OK;
 }
@@ -297,20 +298,21 @@ static enum rm_code write_legs(struct rm_route *route, struct rm_route_changes c
             ++next;
         }
         if (writer.points != 0 && (i == twin->count || twin->elements[i].pass == RM_PASS_IDENTITY))
-            add(&writer, RM_LEG_NOTHING);
+            add_leg(&writer, RM_LEG_NOTHING);
         if (i == twin->count)
             break;
         bool const changed = changes->instead != NULL && changes->at == i;
-        enum rm_code const code = element(&writer, changed ? changes->instead : &twin->elements[i], changes, error);
+        enum rm_code const code =
+            add_element_legs(&writer, changed ? changes->instead : &twin->elements[i], changes, error);
         if (code != RM_OK)
             return code;
         if (writer.points != 0) /* it had no leg to look before */
-            add(&writer, RM_LEG_NOTHING);
+            add_leg(&writer, RM_LEG_NOTHING);
     }
     return RM_OK;
 }
 
-static struct rm_route empty(struct rm_twin const *twin) {
+static struct rm_route empty_route(struct rm_twin const *twin) {
     double const gamma = gamma_of(&twin->lattice->info), gamma_3 = gamma * gamma * gamma;
     return (struct rm_route){.twin = twin,
                              .loss_per_kick = 2.0 / 3 * electron_radius_m * gamma_3,
@@ -323,15 +325,15 @@ enum rm_code rm_route_element(struct rm_twin const *twin, uint32_t index, struct
                               struct rm_error *error) {
     struct rm_route_changes const changes = {.rf_offset_hz = rf_offset_hz};
     struct writer writer = {.route = route, .element = index};
-    *route = empty(twin);
+    *route = empty_route(twin);
     route->legs = legs;
-    return element(&writer, as, &changes, error);
+    return add_element_legs(&writer, as, &changes, error);
 }
 
 enum rm_code rm_route_make(struct rm_twin const *twin, struct rm_route_changes const *changes, uint32_t const *refpts,
                            uint32_t refpt_count, struct rm_route *route, struct rm_error *error) {
     static struct rm_route_changes const none = {0};
-    *route = empty(twin);
+    *route = empty_route(twin);
     enum rm_code code = check_points(refpts, refpt_count, twin->count, error);
     if (code != RM_OK)
         return code;

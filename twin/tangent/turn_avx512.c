@@ -4,5 +4,5 @@
 
 void rm_turn_avx512(struct rm_route const *route, struct rm_tangent *tangent, struct rm_diffusion *diffusion,
                     struct rm_turn_points const *points) {
-    walk(route, tangent, diffusion, points);
+    walk_route(route, tangent, diffusion, points);
 }

@@ -12,7 +12,7 @@
 #include "turn.h"
 #include "wiggler.h"
 
-static void still(struct rm_tangent *t, struct rm_leg_multipole const *m) {
+static void track_multipole(struct rm_tangent *t, struct rm_leg_multipole const *m) {
     switch (m->order) {
     case 1:
         rm_tangent_body(t, m, 1);
@@ -25,7 +25,8 @@ static void still(struct rm_tangent *t, struct rm_leg_multipole const *m) {
     }
 }
 
-static void radiating(struct rm_tangent *t, struct rm_route const *route, struct rm_leg_multipole const *m) {
+static void track_radiating_multipole(struct rm_tangent *t, struct rm_route const *route,
+                                      struct rm_leg_multipole const *m) {
     switch (m->order) {
     case 1:
         rm_tangent_body_radiating(t, route, m, 1, NULL);
@@ -38,8 +39,8 @@ static void radiating(struct rm_tangent *t, struct rm_route const *route, struct
     }
 }
 
-static void scattering(struct rm_tangent *t, struct rm_route const *route, struct rm_leg const *leg,
-                       struct rm_diffusion *diffusion) {
+static void track_scattering_leg(struct rm_tangent *t, struct rm_route const *route, struct rm_leg const *leg,
+                                 struct rm_diffusion *diffusion) {
     struct rm_leg_multipole const *const m = &leg->of.multipole;
     struct rm_diffusion gathered = {0};
     struct rm_pairing pairing = rm_pairing_of(t);
@@ -54,37 +55,37 @@ static void scattering(struct rm_tangent *t, struct rm_route const *route, struc
     rm_diffusion_add(diffusion, &gathered, rm_pairing_mean(pairing, rm_pairing_of(t)));
 }
 
-static void body(struct rm_tangent *t, struct rm_route const *route, struct rm_leg const *leg,
-                 struct rm_diffusion *diffusion) {
+static void track_body_leg(struct rm_tangent *t, struct rm_route const *route, struct rm_leg const *leg,
+                           struct rm_diffusion *diffusion) {
     if (leg->of.multipole.radiates && diffusion != NULL) {
-        scattering(t, route, leg, diffusion);
+        track_scattering_leg(t, route, leg, diffusion);
         return;
     }
     struct rm_leg_multipole m = leg->of.multipole;
     m.slices = route->coarse ? 1 : m.slices;
     if (m.radiates)
-        radiating(t, route, &m);
+        track_radiating_multipole(t, route, &m);
     else
-        still(t, &m);
+        track_multipole(t, &m);
 }
 
 static void e2_body(struct rm_tangent *t, struct rm_route const *route, struct rm_leg const *leg,
                     struct rm_diffusion *diffusion) {
     if (leg->of.multipole.radiates && diffusion != NULL)
-        scattering(t, route, leg, diffusion);
+        track_scattering_leg(t, route, leg, diffusion);
     else
         rm_tangent_e2_body(t, route, &leg->of.multipole, NULL);
 }
 
-static void wiggler(struct rm_tangent *t, struct rm_route const *route, struct rm_leg const *leg,
-                    struct rm_diffusion *diffusion) {
+static void track_wiggler_leg(struct rm_tangent *t, struct rm_route const *route, struct rm_leg const *leg,
+                              struct rm_diffusion *diffusion) {
     if (leg->of.wiggler.radiates && diffusion != NULL)
-        scattering(t, route, leg, diffusion);
+        track_scattering_leg(t, route, leg, diffusion);
     else
         rm_tangent_wiggler(t, route, &leg->of.wiggler, NULL);
 }
 
-static void edge(struct rm_tangent *t, struct rm_leg_edge const *edge) {
+static void track_edge_leg(struct rm_tangent *t, struct rm_leg_edge const *edge) {
     if (edge->psi == 0 && edge->method == 1)
         rm_tangent_hard_edge(t, edge->fx);
     else
@@ -109,13 +110,13 @@ static void walk_leg(struct rm_tangent *t, struct rm_route const *route, struct 
         rm_tangent_matrix(t, leg->of.numbers);
         break;
     case RM_LEG_EDGE:
-        edge(t, &leg->of.edge);
+        track_edge_leg(t, &leg->of.edge);
         break;
     case RM_LEG_QUADRUPOLE_FRINGE:
         rm_tangent_quadrupole_fringe(t, &leg->of.fringe);
         break;
     case RM_LEG_MULTIPOLE:
-        body(t, route, leg, diffusion);
+        track_body_leg(t, route, leg, diffusion);
         break;
     case RM_LEG_CORRECTOR:
         rm_tangent_corrector(t, &leg->of.corrector);
@@ -142,7 +143,7 @@ static void walk_leg(struct rm_tangent *t, struct rm_route const *route, struct 
         rm_tangent_straight_bend(t, &leg->of.straight_bend);
         break;
     case RM_LEG_WIGGLER:
-        wiggler(t, route, leg, diffusion);
+        track_wiggler_leg(t, route, leg, diffusion);
         break;
     case RM_LEG_SOLENOID:
         rm_tangent_solenoid(t, &leg->of.lens);
@@ -150,8 +151,8 @@ static void walk_leg(struct rm_tangent *t, struct rm_route const *route, struct 
     }
 }
 
-static void look(struct rm_leg const *leg, struct rm_tangent const *t, struct rm_diffusion const *diffusion,
-                 struct rm_turn_points const *points) {
+static void note_turn_point(struct rm_leg const *leg, struct rm_tangent const *t, struct rm_diffusion const *diffusion,
+                            struct rm_turn_points const *points) {
     for (uint32_t i = leg->point; i < leg->point + leg->points; ++i) {
         if (points->tangent != NULL)
             points->tangent[i] = *t;
@@ -160,13 +161,13 @@ static void look(struct rm_leg const *leg, struct rm_tangent const *t, struct rm
     }
 }
 
-static void walk(struct rm_route const *route, struct rm_tangent *tangent, struct rm_diffusion *diffusion,
-                 struct rm_turn_points const *points) {
+static void walk_route(struct rm_route const *route, struct rm_tangent *tangent, struct rm_diffusion *diffusion,
+                       struct rm_turn_points const *points) {
     struct rm_tangent here = *tangent;
     for (uint32_t i = 0; i < route->count; ++i) {
         struct rm_leg const *const leg = &route->legs[i];
         if (leg->points != 0 && points != NULL)
-            look(leg, &here, diffusion, points);
+            note_turn_point(leg, &here, diffusion, points);
         walk_leg(&here, route, leg, diffusion);
     }
     *tangent = here;

@@ -7,7 +7,7 @@
 
 #include "../read/mat.h"
 
-static void put(struct rm_mat_buffer *to, void const *bytes, size_t count) {
+static void mat_buffer_put(struct rm_mat_buffer *to, void const *bytes, size_t count) {
     if (to->count + count > to->room && !to->failed) {
         size_t const room = (to->count + count) * 2 + 1024;
         uint8_t *const more = realloc(to->bytes, room);
@@ -26,18 +26,18 @@ void rm_mat_buffer_free(struct rm_mat_buffer *buffer) {
     memset(buffer, 0, sizeof *buffer);
 }
 
-static void put_u32(struct rm_mat_buffer *to, uint32_t value) { put(to, &value, sizeof value); }
+static void put_u32(struct rm_mat_buffer *to, uint32_t value) { mat_buffer_put(to, &value, sizeof value); }
 
-static void pad(struct rm_mat_buffer *to) {
+static void mat_buffer_pad(struct rm_mat_buffer *to) {
     static uint8_t const zeros[8] = {0};
-    put(to, zeros, (8 - to->count % 8) % 8);
+    mat_buffer_put(to, zeros, (8 - to->count % 8) % 8);
 }
 
 static void put_item(struct rm_mat_buffer *to, enum rm_mat_type type, void const *data, uint32_t bytes) {
     put_u32(to, type);
     put_u32(to, bytes);
-    put(to, data, bytes);
-    pad(to);
+    mat_buffer_put(to, data, bytes);
+    mat_buffer_pad(to);
 }
 
 void rm_mat_put_header(struct rm_mat_buffer *to) {
@@ -48,12 +48,12 @@ void rm_mat_put_header(struct rm_mat_buffer *to) {
     memset(header + 116, 0, 8); /* no data of a subsystem */
     uint16_t const ending[2] = {0x0100, 'M' * 256 + 'I'};
     memcpy(header + 124, ending, sizeof ending);
-    put(to, header, sizeof header);
+    mat_buffer_put(to, header, sizeof header);
 }
 
 /** The head of a matrix, whose byte count rm_mat_end fills in. */
-static size_t begin(struct rm_mat_buffer *to, enum rm_mat_class class, uint32_t rows, uint32_t columns,
-                    char const *name) {
+static size_t mat_buffer_begin_array(struct rm_mat_buffer *to, enum rm_mat_class class, uint32_t rows, uint32_t columns,
+                                     char const *name) {
     size_t const at = to->count;
     uint32_t const flags[2] = {class, 0};
     int32_t const sizes[2] = {(int32_t)rows, (int32_t)columns};
@@ -73,7 +73,7 @@ void rm_mat_end(struct rm_mat_buffer *to, size_t begin_at) {
 }
 
 size_t rm_mat_begin_cells(struct rm_mat_buffer *to, char const *name, uint32_t count) {
-    return begin(to, RM_MAT_CLASS_CELL, count, 1, name);
+    return mat_buffer_begin_array(to, RM_MAT_CLASS_CELL, count, 1, name);
 }
 
 static void name_field(struct rm_mat_struct *to, char const *name) {
@@ -87,7 +87,7 @@ static void name_field(struct rm_mat_struct *to, char const *name) {
 void rm_mat_field_text(struct rm_mat_struct *to, char const *name, char const *text) {
     name_field(to, name);
     uint32_t const length = (uint32_t)strlen(text);
-    size_t const at = begin(&to->values, RM_MAT_CLASS_CHAR, length != 0 ? 1 : 0, length, "");
+    size_t const at = mat_buffer_begin_array(&to->values, RM_MAT_CLASS_CHAR, length != 0 ? 1 : 0, length, "");
     put_item(&to->values, RM_MAT_UTF8, text, length);
     rm_mat_end(&to->values, at);
 }
@@ -95,12 +95,12 @@ void rm_mat_field_text(struct rm_mat_struct *to, char const *name, char const *t
 void rm_mat_field_numbers(struct rm_mat_struct *to, char const *name, uint32_t rows, uint32_t columns,
                           double const *numbers) {
     name_field(to, name);
-    size_t const at = begin(&to->values, RM_MAT_CLASS_DOUBLE, rows, columns, "");
+    size_t const at = mat_buffer_begin_array(&to->values, RM_MAT_CLASS_DOUBLE, rows, columns, "");
     put_u32(&to->values, RM_MAT_DOUBLE);
     put_u32(&to->values, rows * columns * (uint32_t)sizeof *numbers);
     for (uint32_t c = 0; c < columns; ++c)
         for (uint32_t r = 0; r < rows; ++r)
-            put(&to->values, &numbers[r * columns + c], sizeof *numbers);
+            mat_buffer_put(&to->values, &numbers[r * columns + c], sizeof *numbers);
     rm_mat_end(&to->values, at);
 }
 
@@ -110,10 +110,10 @@ void rm_mat_field_number(struct rm_mat_struct *to, char const *name, double numb
 
 void rm_mat_put_struct(struct rm_mat_buffer *to, struct rm_mat_struct *value) {
     int32_t const name_bytes = RM_MAT_FIELD_BYTES;
-    size_t const at = begin(to, RM_MAT_CLASS_STRUCT, 1, 1, "");
+    size_t const at = mat_buffer_begin_array(to, RM_MAT_CLASS_STRUCT, 1, 1, "");
     put_item(to, RM_MAT_INT32, &name_bytes, sizeof name_bytes);
     put_item(to, RM_MAT_INT8, value->names, value->count * RM_MAT_FIELD_BYTES);
-    put(to, value->values.bytes, value->values.count);
+    mat_buffer_put(to, value->values.bytes, value->values.count);
     rm_mat_end(to, at);
     to->failed = to->failed || value->values.failed;
     rm_mat_buffer_free(&value->values);

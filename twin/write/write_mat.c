@@ -154,25 +154,25 @@ static void put_ring(struct rm_mat_buffer *to, struct rm_lattice_facts const *in
     rm_mat_put_struct(to, &fields);
 }
 
-static enum rm_code refuse(char const *path, struct rm_error *error) {
+static enum rm_code write_mat_refuse(char const *path, struct rm_error *error) {
     return rm_fail(error, errno == ENOSPC ? RM_E_NO_SPACE : RM_E_SYSTEM,
                    "%s: cannot write the lattice there: %s; choose a folder that can be written", path,
                    strerror(errno));
 }
 
 /** Beside its place first, so that there never is half a file at `path`. */
-static enum rm_code save(struct rm_mat_buffer const *buffer, char const *path, struct rm_error *error) {
+static enum rm_code save_mat_file(struct rm_mat_buffer const *buffer, char const *path, struct rm_error *error) {
     char beside[4096];
     if (snprintf(beside, sizeof beside, "%s.part", path) >= (int)sizeof beside)
         return rm_fail(error, RM_E_ARGUMENT, "the path of the lattice has more than 4090 bytes");
     FILE *const file = fopen(beside, "wbe");
     if (file == NULL)
-        return refuse(path, error);
+        return write_mat_refuse(path, error);
     bool const written = fwrite(buffer->bytes, 1, buffer->count, file) == buffer->count;
     bool const closed = fclose(file) == 0;
     if (written && closed && rename(beside, path) == 0)
         return RM_OK;
-    enum rm_code const code = refuse(path, error);
+    enum rm_code const code = write_mat_refuse(path, error);
     (void)remove(beside);
     return code;
 }
@@ -189,7 +189,7 @@ enum rm_code rm_lattice_write_mat(struct rm_lattice const *lattice, char const *
         buffer.failed ? rm_fail(error, RM_E_NO_SPACE, "%s: no memory for the lattice; free some memory", path)
         : buffer.count > UINT32_MAX
             ? rm_fail(error, RM_E_NO_SPACE, "%s: the lattice is longer than a MATLAB file of version 5 can hold", path)
-            : save(&buffer, path, error);
+            : save_mat_file(&buffer, path, error);
     rm_mat_buffer_free(&buffer);
     return code;
 }

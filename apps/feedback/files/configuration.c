@@ -50,7 +50,7 @@ static enum rm_code tell_place(struct loading *loading, char const *key, enum rm
     return code;
 }
 
-static enum rm_code check_rows(struct loading *loading, char const *path) {
+static enum rm_code check_golden_rows(struct loading *loading, char const *path) {
     struct feedback_matrix const *matrix = &loading->configuration->matrix;
     char text[FEEDBACK_QUOTED_BYTES];
     for (uint32_t r = 0; r < matrix->rows; ++r) {
@@ -72,7 +72,7 @@ static enum rm_code load_matrix(struct loading *loading) {
     enum rm_code code = feedback_matrix_load(path, &loading->configuration->matrix, &why);
     code = tell_place(loading, "matrix", code, &why);
     if (code == RM_OK)
-        code = check_rows(loading, path);
+        code = check_golden_rows(loading, path);
     free(path);
     return code;
 }
@@ -96,8 +96,8 @@ static enum rm_code make_arrays(struct loading *loading) {
     return RM_OK;
 }
 
-static enum rm_code check_pair(struct feedback_csv const *csv, char const *name, bool *seen, double number, double low,
-                               double high, struct rm_error *error) {
+static enum rm_code check_number_pair(struct feedback_csv const *csv, char const *name, bool *seen, double number,
+                                      double low, double high, struct rm_error *error) {
     char text[FEEDBACK_QUOTED_BYTES];
     if (*seen)
         return feedback_fail_at(error, &csv->place, "%s is there twice", feedback_quote(name, text));
@@ -117,7 +117,7 @@ static enum rm_code take_golden(void *context, struct feedback_csv const *csv, c
     if (row == to->matrix.rows)
         return feedback_fail_at(error, &csv->place, "%s is no row of the matrix", feedback_quote(name, text));
     to->golden_nm[row] = number;
-    return check_pair(csv, name, &loading->row_seen[row], number, -GOLDEN_MOST_NM, GOLDEN_MOST_NM, error);
+    return check_number_pair(csv, name, &loading->row_seen[row], number, -GOLDEN_MOST_NM, GOLDEN_MOST_NM, error);
 }
 
 static enum rm_code take_weight(void *context, struct feedback_csv const *csv, char const *name, double number,
@@ -132,8 +132,8 @@ static enum rm_code take_weight(void *context, struct feedback_csv const *csv, c
         return feedback_fail_at(error, &csv->place, "%s is neither row nor column of the matrix",
                                 feedback_quote(name, text));
     *(is_row ? &to->row_weight[row] : &to->column_weight[column]) = number;
-    return check_pair(csv, name, is_row ? &loading->row_seen[row] : &loading->column_seen[column], number, 0,
-                      WEIGHT_MOST, error);
+    return check_number_pair(csv, name, is_row ? &loading->row_seen[row] : &loading->column_seen[column], number, 0,
+                             WEIGHT_MOST, error);
 }
 
 static enum rm_code load_pairs(struct loading *loading, char const *key, char const *name, char const *what,

@@ -31,15 +31,15 @@ static double check_number(struct resolve *resolve, char const *key, double valu
     return value;
 }
 
-static double number(struct resolve *resolve, char const *key, double const *given) {
+static double resolve_double(struct resolve *resolve, char const *key, double const *given) {
     return check_number(resolve, key, given == NULL ? rm_yaml_default(&feedback_schema, key) : *given);
 }
 
-static uint32_t whole(struct resolve *resolve, char const *key, uint32_t const *given) {
+static uint32_t resolve_whole_number(struct resolve *resolve, char const *key, uint32_t const *given) {
     return (uint32_t)check_number(resolve, key, *given);
 }
 
-static char *copy(struct resolve *resolve, char const *text) {
+static char *resolve_text(struct resolve *resolve, char const *text) {
     char *made = strdup(text);
     if (made == NULL && resolve->code == RM_OK)
         resolve->code = feedback_fail(resolve->error, RM_E_NO_SPACE, "%s: no memory", resolve->yaml->path);
@@ -51,7 +51,7 @@ struct family_key {
     char text[64];
 };
 
-static struct family_key key_of(uint32_t family, char const *key) {
+static struct family_key family_key_of(uint32_t family, char const *key) {
     struct family_key made;
     snprintf(made.text, sizeof made.text, "families[%u].%s", family, key);
     return made;
@@ -77,7 +77,7 @@ static void check_resonators(struct resolve *resolve) {
     for (uint32_t r = 0; r < resolve->file->resonators_count && resolve->code == RM_OK; ++r) {
         struct feedback_file_resonator const *of = &resolve->file->resonators[r];
         snprintf(key, sizeof key, "resonators[%u].hz", r);
-        number(resolve, key, of->hz);
+        resolve_double(resolve, key, of->hz);
         if (resolve->code == RM_OK && find_resonator(resolve->file, *of->hz) != of)
             resolve->code = feedback_yaml_fail(resolve->yaml, resolve->error, key,
                                                "%g Hz is there twice, expected it once", *of->hz);
@@ -115,21 +115,21 @@ static void take_law(struct resolve *resolve, uint32_t family) {
     struct feedback_file_family const *from = &resolve->file->families[family];
     struct feedback_family *to = &resolve->to->family[family];
     to->acts = from->proportional != NULL || from->integral_hz != NULL;
-    to->tuning.proportional = number(resolve, key_of(family, "proportional").text, from->proportional);
-    to->tuning.integral_hz = number(resolve, key_of(family, "integral_hz").text, from->integral_hz);
+    to->tuning.proportional = resolve_double(resolve, family_key_of(family, "proportional").text, from->proportional);
+    to->tuning.integral_hz = resolve_double(resolve, family_key_of(family, "integral_hz").text, from->integral_hz);
     to->tuning.predicts = *from->predictor;
     take_resonators(resolve, family);
     if (resolve->code == RM_OK && !to->acts && to->tuning.resonator_count > 0)
-        resolve->code = feedback_yaml_fail(resolve->yaml, resolve->error, key_of(family, "resonators").text,
+        resolve->code = feedback_yaml_fail(resolve->yaml, resolve->error, family_key_of(family, "resonators").text,
                                            "the family has no law, expected `proportional` or `integral_hz` beside");
 }
 
 static void take_plant(struct resolve *resolve, uint32_t family) {
     struct feedback_file_plant const *from = &resolve->file->families[family].plant;
     struct feedback_family *to = &resolve->to->family[family];
-    to->bandwidth_hz = number(resolve, key_of(family, "plant.bandwidth_hz").text, from->bandwidth_hz);
-    to->second_hz = number(resolve, key_of(family, "plant.second_hz").text, from->second_hz);
-    to->delay_s = 1e-6 * number(resolve, key_of(family, "plant.delay_us").text, from->delay_us);
+    to->bandwidth_hz = resolve_double(resolve, family_key_of(family, "plant.bandwidth_hz").text, from->bandwidth_hz);
+    to->second_hz = resolve_double(resolve, family_key_of(family, "plant.second_hz").text, from->second_hz);
+    to->delay_s = 1e-6 * resolve_double(resolve, family_key_of(family, "plant.delay_us").text, from->delay_us);
 }
 
 static void take_family(struct resolve *resolve, uint32_t family) {
@@ -138,11 +138,11 @@ static void take_family(struct resolve *resolve, uint32_t family) {
     snprintf(to->name, sizeof to->name, "%s", from->name);
     for (uint32_t other = 0; other < family && resolve->code == RM_OK; ++other)
         if (strcmp(from->name, resolve->file->families[other].name) == 0)
-            resolve->code = feedback_yaml_fail(resolve->yaml, resolve->error, key_of(family, "name").text,
+            resolve->code = feedback_yaml_fail(resolve->yaml, resolve->error, family_key_of(family, "name").text,
                                                "families[%u] has that name already", other);
     to->unload_to = -1;
     for (uint32_t p = 0; p < from->actuators_count; ++p) {
-        to->patterns[p] = copy(resolve, from->actuators[p]);
+        to->patterns[p] = resolve_text(resolve, from->actuators[p]);
         to->pattern_count = p + 1;
     }
     take_plant(resolve, family);
@@ -152,7 +152,7 @@ static void take_family(struct resolve *resolve, uint32_t family) {
 static void take_unloading(struct resolve *resolve, uint32_t family) {
     struct feedback_file_family const *from = &resolve->file->families[family];
     struct feedback_family *to = &resolve->to->family[family];
-    struct family_key const key = key_of(family, "unload_to");
+    struct family_key const key = family_key_of(family, "unload_to");
     if (from->unload_to == NULL)
         return;
     for (uint32_t other = 0; other < resolve->to->family_count; ++other)
@@ -164,7 +164,7 @@ static void take_unloading(struct resolve *resolve, uint32_t family) {
     if (from->crossover_hz == NULL && resolve->code == RM_OK)
         resolve->code =
             feedback_yaml_fail(resolve->yaml, resolve->error, key.text, "expected `crossover_hz` beside it");
-    to->crossover_hz = number(resolve, key_of(family, "crossover_hz").text, from->crossover_hz);
+    to->crossover_hz = resolve_double(resolve, family_key_of(family, "crossover_hz").text, from->crossover_hz);
 }
 
 /* What is handed over must come to rest somewhere, and a family without a law must be given something. */
@@ -173,13 +173,13 @@ static void check_unloading(struct resolve *resolve, uint32_t family) {
     uint32_t steps = 0;
     for (int32_t at = to->family[family].unload_to; at >= 0 && resolve->code == RM_OK; at = to->family[at].unload_to)
         if (++steps >= to->family_count)
-            resolve->code = feedback_yaml_fail(resolve->yaml, resolve->error, key_of(family, "unload_to").text,
+            resolve->code = feedback_yaml_fail(resolve->yaml, resolve->error, family_key_of(family, "unload_to").text,
                                                "families unload to each other in a circle");
     bool takes = false;
     for (uint32_t other = 0; other < to->family_count; ++other)
         takes = takes || to->family[other].unload_to == (int32_t)family;
     if (resolve->code == RM_OK && !to->family[family].acts && !takes)
-        resolve->code = feedback_yaml_fail(resolve->yaml, resolve->error, key_of(family, "name").text,
+        resolve->code = feedback_yaml_fail(resolve->yaml, resolve->error, family_key_of(family, "name").text,
                                            "the family \"%s\" has nothing to do, expected `integral_hz` or "
                                            "`proportional`, or another family that unloads to it",
                                            to->family[family].name);
@@ -210,9 +210,9 @@ static void take_rf(struct resolve *resolve) {
     static struct feedback_file_rf const absent;
     struct feedback_file_rf const *from = resolve->file->rf == NULL ? &absent : resolve->file->rf;
     resolve->to->rf.column = -1; /* until there is a matrix */
-    resolve->to->rf.hz = number(resolve, "rf.hz", from->hz);
-    resolve->to->rf.gain = number(resolve, "rf.gain", from->gain);
-    resolve->to->rf.slew = number(resolve, "rf.slew", from->slew);
+    resolve->to->rf.hz = resolve_double(resolve, "rf.hz", from->hz);
+    resolve->to->rf.gain = resolve_double(resolve, "rf.gain", from->gain);
+    resolve->to->rf.slew = resolve_double(resolve, "rf.slew", from->slew);
 }
 
 static void take_beam(struct resolve *resolve, struct feedback_file_beam const *from) {
@@ -222,30 +222,33 @@ static void take_beam(struct resolve *resolve, struct feedback_file_beam const *
         snprintf(resolve->to->enable_conditions.beam_lane[l], sizeof resolve->to->enable_conditions.beam_lane[l], "%s",
                  from->lanes[l]);
     resolve->to->enable_conditions.beam_lanes = from->lanes_count;
-    resolve->to->enable_conditions.beam_least = number(resolve, "enable_conditions.beam.least", from->least);
-    resolve->to->enable_conditions.beam_drop = number(resolve, "enable_conditions.beam.drop", from->drop);
-    resolve->to->enable_conditions.beam_rearm_s = number(resolve, "enable_conditions.beam.rearm_s", from->rearm_s);
+    resolve->to->enable_conditions.beam_least = resolve_double(resolve, "enable_conditions.beam.least", from->least);
+    resolve->to->enable_conditions.beam_drop = resolve_double(resolve, "enable_conditions.beam.drop", from->drop);
+    resolve->to->enable_conditions.beam_rearm_s =
+        resolve_double(resolve, "enable_conditions.beam.rearm_s", from->rearm_s);
 }
 
 static void take_enable_conditions(struct resolve *resolve) {
     struct feedback_file_enable_conditions const *from = resolve->file->enable_conditions;
     take_beam(resolve, from->beam);
-    resolve->to->enable_conditions.bpms = number(resolve, "enable_conditions.bpms", from->bpms);
-    resolve->to->enable_conditions.actuators = number(resolve, "enable_conditions.actuators", from->actuators);
-    resolve->to->enable_conditions.saturated = whole(resolve, "enable_conditions.saturated", from->saturated);
-    resolve->to->enable_conditions.saturated_s = number(resolve, "enable_conditions.saturated_s", from->saturated_s);
+    resolve->to->enable_conditions.bpms = resolve_double(resolve, "enable_conditions.bpms", from->bpms);
+    resolve->to->enable_conditions.actuators = resolve_double(resolve, "enable_conditions.actuators", from->actuators);
+    resolve->to->enable_conditions.saturated =
+        resolve_whole_number(resolve, "enable_conditions.saturated", from->saturated);
+    resolve->to->enable_conditions.saturated_s =
+        resolve_double(resolve, "enable_conditions.saturated_s", from->saturated_s);
     resolve->to->enable_conditions.initial_error_um =
-        number(resolve, "enable_conditions.initial_error_um", from->initial_error_um);
-    resolve->to->enable_conditions.missing = number(resolve, "enable_conditions.missing", from->missing);
+        resolve_double(resolve, "enable_conditions.initial_error_um", from->initial_error_um);
+    resolve->to->enable_conditions.missing = resolve_double(resolve, "enable_conditions.missing", from->missing);
 }
 
 static void take_watch(struct resolve *resolve) {
     struct feedback_file_watch const *from = resolve->file->watch;
-    resolve->to->watch.missing_cycles = whole(resolve, "watch.missing_cycles", from->missing_cycles);
-    resolve->to->watch.frozen_cycles = whole(resolve, "watch.frozen_cycles", from->frozen_cycles);
-    resolve->to->watch.jump_um = number(resolve, "watch.jump_um", from->jump_um);
-    resolve->to->watch.invalid_status = whole(resolve, "watch.invalid_status", from->invalid_status);
-    resolve->to->watch.return_s = number(resolve, "watch.return_s", from->return_s);
+    resolve->to->watch.missing_cycles = resolve_whole_number(resolve, "watch.missing_cycles", from->missing_cycles);
+    resolve->to->watch.frozen_cycles = resolve_whole_number(resolve, "watch.frozen_cycles", from->frozen_cycles);
+    resolve->to->watch.jump_um = resolve_double(resolve, "watch.jump_um", from->jump_um);
+    resolve->to->watch.invalid_status = resolve_whole_number(resolve, "watch.invalid_status", from->invalid_status);
+    resolve->to->watch.return_s = resolve_double(resolve, "watch.return_s", from->return_s);
 }
 
 static void take_gate(struct resolve *resolve) {
@@ -254,8 +257,8 @@ static void take_gate(struct resolve *resolve) {
         return;
     snprintf(resolve->to->gate.input, sizeof resolve->to->gate.input, "%s", from->input);
     snprintf(resolve->to->gate.lane, sizeof resolve->to->gate.lane, "%s", from->lane);
-    resolve->to->gate.bit = whole(resolve, "gate.bit", from->bit);
-    resolve->to->gate.cycles = whole(resolve, "gate.cycles", from->cycles);
+    resolve->to->gate.bit = resolve_whole_number(resolve, "gate.bit", from->bit);
+    resolve->to->gate.cycles = resolve_whole_number(resolve, "gate.cycles", from->cycles);
 }
 
 static void take_tables(struct resolve *resolve) {
@@ -274,7 +277,7 @@ static void take_tables(struct resolve *resolve) {
 static void take_shadow(struct resolve *resolve) {
     struct feedback_file_shadow const *from = resolve->file->shadow;
     for (uint32_t s = 0; from != NULL && s < from->inputs_count; ++s) {
-        resolve->to->shadow_input[s] = copy(resolve, from->inputs[s]);
+        resolve->to->shadow_input[s] = resolve_text(resolve, from->inputs[s]);
         resolve->to->shadow_inputs = s + 1;
     }
 }
@@ -282,12 +285,12 @@ static void take_shadow(struct resolve *resolve) {
 enum rm_code feedback_configuration_resolve(struct feedback_yaml const *yaml, struct feedback_file const *file,
                                             struct feedback_configuration *configuration, struct rm_error *error) {
     struct resolve resolve = {yaml, file, configuration, error, RM_OK};
-    configuration->golden_speed_um_s = number(&resolve, "golden_speed", file->golden_speed);
+    configuration->golden_speed_um_s = resolve_double(&resolve, "golden_speed", file->golden_speed);
     configuration->coupled = *file->coupled;
     configuration->per_corrector = *file->per == FEEDBACK_PER_CORRECTOR;
-    configuration->modes = whole(&resolve, "modes", file->modes);
-    configuration->tikhonov = number(&resolve, "tikhonov", file->tikhonov);
-    configuration->soft_start_s = number(&resolve, "soft_start_s", file->soft_start_s);
+    configuration->modes = resolve_whole_number(&resolve, "modes", file->modes);
+    configuration->tikhonov = resolve_double(&resolve, "tikhonov", file->tikhonov);
+    configuration->soft_start_s = resolve_double(&resolve, "soft_start_s", file->soft_start_s);
     check_resonators(&resolve);
     if (resolve.code == RM_OK)
         take_families(&resolve);

@@ -42,7 +42,7 @@ struct configuration_log {
     char text[RM_ERROR_TEXT_BYTES];
 };
 
-static void capture(cyaml_log_t level, void *context, char const *format, va_list arguments) {
+static void capture_yaml_log(cyaml_log_t level, void *context, char const *format, va_list arguments) {
     (void)level;
     struct configuration_log *captured = context;
     size_t const used = strlen(captured->text);
@@ -54,7 +54,7 @@ static cyaml_config_t const quiet = {.mem_fn = cyaml_mem, .flags = CYAML_CFG_DEF
 enum rm_code feedback_yaml_load(struct feedback_yaml const *yaml, struct feedback_file **file, struct rm_error *error) {
     struct configuration_log captured = {.text = ""};
     cyaml_config_t config = quiet;
-    config.log_fn = capture;
+    config.log_fn = capture_yaml_log;
     config.log_ctx = &captured;
     config.log_level = CYAML_LOG_ERROR;
     void *data = NULL;
@@ -75,7 +75,8 @@ enum rm_code feedback_yaml_load(struct feedback_yaml const *yaml, struct feedbac
 
 void feedback_yaml_free(struct feedback_file *file) { cyaml_free(&quiet, &feedback_schema, file, 0); }
 
-static yaml_node_t *member(yaml_document_t *tree, yaml_node_t const *mapping, char const *name, size_t bytes) {
+static yaml_node_t *find_yaml_member(yaml_document_t *tree, yaml_node_t const *mapping, char const *name,
+                                     size_t bytes) {
     if (mapping->type != YAML_MAPPING_NODE)
         return NULL;
     for (yaml_node_pair_t const *pair = mapping->data.mapping.pairs.start; pair < mapping->data.mapping.pairs.top;
@@ -88,7 +89,7 @@ static yaml_node_t *member(yaml_document_t *tree, yaml_node_t const *mapping, ch
     return NULL;
 }
 
-static yaml_node_t *entry(yaml_document_t *tree, yaml_node_t const *list, size_t index) {
+static yaml_node_t *find_yaml_entry(yaml_document_t *tree, yaml_node_t const *list, size_t index) {
     if (list->type != YAML_SEQUENCE_NODE)
         return NULL;
     yaml_node_item_t const *start = list->data.sequence.items.start;
@@ -96,17 +97,17 @@ static yaml_node_t *entry(yaml_document_t *tree, yaml_node_t const *list, size_t
 }
 
 /* The node of the key, or the last one on the way to it. */
-static yaml_node_t const *follow(yaml_document_t *tree, yaml_node_t *found, char const *key) {
+static yaml_node_t const *follow_yaml_key(yaml_document_t *tree, yaml_node_t *found, char const *key) {
     while (*key != '\0') {
         yaml_node_t *next = NULL;
         if (*key == '[') {
             char *end = NULL;
-            next = entry(tree, found, strtoul(key + 1, &end, 10));
+            next = find_yaml_entry(tree, found, strtoul(key + 1, &end, 10));
             key = *end == ']' ? end + 1 : end;
         } else {
             key += *key == '.';
             size_t const bytes = strcspn(key, ".[");
-            next = member(tree, found, key, bytes);
+            next = find_yaml_member(tree, found, key, bytes);
             key += bytes;
         }
         if (next == NULL)
@@ -116,7 +117,7 @@ static yaml_node_t const *follow(yaml_document_t *tree, yaml_node_t *found, char
     return found;
 }
 
-static void find(struct feedback_yaml const *yaml, char const *key, struct feedback_place *place) {
+static void find_yaml_place(struct feedback_yaml const *yaml, char const *key, struct feedback_place *place) {
     yaml_parser_t parser;
     yaml_document_t tree;
     *place = (struct feedback_place){.path = yaml->path};
@@ -127,7 +128,7 @@ static void find(struct feedback_yaml const *yaml, char const *key, struct feedb
     if (yaml_parser_load(&parser, &tree)) {
         yaml_node_t *root = yaml_document_get_root_node(&tree);
         if (root != NULL) {
-            yaml_mark_t const mark = follow(&tree, root, key)->start_mark;
+            yaml_mark_t const mark = follow_yaml_key(&tree, root, key)->start_mark;
             place->line = (uint32_t)mark.line + 1;
             place->column = (uint32_t)mark.column + 1;
         }
@@ -144,6 +145,6 @@ enum rm_code feedback_yaml_fail(struct feedback_yaml const *yaml, struct rm_erro
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    find(yaml, key, &place);
+    find_yaml_place(yaml, key, &place);
     return feedback_fail_at(error, &place, "%s: %s", key, text);
 }

@@ -11,7 +11,8 @@ static char const BYTE_ORDER_MARK[] = "\xEF\xBB\xBF";
 
 static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
-static enum rm_code take(char const *path, char *text, size_t bytes, struct feedback_csv *csv, struct rm_error *error) {
+static enum rm_code feedback_csv_take_text(char const *path, char *text, size_t bytes, struct feedback_csv *csv,
+                                           struct rm_error *error) {
     *csv = (struct feedback_csv){.text = text, .place = {.path = path}};
     text[bytes] = '\0';
     if (memchr(text, '\0', bytes) != NULL) {
@@ -30,7 +31,7 @@ enum rm_code feedback_csv_parse(char const *path, char const *text, size_t bytes
     if (copy == NULL)
         return feedback_fail(error, RM_E_NO_SPACE, "%s: no memory for %zu bytes", path, bytes);
     memcpy(copy, text, bytes);
-    return take(path, copy, bytes, csv, error);
+    return feedback_csv_take_text(path, copy, bytes, csv, error);
 }
 
 /* Grows as it reads, so that pipes are read as files are. */
@@ -69,7 +70,7 @@ enum rm_code feedback_csv_open(char const *path, struct feedback_csv *csv, struc
         code = feedback_fail(error, RM_E_SYSTEM, "%s: cannot be read: %s", path, strerror(errno));
     fclose(file);
     if (code == RM_OK)
-        return take(path, text, bytes, csv, error);
+        return feedback_csv_take_text(path, text, bytes, csv, error);
     free(text);
     return code;
 }
@@ -79,7 +80,7 @@ void feedback_csv_close(struct feedback_csv *csv) {
     *csv = (struct feedback_csv){.text = NULL};
 }
 
-static void next(struct feedback_csv *csv) {
+static void feedback_csv_next_cell(struct feedback_csv *csv) {
     csv->line = csv->at = csv->next_line;
     char *end = strchr(csv->line, '\n');
     csv->next_line = end == NULL ? NULL : end + 1;
@@ -91,7 +92,7 @@ static void next(struct feedback_csv *csv) {
 
 bool feedback_csv_line(struct feedback_csv *csv) {
     while (csv->next_line != NULL) {
-        next(csv);
+        feedback_csv_next_cell(csv);
         char const *first = csv->line;
         while (is_blank(*first))
             ++first;
@@ -108,12 +109,13 @@ static char *skip_blanks(char *at) {
 }
 
 /* Behind a field: the comma is cut out, and where none follows the line is over. */
-static void leave(struct feedback_csv *csv, char *end) {
+static void feedback_csv_leave_cell(struct feedback_csv *csv, char *end) {
     csv->at = *end == ',' ? end + 1 : NULL;
     *end = '\0';
 }
 
-static enum rm_code quoted(struct feedback_csv *csv, char *open, char **field, struct rm_error *error) {
+static enum rm_code feedback_csv_read_quoted(struct feedback_csv *csv, char *open, char **field,
+                                             struct rm_error *error) {
     char *to = open;
     char *from = open + 1;
     bool closed = false;
@@ -127,7 +129,7 @@ static enum rm_code quoted(struct feedback_csv *csv, char *open, char **field, s
     char *end = skip_blanks(from);
     if (!closed || (*end != ',' && *end != '\0'))
         return feedback_fail_at(error, &csv->place, "a quoted field must end with a quote before its comma");
-    leave(csv, end);
+    feedback_csv_leave_cell(csv, end);
     *to = '\0';
     *field = open;
     return RM_OK;
@@ -140,12 +142,12 @@ enum rm_code feedback_csv_field(struct feedback_csv *csv, char **field, struct r
     char *begin = skip_blanks(csv->at);
     csv->place.column = (uint32_t)(begin - csv->line) + 1;
     if (*begin == '"')
-        return quoted(csv, begin, field, error);
+        return feedback_csv_read_quoted(csv, begin, field, error);
     char *end = begin + strcspn(begin, ",");
     char *last = end;
     while (last > begin && is_blank(last[-1]))
         --last;
-    leave(csv, end);
+    feedback_csv_leave_cell(csv, end);
     *last = '\0';
     *field = begin;
     return RM_OK;
@@ -164,8 +166,8 @@ enum rm_code feedback_csv_number(struct feedback_csv const *csv, char const *fie
                             what);
 }
 
-static enum rm_code pair(struct feedback_csv *csv, char const *what, char **name, double *number,
-                         struct rm_error *error) {
+static enum rm_code feedback_csv_read_pair(struct feedback_csv *csv, char const *what, char **name, double *number,
+                                           struct rm_error *error) {
     char *field = NULL;
     enum rm_code code = feedback_csv_field(csv, name, error);
     struct feedback_place const at_name = csv->place;
@@ -191,7 +193,7 @@ enum rm_code feedback_csv_pairs(struct feedback_csv *csv, char const *what,
     while (code == RM_OK && feedback_csv_line(csv)) {
         char *name = NULL;
         double number = 0;
-        code = pair(csv, what, &name, &number, error);
+        code = feedback_csv_read_pair(csv, what, &name, &number, error);
         if (code == RM_OK)
             code = take_pair(context, csv, name, number, error);
     }

@@ -33,7 +33,7 @@ enum rm_code feedback_fail_at(struct rm_error *error, struct feedback_place cons
     return code;
 }
 
-static bool is_plain(char c) { return (unsigned char)c >= ' ' && c != 0x7F; }
+static bool is_plain_character(char c) { return (unsigned char)c >= ' ' && c != 0x7F; }
 
 char const *feedback_quote(char const *text, char quoted[FEEDBACK_QUOTED_BYTES]) {
     static char const end[] = "…\"";
@@ -42,7 +42,7 @@ char const *feedback_quote(char const *text, char quoted[FEEDBACK_QUOTED_BYTES])
     quoted[used++] = '"';
     for (; *text != '\0' && used < most; ++text, ++used) {
         quoted[used] = *text;
-        if (!is_plain(*text))
+        if (!is_plain_character(*text))
             quoted[used] = '?';
     }
     while (*text != '\0' && used > 1 && ((unsigned char)*text & 0xC0u) == 0x80u) { /* not inside a UTF-8 character */

@@ -21,8 +21,8 @@ static enum rm_code fail_pattern(struct feedback_configuration const *configurat
     return code;
 }
 
-static enum rm_code assign(struct feedback_configuration const *configuration, uint32_t f, uint32_t p, int32_t *family,
-                           struct rm_error *error) {
+static enum rm_code assign_family(struct feedback_configuration const *configuration, uint32_t f, uint32_t p,
+                                  int32_t *family, struct rm_error *error) {
     struct feedback_matrix const *matrix = &configuration->matrix;
     char const *pattern = configuration->family[f].patterns[p];
     char what[384];
@@ -51,7 +51,7 @@ enum rm_code feedback_families_assign(struct feedback_configuration const *confi
         family[c] = -1;
     for (uint32_t f = 0; f < configuration->family_count; ++f)
         for (uint32_t p = 0; p < configuration->family[f].pattern_count; ++p) {
-            enum rm_code const code = assign(configuration, f, p, family, error);
+            enum rm_code const code = assign_family(configuration, f, p, family, error);
             if (code != RM_OK)
                 return code;
         }

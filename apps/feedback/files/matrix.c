@@ -69,7 +69,7 @@ static enum rm_code read_columns(struct matrix_reading *reading) {
     return code;
 }
 
-static enum rm_code make_room(struct matrix_reading *reading) {
+static enum rm_code make_matrix_room(struct matrix_reading *reading) {
     struct feedback_matrix *matrix = reading->matrix;
     if (matrix->rows < reading->room)
         return RM_OK;
@@ -120,7 +120,7 @@ static enum rm_code read_rows(struct matrix_reading *reading) {
     enum rm_code code = RM_OK;
     while (code == RM_OK && feedback_csv_line(&reading->csv)) {
         char *name = NULL;
-        code = make_room(reading);
+        code = make_matrix_room(reading);
         if (code == RM_OK)
             code = feedback_csv_field(&reading->csv, &name, reading->error);
         if (code == RM_OK)

@@ -6,7 +6,7 @@
 #include "settings.h"
 
 /** The part and channel, or output, that settings ask to excite. */
-static void aim(struct feedback *feedback, bool at_output, double number) {
+static void excitation_aim(struct feedback *feedback, bool at_output, double number) {
     struct feedback_excitation_state *excitation = &feedback->loop.excitation;
     struct feedback_layout const *layout = &feedback->layout;
     uint32_t const wanted = number >= 0.0 && number < 1e6 ? (uint32_t)number : UINT32_MAX;
@@ -30,7 +30,7 @@ static void aim(struct feedback *feedback, bool at_output, double number) {
 }
 
 /** While the loop is not on, an actuator is excited about where it stands; afterwards it is put back there. */
-static void inject(struct feedback *feedback) {
+static void excitation_inject_step(struct feedback *feedback) {
     struct feedback_excitation_state const *excitation = &feedback->loop.excitation;
     enum feedback_state const state = feedback->states.state;
     bool const injects = excitation->part >= 0 && excitation->at_output &&
@@ -62,12 +62,12 @@ void feedback_excitation_prepare(struct feedback *feedback, struct rm_applicatio
     if (request.kind == FEEDBACK_QUIET && was_quiet)
         feedback->loop.excitation.part = -1;
     else {
-        aim(feedback, feedback_is_on(feedback_setting_of(setup, given, FEEDBACK_EXCITE_AT)),
-            feedback_setting_of(setup, given, FEEDBACK_EXCITE_NUMBER));
+        excitation_aim(feedback, feedback_is_on(feedback_setting_of(setup, given, FEEDBACK_EXCITE_AT)),
+                       feedback_setting_of(setup, given, FEEDBACK_EXCITE_NUMBER));
         feedback->loop.excitation.next =
             feedback->loop.excitation.part >= 0 ? feedback_excite_next(&feedback->excite) : 0.0;
     }
     feedback->loop.excitation.value =
         feedback->loop.excitation.next; // what the next step is given, it also learns from
-    inject(feedback);
+    excitation_inject_step(feedback);
 }

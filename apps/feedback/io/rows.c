@@ -104,7 +104,7 @@ void feedback_rows_arrive(struct rm_application_setup const *setup, void *state,
     count_in(feedback, number, setup->input_count);
 }
 
-static void substitute(struct feedback *feedback, uint32_t row) {
+static void substitute_row(struct feedback *feedback, uint32_t row) {
     int32_t error_nm = 0;
     if (feedback_watch_substitute(&feedback->watch_limits, &feedback->watched[row], &error_nm))
         use_row(feedback, row, error_nm);
@@ -127,7 +127,7 @@ static void reconcile_pending(struct feedback *feedback) {
         }
         if (cycle->is_leap[i])
             feedback_watch_condemn(&feedback->watched[row]);
-        substitute(feedback, row);
+        substitute_row(feedback, row);
     }
 }
 
@@ -135,7 +135,7 @@ static void reconcile_missing(struct feedback *feedback, struct rm_application_s
                               struct rm_step const *given) {
     for (uint32_t i = 0; i < setup->input_count; ++i)
         for (uint32_t k = 0; given->is_missing[i] && k < feedback->input[i].rows; ++k)
-            substitute(feedback, feedback->input[i].row[k].what);
+            substitute_row(feedback, feedback->input[i].row[k].what);
 }
 
 void feedback_rows_reconcile(struct feedback *feedback, struct rm_application_setup const *setup,

@@ -28,7 +28,7 @@ void feedback_first(struct rm_application_setup const *setup, uint32_t setting, 
         values[0] = feedback->configuration.tikhonov;
 }
 
-static bool refuse(struct rm_error *error, char const *what) {
+static bool refuse_setting(struct rm_error *error, char const *what) {
     feedback_fail(error, RM_E_ARGUMENT, "%s", what);
     return false;
 }
@@ -46,11 +46,11 @@ bool feedback_accept(struct rm_application_setup const *setup, void const *state
     if (kind == FEEDBACK_QUIET)
         return true;
     if (!(number >= 0.0 && number < count))
-        return refuse(error, "excite_number is no mode, or no actuator, that there is");
+        return refuse_setting(error, "excite_number is no mode, or no actuator, that there is");
     if (value[at[FEEDBACK_EXCITE_LOW]] >= 0.5 * feedback->rate_hz)
-        return refuse(error, "excite_low is above half of the rate of cycles");
+        return refuse_setting(error, "excite_low is above half of the rate of cycles");
     if (kind == FEEDBACK_MULTI_SINE && (value[at[FEEDBACK_EXCITE_HIGH]] <= value[at[FEEDBACK_EXCITE_LOW]] ||
                                         value[at[FEEDBACK_EXCITE_HIGH]] >= 0.5 * feedback->rate_hz))
-        return refuse(error, "excite_high must be above excite_low, and below half of the rate of cycles");
+        return refuse_setting(error, "excite_high must be above excite_low, and below half of the rate of cycles");
     return true;
 }

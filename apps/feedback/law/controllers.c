@@ -26,7 +26,7 @@ static void take_law(struct feedback_controllers *controllers, struct feedback_l
 }
 
 /** The gains first: the rest is what clearing clears. */
-static void lay_out(struct feedback_controllers *controllers) {
+static void lay_out_controllers(struct feedback_controllers *controllers) {
     double *next = controllers->memory;
     double **const array[] = {&controllers->gain,    &controllers->correction, &controllers->ahead,
                               &controllers->held,    &controllers->integral,   &controllers->model[0],
@@ -52,7 +52,7 @@ bool feedback_controllers_make(struct feedback_controllers *controllers, uint32_
     if (controllers->memory == NULL)
         return false;
     memset(controllers->memory, 0, bytes * sizeof(double));
-    lay_out(controllers);
+    lay_out_controllers(controllers);
     take_law(controllers, law);
     for (uint32_t i = 0; i < channels; ++i)
         controllers->gain[i] = 1;
@@ -71,12 +71,12 @@ void feedback_controllers_clear(struct feedback_controllers *controllers) {
     controllers->newest = 0;
 }
 
-static bool rings(struct feedback_law const *law, uint32_t line) {
+static bool controllers_line_rings(struct feedback_law const *law, uint32_t line) {
     return law->resonates && line < law->tuning.resonator_count;
 }
 
 /** p of the coming cycle as the law has it. */
-static double correction(struct feedback_controllers const *controllers, uint32_t channel) {
+static double controllers_correction(struct feedback_controllers const *controllers, uint32_t channel) {
     struct feedback_law const *const law = &controllers->law;
     double const *const delayed = controllers->past[(controllers->newest + RING - law->delay) % RING];
     double const model =
@@ -85,10 +85,10 @@ static double correction(struct feedback_controllers const *controllers, uint32_
 }
 
 /** What the states but the integral say of the coming cycle. */
-static double others(struct feedback_controllers const *controllers, uint32_t channel) {
+static double controllers_sum_others(struct feedback_controllers const *controllers, uint32_t channel) {
     struct feedback_law const *const law = &controllers->law;
     double sum = (law->tuning.proportional + law->integral) * controllers->correction[channel];
-    for (uint32_t j = 0; rings(law, j); ++j)
+    for (uint32_t j = 0; controllers_line_rings(law, j); ++j)
         sum += controllers->real[j][channel];
     return sum;
 }
@@ -135,25 +135,25 @@ static void hold_on(struct feedback_controllers *controllers, uint32_t cycles) {
 void feedback_controllers_skip(struct feedback_controllers *controllers, uint32_t cycles) {
     if (cycles == 0)
         return;
-    for (uint32_t j = 0; rings(&controllers->law, j); ++j)
+    for (uint32_t j = 0; controllers_line_rings(&controllers->law, j); ++j)
         turn_on(controllers, j, cycles);
     hold_on(controllers, cycles);
     for (uint32_t i = 0; i < controllers->padded; ++i) {
-        controllers->correction[i] = correction(controllers, i);
-        controllers->ahead[i] = controllers->integral[i] + others(controllers, i);
+        controllers->correction[i] = controllers_correction(controllers, i);
+        controllers->ahead[i] = controllers->integral[i] + controllers_sum_others(controllers, i);
     }
 }
 
 void feedback_controllers_reconcile(struct feedback_controllers *controllers) {
     for (uint32_t i = 0; i < controllers->padded; ++i) {
-        controllers->correction[i] = correction(controllers, i);
-        controllers->integral[i] = controllers->ahead[i] - others(controllers, i);
+        controllers->correction[i] = controllers_correction(controllers, i);
+        controllers->integral[i] = controllers->ahead[i] - controllers_sum_others(controllers, i);
     }
 }
 
 void feedback_controllers_retune(struct feedback_controllers *controllers, struct feedback_law const *law) {
-    for (uint32_t j = 0; rings(&controllers->law, j); ++j)
-        if (!rings(law, j) || law->tuning.resonator[j].hz != controllers->law.tuning.resonator[j].hz) {
+    for (uint32_t j = 0; controllers_line_rings(&controllers->law, j); ++j)
+        if (!controllers_line_rings(law, j) || law->tuning.resonator[j].hz != controllers->law.tuning.resonator[j].hz) {
             memset(controllers->real[j], 0, controllers->padded * sizeof(double));
             memset(controllers->imaginary[j], 0, controllers->padded * sizeof(double));
         }

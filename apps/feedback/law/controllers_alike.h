@@ -13,14 +13,15 @@ typedef double eight __attribute__((vector_size(8 * sizeof(double)), may_alias))
 typedef double eight_anywhere __attribute__((vector_size(8 * sizeof(double)), may_alias, aligned(sizeof(double))));
 typedef int64_t eight_bits __attribute__((vector_size(8 * sizeof(int64_t)), may_alias));
 
-static inline eight *at(double *array, uint32_t first) { return (eight *)(array + first); }
+static inline eight *eight_at(double *array, uint32_t first) { return (eight *)(array + first); }
 
 /** One block of channels. The arguments are what the block's channels had in this cycle. */
-FEEDBACK_TARGET static inline __attribute__((always_inline)) void block(struct feedback_controllers *controllers,
-                                                                        uint32_t first, double const *error,
-                                                                        double const *command, double const *sent) {
+FEEDBACK_TARGET static inline __attribute__((always_inline)) void update_block(struct feedback_controllers *controllers,
+                                                                               uint32_t first, double const *error,
+                                                                               double const *command,
+                                                                               double const *sent) {
     struct feedback_law const *const law = &controllers->law;
-    eight const z = *(eight_anywhere const *)error * *at(controllers->gain, first);
+    eight const z = *(eight_anywhere const *)error * *eight_at(controllers->gain, first);
     eight const commanded = *(eight_anywhere const *)command, held = *(eight_anywhere const *)sent;
     eight const cut = commanded - held;
     eight_bits const magnitude = (eight_bits){} + INT64_MAX;
@@ -32,42 +33,43 @@ FEEDBACK_TARGET static inline __attribute__((always_inline)) void block(struct f
     eight const deaf = share * share;
     eight const listens = 1 - deaf, stays = 1 - feedback_bleed * deaf;
 
-    *at(controllers->held, first) = held;
+    *eight_at(controllers->held, first) = held;
     eight late = {}, model = {};
     for (int i = 0; i < 2; ++i) {
-        eight const before = *at(controllers->model[i], first);
+        eight const before = *eight_at(controllers->model[i], first);
         eight const now = law->pole[i] * before + (1 - law->pole[i]) * held;
-        *at(controllers->model[i], first) = now;
+        *eight_at(controllers->model[i], first) = now;
         model += law->share[i] * now;
         late += law->share[i] * ((1 - law->late[i]) * now + law->late[i] * before);
     }
-    *at(controllers->past[controllers->newest], first) = late;
+    *eight_at(controllers->past[controllers->newest], first) = late;
     uint32_t const ring = FEEDBACK_DELAY_MOST + 1;
-    eight const delayed = *at(controllers->past[(controllers->newest + ring - law->delay) % ring], first);
+    eight const delayed = *eight_at(controllers->past[(controllers->newest + ring - law->delay) % ring], first);
     double const predicts = law->tuning.predicts ? 1 : 0;
-    eight const gain = *at(controllers->gain, first);
+    eight const gain = *eight_at(controllers->gain, first);
     eight const correction = predicts * gain * (delayed - model);
 
     eight const integral =
-        *at(controllers->integral, first) + law->integral * (z + *at(controllers->correction, first)) - cut;
-    *at(controllers->integral, first) = integral;
-    *at(controllers->correction, first) = correction;
+        *eight_at(controllers->integral, first) + law->integral * (z + *eight_at(controllers->correction, first)) - cut;
+    *eight_at(controllers->integral, first) = integral;
+    *eight_at(controllers->correction, first) = correction;
     eight even = integral, odd = (law->tuning.proportional + law->integral) * correction;
     eight const heard = listens * z;
     uint32_t const count = law->resonates ? law->tuning.resonator_count : 0;
     for (uint32_t j = 0; j < count; ++j) {
         double const cosine = controllers->line[j].cosine, sine = controllers->line[j].sine;
-        eight const real = stays * *at(controllers->real[j], first) + controllers->line[j].real * heard;
-        eight const imaginary = stays * *at(controllers->imaginary[j], first) + controllers->line[j].imaginary * heard;
+        eight const real = stays * *eight_at(controllers->real[j], first) + controllers->line[j].real * heard;
+        eight const imaginary =
+            stays * *eight_at(controllers->imaginary[j], first) + controllers->line[j].imaginary * heard;
         eight const turned = cosine * real - sine * imaginary;
-        *at(controllers->real[j], first) = turned;
-        *at(controllers->imaginary[j], first) = sine * real + cosine * imaginary;
+        *eight_at(controllers->real[j], first) = turned;
+        *eight_at(controllers->imaginary[j], first) = sine * real + cosine * imaginary;
         if (j % 2 == 0)
             even += turned;
         else
             odd += turned;
     }
-    *at(controllers->ahead, first) = even + odd;
+    *eight_at(controllers->ahead, first) = even + odd;
 }
 
 FEEDBACK_TARGET void FEEDBACK_UPDATE(struct feedback_controllers *controllers, double const *error,
@@ -75,14 +77,14 @@ FEEDBACK_TARGET void FEEDBACK_UPDATE(struct feedback_controllers *controllers, d
     uint32_t const whole = controllers->channels / WIDE * WIDE, rest = controllers->channels - whole;
     controllers->newest = (controllers->newest + 1) % (FEEDBACK_DELAY_MOST + 1);
     for (uint32_t first = 0; first < whole; first += WIDE)
-        block(controllers, first, error + first, command + first, sent + first);
+        update_block(controllers, first, error + first, command + first, sent + first);
     if (rest == 0)
         return;
     double last[3][WIDE] = {0};
     memcpy(last[0], error + whole, rest * sizeof(double));
     memcpy(last[1], command + whole, rest * sizeof(double));
     memcpy(last[2], sent + whole, rest * sizeof(double));
-    block(controllers, whole, last[0], last[1], last[2]);
+    update_block(controllers, whole, last[0], last[1], last[2]);
 }
 
 /** to[row · WIDE] = Σ map[row · columns + column] · from[column · WIDE]: eight states of all channels. */
@@ -91,6 +93,6 @@ FEEDBACK_TARGET void FEEDBACK_MAP(double *to, uint32_t rows, double const *from,
         eight sum = {};
         for (uint32_t column = 0; column < columns; ++column)
             sum += map[(size_t)row * columns + column] * *(eight const *)(from + (size_t)column * WIDE);
-        *at(to, row * WIDE) = sum;
+        *eight_at(to, row * WIDE) = sum;
     }
 }

@@ -18,7 +18,7 @@ struct state_kinds {
     double *to[KINDS_MAX];
 };
 
-static void kind(struct state_kinds *kinds, double *to, double const *from) {
+static void map_kind(struct state_kinds *kinds, double *to, double const *from) {
     kinds->to[kinds->count] = to;
     kinds->from[kinds->count++] = from;
 }
@@ -28,21 +28,21 @@ static bool same_line(struct feedback_law const *a, struct feedback_law const *b
            a->tuning.resonator[line].hz == b->tuning.resonator[line].hz;
 }
 
-static void collect(struct state_kinds *kinds, struct feedback_controllers *to,
-                    struct feedback_controllers const *from) {
+static void collect_kinds(struct state_kinds *kinds, struct feedback_controllers *to,
+                          struct feedback_controllers const *from) {
     *kinds = (struct state_kinds){0};
-    kind(kinds, to->ahead, from->ahead);
-    kind(kinds, to->integral, from->integral);
-    kind(kinds, to->held, from->held);
+    map_kind(kinds, to->ahead, from->ahead);
+    map_kind(kinds, to->integral, from->integral);
+    map_kind(kinds, to->held, from->held);
     for (int i = 0; i < 2; ++i)
-        kind(kinds, to->model[i], from->model[i]);
+        map_kind(kinds, to->model[i], from->model[i]);
     for (uint32_t age = 0; age <= to->law.delay; ++age)
-        kind(kinds, to->past[(to->newest + RING - age) % RING], from->past[(from->newest + RING - age) % RING]);
+        map_kind(kinds, to->past[(to->newest + RING - age) % RING], from->past[(from->newest + RING - age) % RING]);
     for (uint32_t j = 0; j < FEEDBACK_RESONATORS_MAX; ++j) {
         if (!same_line(&to->law, &from->law, j))
             continue;
-        kind(kinds, to->real[j], from->real[j]);
-        kind(kinds, to->imaginary[j], from->imaginary[j]);
+        map_kind(kinds, to->real[j], from->real[j]);
+        map_kind(kinds, to->imaginary[j], from->imaginary[j]);
     }
 }
 
@@ -67,7 +67,7 @@ void feedback_controllers_map(struct feedback_controllers *to, struct feedback_c
                               double const *map) {
     struct state_kinds kinds;
     feedback_controllers_clear(to);
-    collect(&kinds, to, from);
+    collect_kinds(&kinds, to, from);
     for (uint32_t first = 0; first < kinds.count; first += WIDE)
         map_eight(to, from, &kinds, first, map);
     feedback_controllers_reconcile(to);

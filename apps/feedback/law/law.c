@@ -6,14 +6,14 @@
 static double const two_pi = 6.28318530717958647692;
 
 /** z⁻¹ at a frequency. */
-static double complex back(double hz, double rate_hz) {
+static double complex delay_of_one_cycle(double hz, double rate_hz) {
     double const angle = two_pi * hz / rate_hz;
     return cos(angle) - I * sin(angle);
 }
 
 /** The plant's model as sums of first orders, and its delay in cycles. Two poles that are alike are drawn apart by a
  * thousandth: partial fractions have none that are the same. */
-static void model(struct feedback_law *law, struct feedback_plant const *plant) {
+static void law_set_model(struct feedback_law *law, struct feedback_plant const *plant) {
     double const cycles = fmin(fmax(plant->delay_s * plant->rate_hz, 0), FEEDBACK_DELAY_MOST);
     law->delay = (uint32_t)cycles;
     law->fraction = cycles - law->delay;
@@ -31,14 +31,14 @@ static void model(struct feedback_law *law, struct feedback_plant const *plant) 
 }
 
 /** Of the model, without its delay. */
-static double complex undelayed(struct feedback_law const *law, double complex z) {
+static double complex law_plant_undelayed(struct feedback_law const *law, double complex z) {
     double complex sum = 0;
     for (int i = 0; i < 2; ++i)
         sum += law->share[i] * (1 - law->pole[i]) * z / (1 - law->pole[i] * z);
     return sum;
 }
 
-static double complex delayed(struct feedback_law const *law, double complex z) {
+static double complex law_plant_delayed(struct feedback_law const *law, double complex z) {
     double complex sum = 0, whole = 1;
     for (int i = 0; i < 2; ++i)
         sum += law->share[i] * (1 - law->pole[i]) * z / (1 - law->pole[i] * z) * (1 - law->late[i] + law->late[i] * z);
@@ -49,8 +49,8 @@ static double complex delayed(struct feedback_law const *law, double complex z) 
 
 double complex feedback_plant_response(struct feedback_plant const *plant, double hz) {
     struct feedback_law law = {0};
-    model(&law, plant);
-    return delayed(&law, back(hz, plant->rate_hz));
+    law_set_model(&law, plant);
+    return law_plant_delayed(&law, delay_of_one_cycle(hz, plant->rate_hz));
 }
 
 /** The whole of a cycle that a step waits, on average: delay and half of the time for which it is held. */
@@ -78,16 +78,16 @@ void feedback_tuning_choose(struct feedback_plant const *plant, double const *hz
     }
 }
 
-static double complex rotation(struct feedback_law const *law, uint32_t j, double scale) {
+static double complex law_line_rotation(struct feedback_law const *law, uint32_t j, double scale) {
     double const angle = two_pi * law->tuning.resonator[j].hz * scale / law->plant.rate_hz;
     double const stays = exp(-two_pi * law->tuning.resonator[j].leak_hz / law->plant.rate_hz);
     return stays * cos(angle) + I * (stays * sin(angle));
 }
 
-static double complex coupling(struct feedback_law const *law, uint32_t j) {
-    double complex const z = back(law->tuning.resonator[j].hz, law->plant.rate_hz);
-    double complex const with_delay = delayed(law, z);
-    double complex const seen = law->tuning.predicts ? undelayed(law, z) : with_delay;
+static double complex law_line_coupling(struct feedback_law const *law, uint32_t j) {
+    double complex const z = delay_of_one_cycle(law->tuning.resonator[j].hz, law->plant.rate_hz);
+    double complex const with_delay = law_plant_delayed(law, z);
+    double complex const seen = law->tuning.predicts ? law_plant_undelayed(law, z) : with_delay;
     double complex const pi = law->tuning.proportional + law->integral / (1 - z);
     double const width = 2 * two_pi * law->tuning.resonator[j].width_hz / law->plant.rate_hz;
     return width * (1 + pi * seen) / with_delay;
@@ -96,15 +96,15 @@ static double complex coupling(struct feedback_law const *law, uint32_t j) {
 void feedback_law_make(struct feedback_law *law, struct feedback_plant const *plant,
                        struct feedback_tuning const *tuning, bool resonates) {
     *law = (struct feedback_law){.plant = *plant, .tuning = *tuning, .resonates = resonates};
-    model(law, plant);
+    law_set_model(law, plant);
     law->integral = two_pi * tuning->integral_hz / plant->rate_hz;
     law->direct = tuning->proportional + law->integral;
     for (uint32_t j = 0; j < tuning->resonator_count; ++j) {
         double const hz = tuning->resonator[j].hz;
         if (!(hz > 0 && hz < plant->rate_hz / 2))
             continue;
-        law->rotation[j] = rotation(law, j, 1);
-        law->coupling[j] = coupling(law, j);
+        law->rotation[j] = law_line_rotation(law, j, 1);
+        law->coupling[j] = law_line_coupling(law, j);
         law->direct += resonates ? creal(law->coupling[j]) : 0;
     }
 }
@@ -112,7 +112,7 @@ void feedback_law_make(struct feedback_law *law, struct feedback_plant const *pl
 void feedback_law_follow(struct feedback_law *law, double scale) {
     for (uint32_t j = 0; j < law->tuning.resonator_count; ++j)
         if (law->rotation[j] != 0)
-            law->rotation[j] = rotation(law, j, scale);
+            law->rotation[j] = law_line_rotation(law, j, scale);
 }
 
 double complex feedback_law_follows(struct feedback_law const *law, uint32_t line) {
@@ -120,14 +120,14 @@ double complex feedback_law_follows(struct feedback_law const *law, uint32_t lin
     if (!law->tuning.predicts || !(size > 0))
         return 0;
     double complex const z = conj(law->rotation[line]) / size;
-    double complex const correction = delayed(law, z) - undelayed(law, z);
+    double complex const correction = law_plant_delayed(law, z) - law_plant_undelayed(law, z);
     double complex const pi = law->tuning.proportional + law->integral / (1 - z);
     /* output = state + pi · correction · output */
     return law->integral * z / (1 - z) * correction / (1 - pi * correction);
 }
 
 /** Sum of the resonators: half of each, and half of its conjugate, is its real part. */
-static double complex resonators(struct feedback_law const *law, double complex z) {
+static double complex law_sum_resonators(struct feedback_law const *law, double complex z) {
     double complex sum = 0;
     for (uint32_t j = 0; law->resonates && j < law->tuning.resonator_count; ++j)
         sum += 0.5 * (law->coupling[j] / (1 - law->rotation[j] * z) +
@@ -140,20 +140,20 @@ struct ratio {
     double complex over, under;
 };
 
-static struct ratio controller(struct feedback_law const *law, double complex z) {
+static struct ratio law_controller_ratio(struct feedback_law const *law, double complex z) {
     double complex const step = law->integral != 0 ? 1 - z : 1;
     double complex const pi = law->tuning.proportional * step + law->integral;
-    double complex const ahead = law->tuning.predicts ? undelayed(law, z) - delayed(law, z) : 0;
-    return (struct ratio){pi + resonators(law, z) * step, step + pi * ahead};
+    double complex const ahead = law->tuning.predicts ? law_plant_undelayed(law, z) - law_plant_delayed(law, z) : 0;
+    return (struct ratio){pi + law_sum_resonators(law, z) * step, step + pi * ahead};
 }
 
 double complex feedback_law_response(struct feedback_law const *law, double hz) {
-    struct ratio const c = controller(law, back(hz, law->plant.rate_hz));
+    struct ratio const c = law_controller_ratio(law, delay_of_one_cycle(hz, law->plant.rate_hz));
     return c.over / c.under;
 }
 
 double complex feedback_law_sensitivity(struct feedback_law const *law, double hz) {
-    double complex const z = back(hz, law->plant.rate_hz);
-    struct ratio const c = controller(law, z);
-    return c.under / (c.under + c.over * delayed(law, z));
+    double complex const z = delay_of_one_cycle(hz, law->plant.rate_hz);
+    struct ratio const c = law_controller_ratio(law, z);
+    return c.under / (c.under + c.over * law_plant_delayed(law, z));
 }

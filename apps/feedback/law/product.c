@@ -9,7 +9,7 @@
 
 enum { LINE_BYTES = 64, WEIGHT_MOST = (1 << 30) - 1 };
 
-static size_t aligned(size_t bytes) { return (bytes + LINE_BYTES - 1) / LINE_BYTES * LINE_BYTES; }
+static size_t align_bytes(size_t bytes) { return (bytes + LINE_BYTES - 1) / LINE_BYTES * LINE_BYTES; }
 
 bool feedback_product_make(struct feedback_product *product, uint32_t rows, uint32_t outputs,
                            struct feedback_range const *range, enum feedback_simd simd) {
@@ -17,13 +17,13 @@ bool feedback_product_make(struct feedback_product *product, uint32_t rows, uint
     size_t weights = 0;
     for (uint32_t row = 0; row < rows; ++row)
         weights += range[row].count;
-    size_t const ranges = aligned(rows * sizeof *range), columns = aligned(rows * sizeof *product->column);
-    size_t const quanta = aligned(outputs * sizeof *product->quantum);
+    size_t const ranges = align_bytes(rows * sizeof *range), columns = align_bytes(rows * sizeof *product->column);
+    size_t const quanta = align_bytes(outputs * sizeof *product->quantum);
     size_t const bytes = ranges + columns + quanta + weights * sizeof(int32_t) + LINE_BYTES;
-    product->memory = aligned_alloc(LINE_BYTES, aligned(bytes));
+    product->memory = aligned_alloc(LINE_BYTES, align_bytes(bytes));
     if (product->memory == NULL)
         return false;
-    memset(product->memory, 0, aligned(bytes));
+    memset(product->memory, 0, align_bytes(bytes));
     char *const memory = product->memory;
     product->range = (struct feedback_range *)memory;
     product->column = (int32_t **)(memory + ranges);
@@ -42,7 +42,7 @@ void feedback_product_free(struct feedback_product *product) {
     *product = (struct feedback_product){0};
 }
 
-static bool touches(struct feedback_range const *range, uint32_t output) {
+static bool range_touches_output(struct feedback_range const *range, uint32_t output) {
     return output - range->first < range->count;
 }
 
@@ -50,12 +50,12 @@ static bool touches(struct feedback_range const *range, uint32_t output) {
 static void set_output(struct feedback_product *product, double const *weight, uint32_t stride, uint32_t output) {
     double largest = 0;
     for (uint32_t row = 0; row < product->rows; ++row)
-        if (touches(&product->range[row], output))
+        if (range_touches_output(&product->range[row], output))
             largest = fmax(largest, fabs(weight[(size_t)row * stride + output]));
     double const quantum = largest / WEIGHT_MOST;
     product->quantum[output] = quantum;
     for (uint32_t row = 0; row < product->rows; ++row) {
-        if (!touches(&product->range[row], output))
+        if (!range_touches_output(&product->range[row], output))
             continue;
         double const whole = quantum > 0 ? nearbyint(weight[(size_t)row * stride + output] / quantum) : 0;
         product->column[row][output - product->range[row].first] =

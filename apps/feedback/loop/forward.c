@@ -9,7 +9,7 @@
 
 #include "../files/matrix.h"
 
-static enum rm_code refuse(struct rm_error *error, enum rm_code code, char const *path, char const *what) {
+static enum rm_code refuse_forward_file(struct rm_error *error, enum rm_code code, char const *path, char const *what) {
     if (error != NULL) {
         error->code = code;
         snprintf(error->text, sizeof error->text, "%s: %s", path, what);
@@ -24,9 +24,10 @@ static enum rm_code values_of(struct feedback_matrix const *matrix, char const *
         char *end = NULL;
         at[i] = strtod(matrix->row_name[i], &end);
         if (end == matrix->row_name[i] || *end != '\0' || !isfinite(at[i]))
-            return refuse(error, RM_E_CONFIG, path, "a line of a feed-forward table begins with the lane's value");
+            return refuse_forward_file(error, RM_E_CONFIG, path,
+                                       "a line of a feed-forward table begins with the lane's value");
         if (i > 0 && at[i] <= at[i - 1])
-            return refuse(error, RM_E_CONFIG, path, "the values of the lane must rise from line to line");
+            return refuse_forward_file(error, RM_E_CONFIG, path, "the values of the lane must rise from line to line");
     }
     return RM_OK;
 }
@@ -42,7 +43,8 @@ enum rm_code feedback_forward_load(char const *path, struct feedback_forward *ta
     table->name = calloc(matrix.columns, sizeof *table->name);
     table->value = calloc((size_t)matrix.rows * matrix.columns, sizeof *table->value);
     bool const there = table->at != NULL && table->output != NULL && table->name != NULL && table->value != NULL;
-    code = there ? values_of(&matrix, path, table->at, error) : refuse(error, RM_E_NO_SPACE, path, "no memory");
+    code = there ? values_of(&matrix, path, table->at, error)
+                 : refuse_forward_file(error, RM_E_NO_SPACE, path, "no memory");
     if (there)
         memcpy(table->value, matrix.value, (size_t)matrix.rows * matrix.columns * sizeof *table->value);
     for (uint32_t i = 0; there && i < matrix.columns; ++i) {

@@ -19,7 +19,7 @@ static bool has_controllers(struct feedback_answer const *answer, uint32_t p) {
 }
 
 /** The arrays of doubles per output, to be laid out one after the other. */
-static uint32_t lay_out(struct feedback_loop *loop, double *next) {
+static uint32_t lay_out_loop(struct feedback_loop *loop, double *next) {
     double **const array[] = {&loop->base,   &loop->reference, &loop->ahead,     &loop->low,
                               &loop->high,   &loop->setpoint,  &loop->cut,       &loop->forward,
                               &loop->before, &loop->most_low,  &loop->most_high, &loop->slew};
@@ -41,7 +41,7 @@ bool feedback_loop_make(struct feedback_loop *loop, struct feedback_configuratio
     *loop = (struct feedback_loop){
         .configuration = configuration, .layout = layout, .rate_hz = rate_hz, .excitation = {.part = -1}};
     size_t const outputs = layout->outputs, channels = layout->channels + 1;
-    size_t const bytes = (outputs * lay_out(loop, NULL) + 1) * sizeof(double) + LINE_BYTES;
+    size_t const bytes = (outputs * lay_out_loop(loop, NULL) + 1) * sizeof(double) + LINE_BYTES;
     loop->memory = aligned_alloc(LINE_BYTES, bytes / LINE_BYTES * LINE_BYTES);
     loop->sum = aligned_alloc(LINE_BYTES, (outputs + 8) * sizeof *loop->sum);
     loop->z = calloc(5 * channels, sizeof *loop->z);
@@ -57,7 +57,7 @@ bool feedback_loop_make(struct feedback_loop *loop, struct feedback_configuratio
     }
     memset(loop->memory, 0, bytes / LINE_BYTES * LINE_BYTES);
     memset(loop->sum, 0, (outputs + 8) * sizeof *loop->sum);
-    lay_out(loop, loop->memory);
+    lay_out_loop(loop, loop->memory);
     loop->command = loop->z + channels;
     loop->sent = loop->command + channels;
     loop->scaled = loop->sent + channels;
@@ -243,7 +243,7 @@ static void add_channels(struct feedback_loop const *loop, uint32_t p, double *a
     add_rest(&columns);
 }
 
-static void gather(struct feedback_loop const *loop, double *ahead) {
+static void loop_gather_commands(struct feedback_loop const *loop, double *ahead) {
     for (uint32_t p = 0; p < loop->layout->part_count; ++p)
         if (has_controllers(loop->answer, p))
             add_channels(loop, p, ahead);
@@ -265,13 +265,13 @@ static void note_in(struct feedback_loop *loop) {
 
 void feedback_loop_take(struct feedback_loop *loop, struct feedback_answer *answer) {
     memset(loop->before, 0, loop->layout->outputs * sizeof *loop->before);
-    gather(loop, loop->before);
+    loop_gather_commands(loop, loop->before);
     for (uint32_t p = 0; p < loop->layout->part_count; ++p)
         take_part(loop, answer, p);
     loop->answer = answer;
     note_in(loop);
     memset(loop->cut, 0, loop->layout->outputs * sizeof *loop->cut);
-    gather(loop, loop->cut); /* which has been learnt from, and is made anew by the next cycle */
+    loop_gather_commands(loop, loop->cut); /* which has been learnt from, and is made anew by the next cycle */
     for (uint32_t output = 0; output < loop->layout->outputs; ++output)
         if (loop->is_in[output])
             loop->base[output] += loop->before[output] - loop->cut[output];
@@ -348,7 +348,7 @@ void feedback_loop_ahead(struct feedback_loop *loop) {
         loop->ahead[output] = loop->base[output] + loop->forward[output];
     if (loop->answer == NULL)
         return;
-    gather(loop, loop->ahead);
+    loop_gather_commands(loop, loop->ahead);
     if (loop->excitation.part >= 0 && loop->excitation.at_output)
         loop->ahead[loop->excitation.number] += loop->excitation.next;
 }

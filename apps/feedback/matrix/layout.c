@@ -11,7 +11,7 @@ struct laying {
     int32_t *family; /**< [column] */
 };
 
-static uint32_t pad(uint32_t count) {
+static uint32_t pad_count(uint32_t count) {
     return (count + FEEDBACK_OUTPUT_BLOCK - 1) / FEEDBACK_OUTPUT_BLOCK * FEEDBACK_OUTPUT_BLOCK;
 }
 
@@ -40,11 +40,11 @@ static bool lay_part(struct laying *laying, uint32_t family, char plane) {
         columns += is_of(laying, c, family, plane);
     if (columns == 0)
         return true;
-    if (layout->outputs + pad(columns) > FEEDBACK_OUTPUTS_MAX)
+    if (layout->outputs + pad_count(columns) > FEEDBACK_OUTPUTS_MAX)
         return false;
     struct feedback_part *part = &layout->part[layout->part_count++];
     *part = (struct feedback_part){
-        .family = family, .plane = plane, .first = layout->outputs, .outputs = pad(columns), .columns = columns};
+        .family = family, .plane = plane, .first = layout->outputs, .outputs = pad_count(columns), .columns = columns};
     part->channels_most = most_channels(laying, part);
     uint32_t output = part->first;
     for (uint32_t c = 0; c < layout->actuators; ++c)
@@ -98,7 +98,7 @@ static enum rm_code check_takers(struct laying const *laying, struct rm_error *e
     return RM_OK;
 }
 
-static enum rm_code lay_out(struct laying *laying, struct rm_error *error) {
+static enum rm_code lay_out_matrix(struct laying *laying, struct rm_error *error) {
     struct feedback_configuration const *configuration = laying->configuration;
     enum rm_code const code = feedback_families_assign(configuration, laying->family, error);
     if (code != RM_OK)
@@ -130,7 +130,7 @@ enum rm_code feedback_layout_make(struct feedback_configuration const *configura
     if (layout->output_of == NULL || layout->column_of == NULL || laying.family == NULL)
         code = feedback_fail(error, RM_E_NO_SPACE, "%s: no memory for the layout", configuration->path);
     else
-        code = lay_out(&laying, error);
+        code = lay_out_matrix(&laying, error);
     free(laying.family);
     if (code != RM_OK)
         feedback_layout_free(layout);

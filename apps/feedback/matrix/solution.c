@@ -38,14 +38,14 @@ static enum rm_code no_memory(struct solution_making const *making) {
     return feedback_fail(making->error, RM_E_NO_SPACE, "%s: no memory for a solution", making->configuration->path);
 }
 
-static double *numbers(size_t count) { return calloc(count + 1, sizeof(double)); }
+static double *allocate_solution_numbers(size_t count) { return calloc(count + 1, sizeof(double)); }
 
-static bool touches(struct solution_making const *making, uint32_t row, char plane) {
+static bool row_is_in_plane(struct solution_making const *making, uint32_t row, char plane) {
     return plane == 'b' || feedback_row_plane(making->configuration->matrix.row_name[row]) == plane;
 }
 
 static double row_weight(struct solution_making const *making, uint32_t row, char plane) {
-    bool const in = making->requests->row_in[row] && touches(making, row, plane);
+    bool const in = making->requests->row_in[row] && row_is_in_plane(making, row, plane);
     return in ? making->configuration->row_weight[row] : 0;
 }
 
@@ -67,9 +67,9 @@ static void free_piece(struct part_problem *piece) {
 static bool cut_piece(struct solution_making const *making, struct feedback_part const *part,
                       struct part_problem *piece) {
     struct feedback_matrix const *matrix = &making->configuration->matrix;
-    piece->response = numbers((size_t)matrix->rows * part->columns);
-    piece->row_weight = numbers(matrix->rows);
-    piece->column_weight = numbers(part->columns);
+    piece->response = allocate_solution_numbers((size_t)matrix->rows * part->columns);
+    piece->row_weight = allocate_solution_numbers(matrix->rows);
+    piece->column_weight = allocate_solution_numbers(part->columns);
     if (piece->response == NULL || piece->row_weight == NULL || piece->column_weight == NULL)
         return false;
     for (uint32_t r = 0; r < matrix->rows; ++r) {
@@ -94,7 +94,7 @@ static bool cut_piece(struct solution_making const *making, struct feedback_part
     return true;
 }
 
-static bool any(double const *weight, uint32_t count) {
+static bool any_weight(double const *weight, uint32_t count) {
     for (uint32_t i = 0; i < count; ++i)
         if (weight[i] > 0)
             return true;
@@ -102,8 +102,9 @@ static bool any(double const *weight, uint32_t count) {
 }
 
 /* A part of which everything is masked has nothing to solve: it rests, and others go on. */
-static bool rests(struct part_problem const *piece) {
-    return !any(piece->row_weight, piece->problem.rows) || !any(piece->column_weight, piece->problem.columns);
+static bool piece_rests(struct part_problem const *piece) {
+    return !any_weight(piece->row_weight, piece->problem.rows) ||
+           !any_weight(piece->column_weight, piece->problem.columns);
 }
 
 /* η⁺ over the rows in use, of the horizontal plane alone unless both are one matrix. */
@@ -115,14 +116,14 @@ static enum rm_code make_dispersion(struct solution_making *making) {
     double squares = 0;
     if (column < 0 || !making->requests->rf || !making->requests->column_in[column])
         return RM_OK;
-    making->dispersion = numbers(matrix->rows);
-    making->solution->dispersion = numbers(matrix->rows);
+    making->dispersion = allocate_solution_numbers(matrix->rows);
+    making->solution->dispersion = allocate_solution_numbers(matrix->rows);
     if (making->dispersion == NULL || making->solution->dispersion == NULL)
         return no_memory(making);
     for (uint32_t r = 0; r < matrix->rows; ++r) {
         double const weight = row_weight(making, r, plane);
         double const eta = matrix->value[(size_t)r * matrix->columns + (uint32_t)column];
-        making->dispersion[r] = touches(making, r, plane) ? eta : 0;
+        making->dispersion[r] = row_is_in_plane(making, r, plane) ? eta : 0;
         making->solution->dispersion[r] = weight * weight * eta;
         squares += weight * weight * eta * eta;
     }
@@ -137,7 +138,7 @@ static enum rm_code make_map(struct solution_making const *making, uint32_t p) {
         return RM_OK;
     struct feedback_basis const *from = &making->before->basis[p];
     struct feedback_basis const *to = &solution->basis[p];
-    solution->map[p] = numbers((size_t)to->channels * from->channels);
+    solution->map[p] = allocate_solution_numbers((size_t)to->channels * from->channels);
     if (solution->map[p] == NULL)
         return no_memory(making);
     return feedback_basis_map(to, from, making->layout->part[p].columns, solution->map[p], making->error);
@@ -156,7 +157,7 @@ static void make_law(struct solution_making const *making, uint32_t p) {
 
 /* Errors of channels, with what the law does with them at once: channels × rows. */
 static double *make_gained(struct feedback_basis const *basis, double direct) {
-    double *gained = numbers((size_t)basis->channels * basis->rows);
+    double *gained = allocate_solution_numbers((size_t)basis->channels * basis->rows);
     if (gained == NULL)
         return NULL;
     memcpy(gained, basis->errors, (size_t)basis->channels * basis->rows * sizeof *gained);
@@ -196,7 +197,7 @@ static enum rm_code solve_part(struct solution_making const *making, uint32_t p)
     make_law(making, p);
     if (!cut_piece(making, part, &piece))
         code = no_memory(making);
-    else if (!rests(&piece))
+    else if (!piece_rests(&piece))
         code = feedback_solve(&piece.problem, &making->solution->basis[p], making->error);
     free_piece(&piece);
     if (code == RM_OK)
@@ -214,7 +215,7 @@ static void drop_masked(struct solution_making const *making, struct feedback_pa
 
 static enum rm_code place_handover(struct solution_making const *making, struct feedback_part const *part,
                                    struct feedback_part const *taker, double const *dense, double **handover) {
-    *handover = numbers((size_t)taker->outputs * part->outputs);
+    *handover = allocate_solution_numbers((size_t)taker->outputs * part->outputs);
     if (*handover == NULL)
         return no_memory(making);
     for (uint32_t c = 0; c < taker->columns; ++c)
@@ -222,11 +223,11 @@ static enum rm_code place_handover(struct solution_making const *making, struct 
     return RM_OK;
 }
 
-static enum rm_code hand_over(struct solution_making const *making, uint32_t p, uint32_t to, struct part_problem *fast,
-                              struct part_problem *slow) {
+static enum rm_code hand_over_pieces(struct solution_making const *making, uint32_t p, uint32_t to,
+                                     struct part_problem *fast, struct part_problem *slow) {
     struct feedback_part const *part = &making->layout->part[p];
     struct feedback_part const *taker = &making->layout->part[to];
-    double *dense = numbers((size_t)taker->columns * part->columns);
+    double *dense = allocate_solution_numbers((size_t)taker->columns * part->columns);
     if (dense == NULL)
         return no_memory(making);
     drop_masked(making, part, fast->response);
@@ -234,7 +235,7 @@ static enum rm_code hand_over(struct solution_making const *making, uint32_t p, 
     slow->problem.modes = 0;
     slow->problem.tikhonov = HANDOVER_TIKHONOV;
     enum rm_code code = RM_OK;
-    if (!rests(slow))
+    if (!piece_rests(slow))
         code = feedback_handover(&slow->problem, fast->response, part->columns, dense, making->error);
     if (code == RM_OK)
         code = place_handover(making, part, taker, dense, &making->solution->handover[p]);
@@ -250,7 +251,7 @@ static enum rm_code make_handover(struct solution_making const *making, uint32_t
         return RM_OK;
     bool const cut =
         cut_piece(making, &making->layout->part[p], &fast) && cut_piece(making, &making->layout->part[to], &slow);
-    enum rm_code const code = cut ? hand_over(making, p, (uint32_t)to, &fast, &slow) : no_memory(making);
+    enum rm_code const code = cut ? hand_over_pieces(making, p, (uint32_t)to, &fast, &slow) : no_memory(making);
     free_piece(&fast);
     free_piece(&slow);
     return code;
@@ -261,7 +262,7 @@ static struct feedback_range range_of(struct solution_making const *making, uint
     struct feedback_range range = {0, 0};
     for (uint32_t p = 0; p < making->layout->part_count; ++p) {
         struct feedback_part const *part = &making->layout->part[p];
-        if (!touches(making, row, part->plane))
+        if (!row_is_in_plane(making, row, part->plane))
             continue;
         if (range.count == 0)
             range.first = part->first;
@@ -300,7 +301,7 @@ static enum rm_code check_rate(struct solution_making const *making) {
 }
 
 static enum rm_code make_all(struct solution_making *making) {
-    making->weight = numbers((size_t)making->layout->rows * making->layout->outputs);
+    making->weight = allocate_solution_numbers((size_t)making->layout->rows * making->layout->outputs);
     enum rm_code code = making->weight == NULL ? no_memory(making) : check_rate(making);
     if (code == RM_OK)
         code = make_dispersion(making);

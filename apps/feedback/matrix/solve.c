@@ -26,7 +26,7 @@ struct solve_work {
     double *vt;                   /**< [column · rank + mode] */
 };
 
-static double *numbers(size_t count) { return calloc(count + 1, sizeof(double)); }
+static double *allocate_solve_numbers(size_t count) { return calloc(count + 1, sizeof(double)); }
 
 static void free_work(struct solve_work *work) {
     free(work->row);
@@ -38,7 +38,7 @@ static void free_work(struct solve_work *work) {
     free(work->vt);
 }
 
-static uint32_t gather(double const *weight, uint32_t count, uint32_t *in) {
+static uint32_t gather_weighted(double const *weight, uint32_t count, uint32_t *in) {
     uint32_t found = 0;
     for (uint32_t i = 0; i < count; ++i)
         if (weight[i] > 0)
@@ -46,24 +46,24 @@ static uint32_t gather(double const *weight, uint32_t count, uint32_t *in) {
     return found;
 }
 
-static bool allocate(struct solve_work *work) {
+static bool allocate_solve_work(struct solve_work *work) {
     struct feedback_problem const *problem = work->problem;
     work->row = calloc((size_t)problem->rows + 1, sizeof *work->row);
     work->column = calloc((size_t)problem->columns + 1, sizeof *work->column);
     if (work->row == NULL || work->column == NULL)
         return false;
-    work->rows = gather(problem->row_weight, problem->rows, work->row);
-    work->columns = gather(problem->column_weight, problem->columns, work->column);
+    work->rows = gather_weighted(problem->row_weight, problem->rows, work->row);
+    work->columns = gather_weighted(problem->column_weight, problem->columns, work->column);
     work->rank = work->rows < work->columns ? work->rows : work->columns;
-    work->matrix = numbers((size_t)work->rows * work->columns);
-    work->u = numbers((size_t)work->rows * work->rank);
-    work->s = numbers(work->rank);
-    work->vt = numbers((size_t)work->rank * work->columns);
-    work->direction = numbers(work->rows);
+    work->matrix = allocate_solve_numbers((size_t)work->rows * work->columns);
+    work->u = allocate_solve_numbers((size_t)work->rows * work->rank);
+    work->s = allocate_solve_numbers(work->rank);
+    work->vt = allocate_solve_numbers((size_t)work->rank * work->columns);
+    work->direction = allocate_solve_numbers(work->rows);
     return work->matrix != NULL && work->u != NULL && work->s != NULL && work->vt != NULL && work->direction != NULL;
 }
 
-static void weigh(struct solve_work *work) {
+static void weigh_matrix(struct solve_work *work) {
     struct feedback_problem const *problem = work->problem;
     for (uint32_t c = 0; c < work->columns; ++c)
         for (uint32_t r = 0; r < work->rows; ++r) {
@@ -74,7 +74,7 @@ static void weigh(struct solve_work *work) {
 }
 
 /* Without a dispersion in the rows that are in there is nothing to project out. */
-static void aim(struct solve_work *work) {
+static void aim_at_constraints(struct solve_work *work) {
     struct feedback_problem const *problem = work->problem;
     double squares = 0;
     for (uint32_t r = 0; r < work->rows && problem->dispersion != NULL; ++r) {
@@ -89,22 +89,22 @@ static void aim(struct solve_work *work) {
     work->direction = NULL;
 }
 
-static void project(struct solve_work const *work, double *vector) {
+static void project_vector(struct solve_work const *work, double *vector) {
     if (work->direction == NULL)
         return;
     double const part = cblas_ddot((int)work->rows, work->direction, 1, vector, 1);
     cblas_daxpy((int)work->rows, -part, work->direction, 1, vector, 1);
 }
 
-static enum rm_code decompose(struct solve_work *work, struct rm_error *error) {
+static enum rm_code decompose_matrix(struct solve_work *work, struct rm_error *error) {
     if (work->rank == 0)
         return feedback_fail(error, RM_E_CONFIG,
                              "%u rows and %u columns of the response matrix have a weight: nothing is left to solve",
                              work->rows, work->columns);
-    weigh(work);
-    aim(work);
+    weigh_matrix(work);
+    aim_at_constraints(work);
     for (uint32_t c = 0; c < work->columns; ++c)
-        project(work, work->matrix + (size_t)c * work->rows);
+        project_vector(work, work->matrix + (size_t)c * work->rows);
     lapack_int const info =
         LAPACKE_dgesdd(LAPACK_COL_MAJOR, 'S', (int)work->rows, (int)work->columns, work->matrix, (int)work->rows,
                        work->s, work->u, (int)work->rows, work->vt, (int)work->rank);
@@ -138,7 +138,7 @@ static uint32_t count_modes(struct solve_work const *work) {
 static void make_mode_errors(struct solve_work const *work, uint32_t modes, double *errors) {
     for (uint32_t m = 0; m < modes; ++m) {
         double *u = work->u + (size_t)m * work->rows;
-        project(work, u);
+        project_vector(work, u);
         for (uint32_t r = 0; r < work->rows; ++r)
             errors[(size_t)m * work->problem->rows + work->row[r]] =
                 u[r] / work->s[m] * work->problem->row_weight[work->row[r]];
@@ -154,7 +154,7 @@ static void make_mode_outputs(struct solve_work const *work, uint32_t modes, dou
 
 static bool make_spectrum(struct solve_work const *work, struct feedback_basis *basis) {
     basis->spectrum_count = work->rank;
-    basis->spectrum = numbers(work->rank);
+    basis->spectrum = allocate_solve_numbers(work->rank);
     if (basis->spectrum != NULL)
         memcpy(basis->spectrum, work->s, work->rank * sizeof(double));
     return basis->spectrum != NULL;
@@ -163,10 +163,10 @@ static bool make_spectrum(struct solve_work const *work, struct feedback_basis *
 static bool make_modes(struct solve_work const *work, struct feedback_basis *basis) {
     uint32_t const modes = basis->modes;
     basis->channels = modes;
-    basis->singular = numbers(modes);
-    basis->gain = numbers(modes);
-    basis->errors = numbers((size_t)modes * work->problem->rows);
-    basis->outputs = numbers((size_t)work->problem->columns * modes);
+    basis->singular = allocate_solve_numbers(modes);
+    basis->gain = allocate_solve_numbers(modes);
+    basis->errors = allocate_solve_numbers((size_t)modes * work->problem->rows);
+    basis->outputs = allocate_solve_numbers((size_t)work->problem->columns * modes);
     if (basis->singular == NULL || basis->gain == NULL || basis->errors == NULL || basis->outputs == NULL)
         return false;
     for (uint32_t m = 0; m < modes; ++m) {
@@ -182,8 +182,8 @@ static bool make_modes(struct solve_work const *work, struct feedback_basis *bas
 static bool make_inverse(struct solve_work const *work, uint32_t modes, double *inverse) {
     uint32_t const rows = work->problem->rows;
     uint32_t const columns = work->problem->columns;
-    double *errors = numbers((size_t)modes * rows);
-    double *outputs = numbers((size_t)columns * modes);
+    double *errors = allocate_solve_numbers((size_t)modes * rows);
+    double *outputs = allocate_solve_numbers((size_t)columns * modes);
     bool const made = errors != NULL && outputs != NULL;
     if (made) {
         make_mode_errors(work, modes, errors);
@@ -200,9 +200,9 @@ static bool make_inverse(struct solve_work const *work, uint32_t modes, double *
 
 static bool make_correctors(struct solve_work const *work, struct feedback_basis *basis) {
     basis->channels = work->problem->columns;
-    basis->singular = numbers(basis->channels);
-    basis->gain = numbers(basis->channels);
-    basis->errors = numbers((size_t)basis->channels * work->problem->rows);
+    basis->singular = allocate_solve_numbers(basis->channels);
+    basis->gain = allocate_solve_numbers(basis->channels);
+    basis->errors = allocate_solve_numbers((size_t)basis->channels * work->problem->rows);
     if (basis->singular == NULL || basis->gain == NULL || basis->errors == NULL)
         return false;
     for (uint32_t c = 0; c < basis->channels; ++c)
@@ -215,9 +215,9 @@ enum rm_code feedback_solve(struct feedback_problem const *problem, struct feedb
     struct solve_work work = {.problem = problem};
     *basis = (struct feedback_basis){.rows = problem->rows};
     enum rm_code code = RM_OK;
-    bool made = allocate(&work);
+    bool made = allocate_solve_work(&work);
     if (made)
-        code = decompose(&work, error);
+        code = decompose_matrix(&work, error);
     if (made && code == RM_OK) {
         basis->modes = count_modes(&work);
         made = make_spectrum(&work, basis) &&
@@ -265,7 +265,7 @@ static void map_to_columns(struct feedback_basis const *to, uint32_t from_channe
 /* Least squares, of which LAPACK leaves the solution in the first rows of the right hand side. */
 static enum rm_code map_to_modes(struct feedback_basis const *to, uint32_t columns, uint32_t from_channels,
                                  double *outputs, double *map, struct rm_error *error) {
-    double *matrix = numbers((size_t)columns * to->channels);
+    double *matrix = allocate_solve_numbers((size_t)columns * to->channels);
     lapack_int info = LAPACK_WORK_MEMORY_ERROR;
     if (matrix != NULL) {
         copy_outputs(to, columns, matrix);
@@ -286,7 +286,7 @@ enum rm_code feedback_basis_map(struct feedback_basis const *to, struct feedback
                                 double *map, struct rm_error *error) {
     if (to->channels == 0 || from->channels == 0)
         return RM_OK;
-    double *outputs = numbers((size_t)columns * from->channels);
+    double *outputs = allocate_solve_numbers((size_t)columns * from->channels);
     enum rm_code code = RM_OK;
     if (outputs == NULL)
         return feedback_fail(error, RM_E_NO_SPACE, "no memory to map %u channels to %u", from->channels, to->channels);

@@ -70,7 +70,7 @@ static bool *copy_of(bool const *from, uint32_t count) {
 }
 
 /** An answer in any case: one without a solution says that there is none. */
-static struct feedback_answer *solve(struct feedback_solver const *solver) {
+static struct feedback_answer *solver_solve_request(struct feedback_solver const *solver) {
     struct feedback_requests const *requests = &solver->in_work;
     struct feedback_answer *answer = calloc(1, sizeof *answer);
     if (answer == NULL)
@@ -162,7 +162,7 @@ void feedback_solver_work(struct feedback_solver *solver) {
     copy_requests(&solver->in_work, &solver->question, solver->layout);
     /* Release: the question was read. */
     atomic_store_explicit(&solver->is_requested, false, memory_order_release);
-    struct feedback_answer *answer = solve(solver);
+    struct feedback_answer *answer = solver_solve_request(solver);
     if (answer != NULL && answer->solution != NULL)
         solver->last = answer;
     /* Release: the answer is whole. */

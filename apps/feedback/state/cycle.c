@@ -20,24 +20,26 @@ struct plane_sum {
     uint32_t count;
 };
 
-static void add(struct plane_sum *sum, double error) {
+static void plane_sum_add(struct plane_sum *sum, double error) {
     sum->squares += error * error;
     sum->worst = feedback_max(fabs(error), sum->worst);
     ++sum->count;
 }
 
-static double rms(struct plane_sum const *sum) { return sum->count > 0 ? sqrt(sum->squares / sum->count) : 0.0; }
+static double plane_sum_rms(struct plane_sum const *sum) {
+    return sum->count > 0 ? sqrt(sum->squares / sum->count) : 0.0;
+}
 
 struct feedback_orbit feedback_cycle_orbit(struct feedback_cycle const *cycle, char const *plane, bool const *is_used) {
     struct plane_sum x = {0}, y = {0};
     for (uint32_t row = 0; row < cycle->rows; ++row)
         if (is_used[row])
-            add(plane[row] == 'y' ? &y : &x, cycle->error[row] * UM);
-    return (struct feedback_orbit){rms(&x), rms(&y), x.worst, y.worst};
+            plane_sum_add(plane[row] == 'y' ? &y : &x, cycle->error[row] * UM);
+    return (struct feedback_orbit){plane_sum_rms(&x), plane_sum_rms(&y), x.worst, y.worst};
 }
 
-static void finish(struct feedback_cumulated *cumulated, struct feedback_cycle const *cycle, char const *plane,
-                   bool const *is_used) {
+static void cumulated_finish(struct feedback_cumulated *cumulated, struct feedback_cycle const *cycle,
+                             char const *plane, bool const *is_used) {
     struct plane_sum x = {0}, y = {0};
     for (uint32_t row = 0; row < cycle->rows; ++row) {
         struct plane_sum *sum = plane[row] == 'y' ? &y : &x;
@@ -59,5 +61,5 @@ void feedback_cumulate(struct feedback_cumulated *cumulated, struct feedback_cyc
         cumulated->squares[row] += error * error;
     }
     if (++cumulated->count >= cumulated->most)
-        finish(cumulated, cycle, plane, is_used);
+        cumulated_finish(cumulated, cycle, plane, is_used);
 }

@@ -37,7 +37,7 @@ void feedback_excite_ask(struct feedback_excite *excite, struct feedback_excite_
         one_line(excite);
 }
 
-static double sines(struct feedback_excite const *excite) {
+static double excite_sum_sines(struct feedback_excite const *excite) {
     double const time = (double)excite->cycle / excite->rate_hz;
     double sum = 0.0;
     for (uint32_t i = 0; i < excite->lines; ++i) {
@@ -47,20 +47,20 @@ static double sines(struct feedback_excite const *excite) {
     return sum;
 }
 
-static bool shift(struct feedback_excite *excite) {
+static bool excite_shift_register(struct feedback_excite *excite) {
     uint16_t const bit = (uint16_t)((excite->shift >> 14 ^ excite->shift >> 13) & 1);
     excite->shift = (uint16_t)((excite->shift << 1 | bit) & 0x7FFF);
     return bit != 0;
 }
 
-static double noise(struct feedback_excite *excite) {
-    return shift(excite) ? excite->request.amplitude : -excite->request.amplitude;
+static double excite_noise(struct feedback_excite *excite) {
+    return excite_shift_register(excite) ? excite->request.amplitude : -excite->request.amplitude;
 }
 
 void feedback_excite_skip(struct feedback_excite *excite, uint32_t cycles) {
     excite->cycle += cycles;
     for (uint32_t i = 0; excite->request.kind == FEEDBACK_PRBS && i < cycles; ++i)
-        shift(excite);
+        excite_shift_register(excite);
 }
 
 double feedback_excite_next(struct feedback_excite *excite) {
@@ -68,10 +68,10 @@ double feedback_excite_next(struct feedback_excite *excite) {
     switch (excite->request.kind) {
     case FEEDBACK_SINE:
     case FEEDBACK_MULTI_SINE:
-        value = sines(excite);
+        value = excite_sum_sines(excite);
         break;
     case FEEDBACK_PRBS:
-        value = noise(excite);
+        value = excite_noise(excite);
         break;
     case FEEDBACK_CONSTANT:
         value = excite->request.amplitude;

@@ -26,15 +26,15 @@ static double unit_in_nm(char const *unit) {
 }
 
 /** "bpm01/x1" of "bpm01/raw" and "x1"? */
-static bool is_row(char const *row, char const *input, char const *lane) {
+static bool is_row_of_lane(char const *row, char const *input, char const *lane) {
     char const *slash = strrchr(input, '/');
     size_t const instrument = slash != NULL ? (size_t)(slash - input) : strlen(input);
     return strncmp(row, input, instrument) == 0 && row[instrument] == '/' && strcmp(row + instrument + 1, lane) == 0;
 }
 
-static uint32_t row_of(struct feedback_matrix const *matrix, char const *input, char const *lane) {
+static uint32_t matrix_row_of(struct feedback_matrix const *matrix, char const *input, char const *lane) {
     uint32_t row = 0;
-    while (row < matrix->rows && !is_row(matrix->row_name[row], input, lane))
+    while (row < matrix->rows && !is_row_of_lane(matrix->row_name[row], input, lane))
         ++row;
     return row;
 }
@@ -72,7 +72,7 @@ static enum rm_code add_lane(struct input_search const *search, uint32_t i, uint
         input->gate_lane = (int32_t)at;
     if (is_sum(search->configuration, info->name))
         input->sum[input->sums++] = lane;
-    lane.what = row_of(matrix, name, info->name);
+    lane.what = matrix_row_of(matrix, name, info->name);
     if (lane.what == matrix->rows)
         return RM_OK;
     lane.to_unit = unit_in_nm(info->unit);
@@ -110,7 +110,7 @@ static enum rm_code find_others(struct input_search *search) {
 }
 
 /** Every row once. */
-static enum rm_code check_rows(struct input_search const *search) {
+static enum rm_code check_matrix_rows(struct input_search const *search) {
     struct feedback_matrix const *matrix = &search->configuration->matrix;
     for (uint32_t row = 0; row < matrix->rows; ++row) {
         uint32_t found = 0;
@@ -155,6 +155,6 @@ enum rm_code feedback_inputs_find(struct feedback_configuration const *configura
     if (code == RM_OK)
         code = find_others(&search);
     if (code == RM_OK)
-        code = check_rows(&search);
+        code = check_matrix_rows(&search);
     return code == RM_OK ? check_others(&search) : code;
 }

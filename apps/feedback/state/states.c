@@ -42,7 +42,8 @@ static enum feedback_state with_command(struct feedback_states *states, uint32_t
 }
 
 /** The question "why" is for what ended it, not for what a person did. */
-static void remember(struct feedback_states *states, enum feedback_state next, uint32_t loop, uint32_t missing) {
+static void states_remember_change(struct feedback_states *states, enum feedback_state next, uint32_t loop,
+                                   uint32_t missing) {
     bool const left = states->state == FEEDBACK_ON && next != FEEDBACK_ON;
     bool const refused = next == FEEDBACK_FAULT && states->state != FEEDBACK_FAULT;
     if (left || refused)
@@ -59,7 +60,7 @@ enum feedback_state feedback_states_next(struct feedback_states *states, struct 
         next = without_command(missing);
     else if (requests->loop == 1)
         next = with_command(states, missing);
-    remember(states, next, requests->loop, missing);
+    states_remember_change(states, next, requests->loop, missing);
     states->state = next;
     return next;
 }
