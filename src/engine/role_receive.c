@@ -24,44 +24,50 @@ static void role_receive_exclude(struct rm_instrument *instrument) {
     rm_fast_path_pause(&instrument->fast_path, true);
 }
 
+/** An instrument that comes to the role; NULL where it comes to another one. */
+static struct rm_instrument *instrument_of_role(struct rm_server *server, uint32_t role, uint32_t index) {
+    struct rm_config_instrument const *wanted = &server->config->instrument[index];
+    uint16_t queue;
+    return rm_server_role_of(server, wanted->port, wanted->source_ipv4, &queue) == role ? server->instrument[index]
+                                                                                        : NULL;
+}
+
 /** Readbacks of chains have the turns that we sent them: where any other instrument comes to the role, they are asked
  * nothing about the clock, nor shown to it. They take the general path, as all do that are not shown. */
 static void exclude_followers(struct rm_server *server, uint32_t role) {
-    uint32_t const count = server->config->instrument_count;
-    uint16_t queue;
+    struct rm_config const *const config = server->config;
     bool others = false;
-    for (uint32_t i = 0; i < count; ++i) {
-        struct rm_config_instrument const *wanted = &server->config->instrument[i];
-        others |= !wanted->follows && rm_server_role_of(server, wanted->port, wanted->source_ipv4, &queue) == role;
-    }
-    for (uint32_t i = 0; others && i < count; ++i) {
-        struct rm_config_instrument const *wanted = &server->config->instrument[i];
-        if (wanted->follows && rm_server_role_of(server, wanted->port, wanted->source_ipv4, &queue) == role)
-            role_receive_exclude(server->instrument[i]);
+    for (uint32_t i = 0; i < config->instrument_count; ++i)
+        others |= !config->instrument[i].follows && instrument_of_role(server, role, i) != NULL;
+    for (uint32_t i = 0; others && i < config->instrument_count; ++i) {
+        struct rm_instrument *const instrument = instrument_of_role(server, role, i);
+        if (instrument != NULL && config->instrument[i].follows)
+            role_receive_exclude(instrument);
     }
 }
 
 /** The instruments that come to a role, and which of them may vote. */
 static void collect_instruments(struct rm_server *server, uint32_t role, struct rm_receive *receive) {
+    uint64_t longest_lap = 0;
     exclude_followers(server, role);
     for (uint32_t i = 0; i < server->config->instrument_count; ++i) {
-        struct rm_config_instrument const *wanted = &server->config->instrument[i];
-        uint16_t queue;
-        if (rm_server_role_of(server, wanted->port, wanted->source_ipv4, &queue) != role)
+        struct rm_instrument *const instrument = instrument_of_role(server, role, i);
+        if (instrument == NULL)
             continue;
-        struct rm_instrument *instrument = server->instrument[i];
         receive->instrument[receive->instrument_count++] = instrument;
         if (instrument->counting.tells)
             receive->vote[receive->vote_count++] = &instrument->vote;
+        else if (instrument->counting.lap_turns > longest_lap)
+            longest_lap = instrument->counting.lap_turns;
     }
     if (receive->vote_count > 0)
         return;
-    for (uint32_t i = 0; i < receive->instrument_count; ++i)
-        if (receive->instrument[i]->counting.lap_turns > receive->anchor_lap_turns)
-            receive->anchor_lap_turns = receive->instrument[i]->counting.lap_turns;
-    for (uint32_t i = 0; i < receive->instrument_count; ++i)
-        if (receive->instrument[i]->counting.lap_turns == receive->anchor_lap_turns)
-            receive->vote[receive->vote_count++] = &receive->instrument[i]->vote;
+    receive->anchor_lap_turns = longest_lap;
+    for (uint32_t i = 0; i < server->config->instrument_count; ++i) {
+        struct rm_instrument *const instrument = instrument_of_role(server, role, i);
+        if (instrument != NULL && instrument->counting.lap_turns == longest_lap)
+            receive->vote[receive->vote_count++] = &instrument->vote;
+    }
 }
 
 /** The reassembly that a queue before this one has for the same port, or NULL. */
