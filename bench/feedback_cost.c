@@ -299,13 +299,13 @@ static void multiply_by_sgemv(struct bench *bench) {
 }
 
 /** As many modes as rows, or as outputs where there are fewer of those. */
-static uint32_t count_corrected_modes(struct bench const *bench) {
+static uint32_t mode_count_of(struct bench const *bench) {
     return bench->matrix_rows < bench->matrix_columns ? bench->matrix_rows : bench->matrix_columns;
 }
 
 /** Per mode: errors in the modes' space, the controllers, and its part of the next row in the outputs'. */
 static void work_between_cycles(struct bench *bench) {
-    uint32_t const rows = bench->matrix_rows, columns = bench->matrix_columns, channels = count_corrected_modes(bench);
+    uint32_t const rows = bench->matrix_rows, columns = bench->matrix_columns, channels = mode_count_of(bench);
     uint64_t const begin = feedback_cost_ticks_now();
     for (uint32_t row = 0; row < bench->rows; ++row)
         bench->error_double[row] = bench->error[row];

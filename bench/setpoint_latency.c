@@ -138,7 +138,7 @@ static rm_turn wait_for_turn(struct bench *bench, struct rm_clock_reading const 
 }
 
 /** One vector; ticks from its commit to its datagram, 0 when that came by itself. */
-static uint64_t lead_ticks(struct bench *bench) {
+static uint64_t vector_lead_ticks(struct bench *bench) {
     struct rm_clock_reading const clock = clock_now(bench);
     uint64_t begin;
     rm_turn const turn = wait_for_turn(bench, &clock, &begin);
@@ -193,14 +193,14 @@ int main(int argc, char **argv) {
     bench.grant_number = granted_number(&bench);
     double const tsc_hz = rm_tsc_hz_measure();
     for (int i = 0; i < SETTLE_VECTORS; ++i)
-        (void)lead_ticks(&bench);
+        (void)vector_lead_ticks(&bench);
     bench.vector = 0;
     uint64_t const begin = rm_tsc();
     while (bench.led < VECTORS_MAX) {
         double const passed = (double)(rm_tsc() - begin) / tsc_hz;
         if (passed >= (bench.led != 0 ? seconds : seconds + FIRST_SECONDS))
             break;
-        uint64_t const ticks = lead_ticks(&bench);
+        uint64_t const ticks = vector_lead_ticks(&bench);
         if (ticks != 0)
             bench.ns[bench.led++] = (double)ticks / tsc_hz * 1e9;
         else

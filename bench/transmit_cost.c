@@ -6,7 +6,7 @@
  *     ringmaster-transmit-cost count CHAINS SUPPLIES CYCLES      to no peer, for callgrind
  *
  * SUPPLIES are those of each chain. One application owns them all and sets every one anew in each cycle, within its
- * slew: the guard judges every value, every supply goes a step, every datagram differs from the last. `print_costs` prints a
+ * slew: the guard judges every value, every supply goes a step, every datagram differs from the last. `cost` prints a
  * JSON object: per vector and per cycle of all supplies, at rest and on their way, and per datagram.
  */
 #include <signal.h>
@@ -152,7 +152,7 @@ static double time_act(struct bench *bench, void (*act)(struct bench *), double 
     return (double)(rm_tsc() - begin) / tsc_hz * 1e9;
 }
 
-static int print_costs(struct bench *bench) {
+static int transmit_cost_report(struct bench *bench) {
     static double vector[SERIES], moving[SERIES], resting[SERIES], fill[SERIES];
     double const tsc_hz = rm_tsc_hz_measure();
     for (int i = -WARM; i < SERIES; ++i) {
@@ -216,7 +216,7 @@ int main(int argc, char **argv) {
         prepare_guard(&bench);
         prepare_frames(&bench);
         if (strcmp(what, "cost") == 0 && argc == 4)
-            return print_costs(&bench);
+            return transmit_cost_report(&bench);
         if (strcmp(what, "count") == 0 && argc == 5)
             return flood_socket(&bench, NULL, strtoull(argv[4], NULL, 10));
         if (strcmp(what, "flood") == 0 && argc == 6) {

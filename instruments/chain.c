@@ -53,7 +53,7 @@ static void chain_obey_datagram(struct rm_chain *chain, struct rm_setpoint_datag
 }
 
 /** What the supplies say, all of them: their currents, and their bits. */
-static void chain_check_silence(struct rm_chain *chain, double time, uint32_t bits[RM_CHAIN_ID_PARTS]) {
+static void chain_read_supplies(struct rm_chain *chain, double time, uint32_t bits[RM_CHAIN_ID_PARTS]) {
     uint64_t tripped = 0, saturated = 0;
     for (uint32_t s = 0; s < chain->config->supply_count; ++s) {
         struct rm_supply_reading const reading = rm_supply_read(&chain->supply[s], time);
@@ -112,7 +112,7 @@ bool rm_chain_take(struct rm_chain *chain, uint8_t const *payload, uint32_t leng
         chain_obey_datagram(chain, &datagram, time);
     else
         rm_counter_add(chain->counters, RM_SUPPLY_QUERIES, 1);
-    chain_check_silence(chain, time, bits);
+    chain_read_supplies(chain, time, bits);
     if (chain->faults.answers && rm_chain_faults_lose(&chain->faults, datagram.sequence, &id, chain->counters))
         return false;
     write_answer(chain, datagram.turn, id, bits, answer);

@@ -48,7 +48,7 @@ static void counter_fault_strike(struct rm_counter_faults *faults, struct counte
 }
 
 /** The error by a jump that lasts, and one datagram less of it. */
-static uint64_t counter_after_jump(struct counter_fault *one) {
+static uint64_t take_counter_jump(struct counter_fault *one) {
     if (one->datagrams == 0)
         return 0;
     if (one->datagrams != UINT64_MAX)
@@ -61,7 +61,7 @@ uint64_t rm_counter_faults_error(struct rm_counter_faults *faults, rm_turn turn)
     for (uint32_t f = 0; f < faults->count; ++f) {
         if (rm_fault_strikes(&faults->fault[f].armed, turn))
             counter_fault_strike(faults, &faults->fault[f], turn);
-        error += counter_after_jump(&faults->fault[f]);
+        error += take_counter_jump(&faults->fault[f]);
     }
     return error - faults->reset_turns;
 }

@@ -156,7 +156,7 @@ static double draw_magnet_move(struct rm_machine *machine, uint32_t column) {
 }
 
 /** Brings `next` up to `known` columns. */
-static void know_disturbances(struct rm_machine *machine, uint32_t known) {
+static void ground_draw_columns(struct rm_machine *machine, uint32_t known) {
     struct rm_machine_ground *ground = &machine->ground;
     if (known <= ground->known)
         return;
@@ -176,7 +176,7 @@ static void turn_knots(float *knot[3]) {
 
 static void next_knot(struct rm_machine *machine) {
     struct rm_machine_ground *ground = &machine->ground;
-    know_disturbances(machine, ground->column);
+    ground_draw_columns(machine, ground->column);
     turn_knots(ground->orbit);
     turn_knots(ground->place);
     for (uint32_t r = 0; r < machine->active->ground.padded; ++r)
@@ -199,7 +199,7 @@ void rm_machine_move_ground(struct rm_machine *machine, double time) {
     while (knots >= (double)(ground->knot + 1))
         next_knot(machine);
     double const share = share_of(machine, time);
-    know_disturbances(machine, share < 1 ? (uint32_t)ceil(share * ground->column) : ground->column);
+    ground_draw_columns(machine, share < 1 ? (uint32_t)ceil(share * ground->column) : ground->column);
     for (uint32_t c = 0; c < ground->column; ++c)
         machine->now[machine->ground_column + c] =
             (double)ground->place[0][c] + share * ((double)ground->place[1][c] - (double)ground->place[0][c]);

@@ -243,7 +243,7 @@ static enum rm_code add_steppers(struct rm_machine *machine, struct rm_error *er
 }
 
 /** The element nearest to `at` that takes a kick: an insertion device's ends are in no lattice. */
-static uint32_t nearest_monitor(struct rm_lattice const *lattice, uint32_t at) {
+static uint32_t nearest_kicked_element(struct rm_lattice const *lattice, uint32_t at) {
     uint32_t const count = rm_lattice_count(lattice);
     for (uint32_t away = 0; away < count; ++away) {
         if (at + away < count && takes_kick(rm_lattice_element(lattice, at + away)))
@@ -264,7 +264,7 @@ static enum rm_code add_insertion(struct rm_machine *machine, struct rm_error *e
     if (rm_lattice_find(machine->lattice, name, RM_ELEMENT_KINDS, &at, 1) == 0)
         return rm_fail(error, RM_E_CONFIG, "machine.disturbances.insertion.at: %s has no element \"%s\"",
                        machine->config->lattice, name);
-    uint32_t const element = nearest_monitor(machine->lattice, at);
+    uint32_t const element = nearest_kicked_element(machine->lattice, at);
     if (element == rm_lattice_count(machine->lattice))
         return rm_fail(error, RM_E_CONFIG, "%s has no element that takes a kick", machine->config->lattice);
     add_term(machine, element, RM_HORIZONTAL, 1);
@@ -273,7 +273,7 @@ static enum rm_code add_insertion(struct rm_machine *machine, struct rm_error *e
 }
 
 static void add_topup(struct rm_machine *machine) {
-    uint32_t const element = nearest_monitor(machine->lattice, 0);
+    uint32_t const element = nearest_kicked_element(machine->lattice, 0);
     machine->topup_column = machine->column_count;
     begin_column(machine);
     if (element != rm_lattice_count(machine->lattice))

@@ -254,7 +254,7 @@ static void publish_behind(struct sender *sender, uint64_t behind) {
 }
 
 /** In lock-step: what the ring is behind by beyond its maximum lag is time that has stood. */
-static void sender_stand_until(struct sender *sender, uint64_t next) {
+static void sender_note_standing(struct sender *sender, uint64_t next) {
     uint64_t const latest = rm_pace_tsc(&sender->pace, next) + sender->max_lag_ticks;
     uint64_t const now = pace_now(sender);
     if (in_lock_step(sender) && sender->max_lag_ticks != 0 && now > latest)
@@ -290,7 +290,7 @@ static enum rm_code sender_run(struct sender *sender, struct rm_error *error) {
         uint64_t next = rm_schedule_next(&sender->schedule);
         if (next >= turns)
             next = turns - 1;
-        sender_stand_until(sender, next);
+        sender_note_standing(sender, next);
         uint64_t due = rm_pace_due(&sender->pace, pace_now(sender));
         if (due > turns)
             due = turns;

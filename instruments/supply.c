@@ -133,7 +133,7 @@ void rm_supply_advance(struct rm_supply *supply, double time) {
 }
 
 /** Leaves all setpoints that are under way. */
-static void supply_leave_target(struct rm_supply *supply, double time) {
+static void supply_drop_setpoints(struct rm_supply *supply, double time) {
     rm_supply_advance(supply, time);
     supply->count = 0;
     supply->saturated = false;
@@ -142,14 +142,14 @@ static void supply_leave_target(struct rm_supply *supply, double time) {
 void rm_supply_go_safe(struct rm_supply *supply, double time) {
     if (supply->off)
         return;
-    supply_leave_target(supply, time);
+    supply_drop_setpoints(supply, time);
     supply->safe = true;
     supply_go_to(supply, time, supply_clamp(supply->config->safe, supply->low, supply->high),
                  supply->config->safe_slew);
 }
 
 void rm_supply_trip(struct rm_supply *supply, double time) {
-    supply_leave_target(supply, time);
+    supply_drop_setpoints(supply, time);
     supply->off = true;
     supply->safe = false;
     supply_go_to(supply, time, 0, supply->config->slew);

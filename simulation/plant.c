@@ -44,7 +44,7 @@ enum rm_code rm_plant_send(struct rm_plant *plant, double time, uint32_t chain, 
     return RM_OK;
 }
 
-static void plant_deliver_setpoints(struct rm_plant *plant) {
+static void plant_deliver_transfer(struct rm_plant *plant) {
     struct rm_plant_transfer const *transfer = &plant->transfer[plant->first_transfer];
     struct rm_chain_answer answer;
     if (rm_chain_take(&plant->chains.chain[transfer->chain], transfer->payload, transfer->length, transfer->time,
@@ -58,7 +58,7 @@ static void plant_deliver_setpoints(struct rm_plant *plant) {
 /** Delivers what arrives until `time`. */
 static void deliver_until(struct rm_plant *plant, double time) {
     while (plant->transfers > 0 && plant->transfer[plant->first_transfer].time <= time)
-        plant_deliver_setpoints(plant);
+        plant_deliver_transfer(plant);
     if (plant->chains.chain != NULL)
         rm_chains_tick(&plant->chains, time);
 }
@@ -147,7 +147,7 @@ void rm_plant_close(struct rm_plant *plant) {
 /* ── time ── */
 
 /** A look of the machine's background, where it is due. */
-static enum rm_code plant_look_at_beam(struct rm_plant *plant, double time, struct rm_error *error) {
+static enum rm_code plant_refresh_machine(struct rm_plant *plant, double time, struct rm_error *error) {
     if (plant->refresh_s <= 0 || time - plant->refreshed < plant->refresh_s)
         return RM_OK;
     plant->refreshed = time;
@@ -161,7 +161,7 @@ enum rm_code rm_plant_advance(struct rm_plant *plant, double time, struct rm_err
     while (plant->lanes.machine != NULL && code == RM_OK && (double)plant->lanes.due <= time * rate + ROUNDING_TURNS) {
         uint64_t const turn = plant->lanes.due;
         rm_machine_lanes_advance(&plant->lanes, turn);
-        code = plant_look_at_beam(plant, (double)turn / rate, error);
+        code = plant_refresh_machine(plant, (double)turn / rate, error);
     }
     deliver_until(plant, time);
     plant->time = time;

@@ -123,7 +123,7 @@ static void misalign_set_translation(struct rotation_matrix const *r, double dis
 }
 
 /** Solves m t = t in place, by elimination with pivots; m is lost. These matrices are near the identity. */
-static void misalign_solve_shift(double m[36], double t[6]) {
+static void misalign_solve(double m[36], double t[6]) {
     for (unsigned k = 0; k < 6; ++k) {
         unsigned pivot = k;
         for (unsigned i = k + 1; i < 6; ++i)
@@ -172,7 +172,7 @@ static struct misalignment misalignment_of(struct rm_element const *element, str
     misalign_set_translation(&entrance, in, &entrance, origin, result.t1);
     double lost[36];
     memcpy(lost, result.r1, sizeof lost);
-    misalign_solve_shift(lost, result.t1); /* t1 is added before r1 turns */
+    misalign_solve(lost, result.t1); /* t1 is added before r1 turns */
     struct rotation_matrix const unturned = rotation_back(&entrance), straight = rotation_back(&bend);
     struct rotation_matrix const first = rotation_product(&straight, &unturned),
                                  leaving = rotation_product(&first, &bend); /* eq. (32) */

@@ -89,8 +89,8 @@ static enum rm_step_result feedback_step(struct rm_application_setup const *setu
 
 /* Preparing the next cycle */
 
-static void feedback_soften_handover(struct feedback *feedback, struct rm_application_setup const *setup,
-                                     struct rm_step const *given) {
+static void feedback_soften_start(struct feedback *feedback, struct rm_application_setup const *setup,
+                                  struct rm_step const *given) {
     double const gain = feedback_setting_of(setup, given, FEEDBACK_GAIN);
     double const start_s = feedback->configuration.soft_start_s;
     double const most = start_s > 0.0 ? feedback->passed * gain / (start_s * feedback->rate_hz) : gain;
@@ -125,7 +125,7 @@ static void after_on(struct feedback *feedback, struct rm_application_setup cons
     if (is_shadow)
         map_other(feedback);
     feedback_loop_learn(loop, is_shadow && feedback->configuration.shadow_inputs > 0 ? feedback->of_other : NULL);
-    feedback_soften_handover(feedback, setup, given);
+    feedback_soften_start(feedback, setup, given);
     if (feedback_is_on(feedback_setting_of(setup, given, FEEDBACK_UNLOAD)))
         feedback_loop_unload(loop);
     control_rf(feedback, setup, given);
@@ -194,7 +194,7 @@ static void note_cause(struct feedback *feedback, struct rm_step const *given) {
 }
 
 /** What the cycle's errors say; of a few rows alone they say nothing. */
-static void feedback_look_at_beam(struct feedback *feedback) {
+static void feedback_look_at_errors(struct feedback *feedback) {
     if (feedback->is_partial)
         return;
     feedback->orbit = feedback_cycle_orbit(&feedback->cycle, feedback->loop.plane, feedback->row_used);
@@ -210,7 +210,7 @@ static void feedback_prepare(struct rm_application_setup const *setup, void *sta
     struct feedback_loop *loop = &feedback->loop;
     bool const is_shadow = feedback_is_on(feedback_setting_of(setup, given, FEEDBACK_SHADOW));
     double const *row_mask = given->setting + setup->setting_at[FEEDBACK_BPM_MASK];
-    feedback_look_at_beam(feedback);
+    feedback_look_at_errors(feedback);
     if (feedback->states.state == FEEDBACK_ON)
         after_on(feedback, setup, given, is_shadow);
     bool const goes_on = is_held(feedback);
@@ -237,7 +237,7 @@ static void feedback_prepare(struct rm_application_setup const *setup, void *sta
     memset(feedback->has_come, 0, setup->input_count);
 }
 
-static void feedback_work_between(struct rm_application_setup const *setup) {
+static void feedback_work(struct rm_application_setup const *setup) {
     struct feedback *feedback = setup->memory;
     feedback_solver_work(&feedback->solver);
 }
@@ -267,5 +267,5 @@ struct rm_application_code const ringmaster_application = {
     .first = feedback_first,
     .arrive = feedback_rows_arrive,
     .prepare = feedback_prepare,
-    .work = feedback_work_between,
+    .work = feedback_work,
 };

@@ -138,7 +138,7 @@ static void look_later(struct reflector *self, uint64_t now) {
 }
 
 /** Now and then: an interface that is gone is an error, a peer that is not there is not. */
-static enum rm_code reflector_look(struct reflector *self, uint64_t now, struct rm_error *error) {
+static enum rm_code reflector_check_link(struct reflector *self, uint64_t now, struct rm_error *error) {
     if (now < self->look_at)
         return RM_OK;
     look_later(self, now);
@@ -180,7 +180,7 @@ static enum rm_code reflector_run(struct reflector *self, struct rm_error *error
         else
             rm_poll_times_loop(&self->polling, now, busy);
         if (!busy)
-            code = reflector_look(self, now, error);
+            code = reflector_check_link(self, now, error);
     }
     self->cpu_s += rm_thread_seconds();
     self->given_up += rm_hold_count(&self->hold);

@@ -106,7 +106,7 @@ static enum rm_code keep_schedule(struct rm_trip *trip, uint64_t now, struct rm_
 }
 
 /** A silent link may have lost its interface, which is an error; a peer that is silent is lost probes. */
-static enum rm_code trip_look(struct rm_trip *trip, uint64_t now, struct rm_error *error) {
+static enum rm_code trip_check_link(struct rm_trip *trip, uint64_t now, struct rm_error *error) {
     if (now < trip->look_at)
         return RM_OK;
     trip->look_at = now + trip_ticks_of(trip, SILENT_S);
@@ -123,7 +123,7 @@ enum rm_code rm_trip_fly(struct rm_trip *trip, struct rm_error *error) {
         uint64_t const now = rm_tsc();
         code = keep_schedule(trip, now, error);
         if (code == RM_OK)
-            code = trip_look(trip, now, error);
+            code = trip_check_link(trip, now, error);
         if (probes->next < probes->count)
             (void)trip_receive(trip, rm_probes_due(probes, probes->next));
     }

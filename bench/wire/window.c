@@ -43,7 +43,7 @@ static bool window_is_quiet(struct rm_window const *window, uint64_t now) {
     return window_has_passed(window, window->last_tsc, now, RM_WINDOW_QUIET_S);
 }
 
-static void window_count_cycles(struct rm_window *window, bool stop, uint64_t now) {
+static void window_update_counting(struct rm_window *window, bool stop, uint64_t now) {
     double const seconds = window->plan.rate_hz > 0 ? 1.5 * window->plan.seconds + 1 : window->plan.seconds;
     bool const time_is_over =
         window_has_passed(window, window->counting_tsc, now, seconds) && !window_is_quiet(window, now);
@@ -71,7 +71,7 @@ bool rm_window_look(struct rm_window *window, struct rm_window_news const *news,
     if (window->state == RM_WINDOW_WARMING)
         window_warm_up(window, tsc);
     if (window->state == RM_WINDOW_COUNTING)
-        window_count_cycles(window, news->stop, tsc);
+        window_update_counting(window, news->stop, tsc);
     window->idle =
         window->state < RM_WINDOW_DRAINING && window_has_passed(window, window->last_tsc, tsc, window->plan.idle_s);
     if (window_is_finished(window, news, tsc))

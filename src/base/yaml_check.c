@@ -31,7 +31,7 @@ __attribute__((format(printf, 3, 4))) static enum rm_code yaml_refuse(struct yam
 }
 
 /* "did you mean "name"? " or nothing. */
-static void guess_yaml_key(struct rm_nearest const *nearest, char *text, size_t size) {
+static void suggest_yaml_key(struct rm_nearest const *nearest, char *text, size_t size) {
     if (nearest->name == NULL)
         text[0] = '\0';
     else
@@ -45,7 +45,7 @@ static void guess_enum(cyaml_schema_value_t const *schema, yaml_node_t const *no
     struct rm_nearest nearest = {.wanted = (char const *)node->data.scalar.value};
     for (uint32_t i = 0; i < schema->enumeration.count; i++)
         rm_nearest_offer(&nearest, schema->enumeration.strings[i].str);
-    guess_yaml_key(&nearest, text, size);
+    suggest_yaml_key(&nearest, text, size);
 }
 
 static enum rm_code refuse_value(struct yaml_place *place, cyaml_schema_value_t const *schema,
@@ -69,7 +69,7 @@ static enum rm_code refuse_key(struct yaml_place *place, cyaml_schema_value_t co
         struct rm_nearest nearest = {.wanted = (char const *)key->data.scalar.value};
         for (cyaml_schema_field_t const *field = schema->mapping.fields; field->key != NULL; field++)
             rm_nearest_offer(&nearest, field->key);
-        guess_yaml_key(&nearest, meant, sizeof meant);
+        suggest_yaml_key(&nearest, meant, sizeof meant);
     }
     return yaml_refuse(place, key->start_mark, "unknown key %s, expected one of: %s%s", rm_yaml_quote(key, quoted),
                        rm_yaml_keys(schema, keys), meant);

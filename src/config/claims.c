@@ -35,9 +35,8 @@ __attribute__((format(printf, 5, 6))) static enum rm_code fail_claim(struct rm_c
                                 "%s", text);
 }
 
-static enum rm_code claim_instrument(struct rm_config_file const *file, struct rm_config const *config,
-                                     struct claims *claims, uint32_t port, uint32_t instrument,
-                                     struct rm_error *error) {
+static enum rm_code claim_udp_port(struct rm_config_file const *file, struct rm_config const *config,
+                                   struct claims *claims, uint32_t port, uint32_t instrument, struct rm_error *error) {
     uint32_t const format = config->instrument[instrument].format;
     uint16_t const udp_port = rm_config_udp_port(config, port, format);
     struct rm_config_port const *const on = &config->port[port];
@@ -61,7 +60,7 @@ static enum rm_code claim_instrument(struct rm_config_file const *file, struct r
     return RM_OK;
 }
 
-static void take_claimed_port(struct claims const *claims, struct rm_port_config *port) {
+static void copy_claims_to_port(struct claims const *claims, struct rm_port_config *port) {
     port->claim_count = claims->count;
     for (uint32_t i = 0; i < claims->count; i++)
         port->claim[i] = claims->udp_port[i];
@@ -72,13 +71,13 @@ enum rm_code rm_config_resolve_claims(struct rm_config_file const *file, struct 
     struct claims claims[RM_CONFIG_PORTS_MAX] = {0};
     for (uint32_t i = 0; i < config->instrument_count; i++) {
         struct rm_config_instrument const *const instrument = &config->instrument[i];
-        enum rm_code code = claim_instrument(file, config, &claims[instrument->port], instrument->port, i, error);
+        enum rm_code code = claim_udp_port(file, config, &claims[instrument->port], instrument->port, i, error);
         if (code == RM_OK && instrument->mirror.present)
-            code = claim_instrument(file, config, &claims[instrument->mirror.port], instrument->mirror.port, i, error);
+            code = claim_udp_port(file, config, &claims[instrument->mirror.port], instrument->mirror.port, i, error);
         if (code != RM_OK)
             return code;
     }
     for (uint32_t i = 0; i < config->port_count; i++)
-        take_claimed_port(&claims[i], &config->port[i].port);
+        copy_claims_to_port(&claims[i], &config->port[i].port);
     return RM_OK;
 }

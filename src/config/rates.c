@@ -41,7 +41,7 @@ static uint32_t find_rate(struct rm_config const *config, char const *name) {
 }
 
 /* " (did you mean "fast"?)" or "". */
-static char const *guess_rate_name(struct rm_nearest const *nearest, char *text, size_t size) {
+static char const *suggest_rate_name(struct rm_nearest const *nearest, char *text, size_t size) {
     if (nearest->name == NULL)
         return "";
     snprintf(text, size, " (did you mean \"%s\"?)", nearest->name);
@@ -77,7 +77,7 @@ static enum rm_code resolve_from(struct rm_config *config, struct rm_error *erro
         rm_nearest_offer(&nearest, config->rate[i].name);
     return rm_config_fail_entry(config, error, "rates", index, "from",
                                 "found \"%s\", expected \"turn\" or the name of a rate before this one%s", from,
-                                guess_rate_name(&nearest, text, sizeof text));
+                                suggest_rate_name(&nearest, text, sizeof text));
 }
 
 static enum rm_code check_filter(struct rm_config const *config, struct rm_error *error, uint32_t index,
@@ -90,7 +90,7 @@ static enum rm_code check_filter(struct rm_config const *config, struct rm_error
     rm_nearest_offer(&nearest, "sharp");
     return rm_config_fail_entry(config, error, "rates", index, "filter",
                                 "found \"%s\", expected one of: low_latency, sharp%s", filter,
-                                guess_rate_name(&nearest, text, sizeof text));
+                                suggest_rate_name(&nearest, text, sizeof text));
 }
 
 /* "2, 3, 4, …": the decimations that a filter is designed for. */

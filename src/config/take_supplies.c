@@ -57,7 +57,7 @@ static enum rm_code fail_nothing(struct taking_supplies const *taking) {
     return fail_taken_supply(taking, problem);
 }
 
-static enum rm_code take_supply_numbers(struct taking_supplies const *taking) {
+static enum rm_code take_matching_supplies(struct taking_supplies const *taking) {
     struct rm_config *const config = taking->config;
     struct rm_config_application *const application = &config->application[taking->application];
     bool nothing = true;
@@ -82,7 +82,7 @@ enum rm_code rm_config_take_supplies(struct rm_config *config, uint32_t applicat
         return rm_fail(error, RM_E_NO_SPACE, "%s: no memory to hold it", config->source_path);
     enum rm_code code = RM_OK;
     for (uint32_t i = 0; i < file->supplies_count && code == RM_OK; i++)
-        code =
-            take_supply_numbers(&(struct taking_supplies){config, application, written, i, file->supplies[i], error});
+        code = take_matching_supplies(
+            &(struct taking_supplies){config, application, written, i, file->supplies[i], error});
     return code;
 }

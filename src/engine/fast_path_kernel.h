@@ -53,8 +53,8 @@ RM_FAST_PATH_TARGET static inline enum format_mix mix_of(struct rm_receive_queue
     return queue->format->layout == NULL ? NATIVE : DESCRIBED;
 }
 
-/** The layout of a frame that has its headers: by its UDP port, unless the queue has one format alone; then `fast_path_take`
- * compares the port. False when there is none. */
+/** The layout of a frame that has its headers: by its UDP port, unless the queue has one format alone; then
+ * `fast_path_take` compares the port. False when there is none. */
 RM_FAST_PATH_TARGET static inline bool find_layout(struct rm_receive_queue const *queue, uint8_t const *frame,
                                                    enum format_mix mix, struct rm_layout const **layout) {
     struct rm_receive_format const *const format =

@@ -7,7 +7,7 @@ enum {
 };
 
 /** A round is over: the wait that it should have had. */
-static uint64_t adjusted_sleep_ns(struct rm_polling const *polling) {
+static uint64_t polling_adjusted_wait(struct rm_polling const *polling) {
     uint64_t const wanted = (uint64_t)polling->target_packets * polling->polls;
     uint64_t wait = polling->wait_ticks;
     if (polling->packets > wanted) {
@@ -28,7 +28,7 @@ uint64_t rm_polling_next(struct rm_polling *polling, uint32_t packets) {
         polling->wait_ticks = 0;
         polling->polls = polling->packets = 0;
     } else if (polling->polls == RM_POLLING_ROUND) {
-        polling->wait_ticks = adjusted_sleep_ns(polling);
+        polling->wait_ticks = polling_adjusted_wait(polling);
         polling->polls = polling->packets = 0;
     }
     return polling->wait_ticks;

@@ -262,7 +262,7 @@ static uint32_t send_due(struct rm_transmit *transmit, uint64_t tsc) {
 /** One small piece of work that can wait, so that the leader's vector is looked for soon again. A command of the
  * operator is taken here too: the next cycle may be far away, where the clock was stepped back or the ring stands
  * still. */
-static void transmit_idle_cycle(struct rm_transmit *transmit) {
+static void transmit_work_while_idle(struct rm_transmit *transmit) {
     transmit->heard = transmit->heard + 1 < transmit->application_count ? transmit->heard + 1 : 0;
     if (transmit->heard == 0)
         rm_transmit_take_put(transmit);
@@ -282,7 +282,7 @@ static uint32_t send_with_leader(struct rm_transmit *transmit, uint64_t tsc) {
     uint64_t const alone = (uint64_t)(ALONE_SECONDS * transmit->setup.tsc_hz);
     transmit->looks = tsc - transmit->sent_tsc <= alone ? 0 : transmit->looks + 1;
     if (transmit->looks <= ALONE_LOOKS) {
-        transmit_idle_cycle(transmit);
+        transmit_work_while_idle(transmit);
         return 0;
     }
     (void)rm_transmit_look_at_clock(transmit, tsc);
@@ -310,7 +310,7 @@ uint32_t rm_transmit_duty(void *role, uint64_t tsc) {
     if (allowed && tsc >= transmit->due_tsc && !transmit->setup.config->simulated_time)
         return send_due(transmit, tsc);
     if (!transmit->sending) {
-        transmit_idle_cycle(transmit);
+        transmit_work_while_idle(transmit);
         return 0;
     }
     uint32_t const sent = rm_transmit_send(transmit);

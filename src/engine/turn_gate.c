@@ -173,8 +173,8 @@ static bool is_early(struct rm_turn_gate const *gate, struct rm_gate_vote *vote,
            onward <= OUTAGE_SECONDS * gate->config.turn_rate_hz;
 }
 
-static struct speakers turn_gate_hear_votes(struct rm_turn_gate const *gate, uint64_t tsc,
-                                            struct rm_gate_vote *const *votes, uint32_t count) {
+static struct speakers turn_gate_count_speakers(struct rm_turn_gate const *gate, uint64_t tsc,
+                                                struct rm_gate_vote *const *votes, uint32_t count) {
     struct speakers speakers = {0};
     for (uint32_t i = 0; i < count; ++i)
         speakers.live += rm_gate_vote_sends(gate, votes[i], tsc);
@@ -207,7 +207,7 @@ enum rm_gate_outcome rm_turn_gate_early(struct rm_turn_gate *gate, uint64_t tsc,
     double const longest_ticks = (double)gate->config.ahead_turns * gate->clock.nominal_ticks_per_turn;
     if (gate->early_tsc == 0 || (double)(tsc - gate->early_tsc) > longest_ticks)
         gate->early_tsc = tsc;
-    struct speakers const speakers = turn_gate_hear_votes(gate, tsc, votes, count);
+    struct speakers const speakers = turn_gate_count_speakers(gate, tsc, votes, count);
     uint32_t const fewest = speakers.live < FEWEST_SPEAKERS ? speakers.live : FEWEST_SPEAKERS;
     if (speakers.early == 0 || speakers.count < fewest)
         return RM_GATE_REFUSED;

@@ -25,7 +25,7 @@ struct crossing_search {
 };
 
 /** Looks at `v`: the bracket becomes smaller. Returns by how much the polynomial is above `other` there. */
-static double conversion_search_value(struct crossing_search *search, double v) {
+static double conversion_search_narrow(struct crossing_search *search, double v) {
     double const above = conversion_polynomial(search->c, v) - search->other;
     if (fabs(above) < search->miss) {
         search->best = v;
@@ -56,7 +56,7 @@ static double conversion_solve(double const c[4], double low, double high, doubl
     double v = low + (high - low) / 2.0;
     for (int steps = 0; steps < STEPS_MAX && search.miss > 0.0; ++steps) {
         double const before = search.high - search.low;
-        double const above = conversion_search_value(&search, v);
+        double const above = conversion_search_narrow(&search, v);
         v = conversion_search_next(&search, v, above, search.high - search.low > before / 2.0 && steps % 2 == 1);
         if (v <= search.low || v >= search.high)
             break; // two neighbours: there is no double between them

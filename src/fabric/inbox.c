@@ -108,8 +108,8 @@ static bool has_place(struct rm_inbox const *inbox, bool ephemeral, uid_t uid) {
 
 /** Maps one that is new here. The place is that of the user whose file it was when it was looked at: one that was
  * exchanged since is for the next look. */
-static void inbox_meet_requester(struct rm_inbox *inbox, char const *directory, char const *name, bool ephemeral,
-                                 uid_t uid) {
+static void inbox_map_requester(struct rm_inbox *inbox, char const *directory, char const *name, bool ephemeral,
+                                uid_t uid) {
     if (!has_place(inbox, ephemeral, uid))
         return;
     struct requester *requester = &inbox->requester[inbox->count];
@@ -138,7 +138,7 @@ static void look_at(struct rm_inbox *inbox, char const *directory, char const *n
     if (requester != NULL && status.st_ino == requester->mapped.inode && status.st_dev == requester->mapped.device)
         requester->seen = true;
     else
-        inbox_meet_requester(inbox, directory, name, ephemeral, status.st_uid);
+        inbox_map_requester(inbox, directory, name, ephemeral, status.st_uid);
 }
 
 /** Owners that stay: applications, virtual rings. */

@@ -78,7 +78,7 @@ static enum rm_code check_alive(struct rm_workspace *workspace, char const *name
     char const *const owner = target->holder->owner;
     if (!rm_segment_lock_held(rm_workspace_directory(workspace), owner))
         return rm_fail(error, RM_E_DEAD, "%s: its owner, %s, has ended; start it again", name, owner);
-    /* Acquire: pairs with the release of adopt() and rm_segment_remove (segment_file.c). */
+    /* Acquire: pairs with the release of adopt_segment() and rm_segment_remove (segment_file.c). */
     if (atomic_load_explicit(&target->holder->header->state, memory_order_acquire) == RM_SEGMENT_REPLACED)
         return rm_fail(error, RM_E_DEAD, "%s: its owner, %s, began anew with other objects; attach again", name, owner);
     return RM_OK;

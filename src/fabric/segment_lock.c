@@ -51,7 +51,7 @@ static bool still_there(char const *path, int file) {
            there.st_dev == open_one.st_dev;
 }
 
-static enum rm_code segment_lock_is_busy(char const *directory, char const *owner, int file, struct rm_error *error) {
+static enum rm_code fail_busy_segment(char const *directory, char const *owner, int file, struct rm_error *error) {
     return rm_fail(error, RM_E_BUSY,
                    "%s: process %ld owns \"%s\" of this workspace and is alive; stop it, or choose another "
                    "workspace name",
@@ -70,7 +70,7 @@ enum rm_code rm_segment_lock_take(char const *directory, char const *owner, int 
             int const reason = errno;
             enum rm_code const code =
                 reason == EAGAIN || reason == EACCES
-                    ? segment_lock_is_busy(directory, owner, opened, error)
+                    ? fail_busy_segment(directory, owner, opened, error)
                     : rm_fail(error, RM_E_SYSTEM, "%s: cannot be locked: %s", path, strerror(reason));
             close(opened);
             return code;

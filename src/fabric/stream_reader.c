@@ -57,7 +57,8 @@ enum rm_read rm_stream_read(struct rm_stream_view const *view, rm_turn turn, str
     word[0] = atomic_load_explicit(&slot->word[0], memory_order_acquire);
     for (int i = 1; i < 8; ++i)
         word[i] = stream_reader_load_word(&slot->word[i]);
-    /* Pairs with the release fences of rm_stream_writer_publish, rm_stream_writer_restart and invalidate(). */
+    /* Pairs with the release fences of rm_stream_writer_publish, rm_stream_writer_restart and
+     * stream_slot_invalidate(). */
     atomic_thread_fence(memory_order_acquire);
     bool const same_turn = stream_reader_load_word(&slot->word[0]) == word[0];
     /* Acquire, and before the epoch: pairs with rm_stream_writer_publish, so that a head of a later turn-counter epoch,

@@ -92,7 +92,7 @@ char const *rm_workspace_cut(struct rm_workspace const *workspace) {
 }
 
 bool rm_workspace_alive(struct rm_workspace const *workspace) {
-    /* Acquire: pairs with the release of the owner that replaced the segment (adopt() in segment_file.c). */
+    /* Acquire: pairs with the release of the owner that replaced the segment (adopt_segment() in segment_file.c). */
     uint32_t const state = atomic_load_explicit(&workspace->segment[0].header->state, memory_order_acquire);
     return state != RM_SEGMENT_REPLACED && rm_segment_whole(workspace->segment[0].header) &&
            rm_segment_lock_held(workspace->path, SERVER);

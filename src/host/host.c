@@ -61,7 +61,7 @@ static bool stands_somewhere(struct rm_host const *host) {
 
 /** The next command is written right where its vector lies: what is written there in time need not be copied after the
  * last input, and the lines of the vector are in this core's cache already, which its reader had. */
-static void host_expect_inputs(struct rm_host *host) {
+static void host_begin_vector(struct rm_host *host) {
     host->vector = rm_setpoints_begin(host->vectors);
     rm_host_program_expect(host->program, (double *)(void *)host->vector->value);
 }
@@ -87,7 +87,7 @@ static bool host_begin_grant(struct rm_host *host, uint64_t grant_number) {
         host_fail(host, &error);
         return false;
     }
-    host_expect_inputs(host);
+    host_begin_vector(host);
     host->grant_number = grant_number;
     rm_counter_add(host->counters, RM_APPLICATION_GRANTS, 1);
     return true;
@@ -140,7 +140,7 @@ static void host_count_cycle(struct rm_host *host, struct rm_host_due const *due
 
 /** After the vector is committed: all that need not be done before. */
 static void host_finish_cycle(struct rm_host *host, struct rm_host_due const *due, uint64_t tsc) {
-    host_expect_inputs(host); // first: the vector that is committed is out of reach for all others, and for the code
+    host_begin_vector(host); // first: the vector that is committed is out of reach for all others, and for the code
     rm_host_program_prepare(host->program);
     put_streams(host, due->turn, tsc);
     struct rm_stamp const stamp = rm_stamp_of(&host->clock, tsc, due->turn);

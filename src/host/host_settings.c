@@ -92,7 +92,7 @@ uint32_t rm_host_settings_take(struct rm_host_settings *settings, struct rm_host
 }
 
 /** Waits until the command is answered; false when the time is over. Acquire: pairs with rm_host_settings_take. */
-static bool host_settings_are_answered(struct rm_host_settings *settings, uint64_t timeout_ns) {
+static bool host_settings_wait_for_answer(struct rm_host_settings *settings, uint64_t timeout_ns) {
     struct timespec const nap = {.tv_nsec = NAP_NS};
     uint64_t const end = rm_monotonic_ns() + timeout_ns;
     for (;;) {
@@ -122,13 +122,13 @@ void rm_host_settings_ask(struct rm_host_settings *settings, uint32_t setting, u
 enum rm_code rm_host_settings_propose(struct rm_host_settings *settings, uint64_t timeout_ns, struct rm_error *error) {
     uint32_t posted = RM_PROPOSAL_POSTED;
     atomic_store_explicit(&settings->state, posted, memory_order_release);
-    if (!host_settings_are_answered(settings, timeout_ns)) {
+    if (!host_settings_wait_for_answer(settings, timeout_ns)) {
         /* Taken just now: then `accept` is at work, and the answer will come. */
         if (atomic_compare_exchange_strong_explicit(&settings->state, &posted, RM_PROPOSAL_FREE, memory_order_relaxed,
                                                     memory_order_relaxed))
             return rm_fail(error, RM_E_BUSY, "the application has been inside of one step for longer than %.1f s",
                            (double)timeout_ns * 1e-9);
-        if (!host_settings_are_answered(settings, timeout_ns))
+        if (!host_settings_wait_for_answer(settings, timeout_ns))
             return rm_fail(error, RM_E_BUSY, "the application does not come back from judging it");
     }
     bool const accepted = atomic_load_explicit(&settings->state, memory_order_acquire) == RM_PROPOSAL_ACCEPTED;

@@ -7,15 +7,15 @@
 
 enum { PAGE_BYTES = 4096 };
 
-static uint64_t round_up_to_page(uint64_t bytes, uint64_t unit) { return (bytes + unit - 1) / unit * unit; }
+static uint64_t memif_round_up(uint64_t bytes, uint64_t unit) { return (bytes + unit - 1) / unit * unit; }
 
 static uint64_t ring_bytes(struct rm_memif_offer const *offer) {
-    return round_up_to_page(rm_memif_ring_bytes(offer->slots_log2), RM_MEMIF_LINE_BYTES);
+    return memif_round_up(rm_memif_ring_bytes(offer->slots_log2), RM_MEMIF_LINE_BYTES);
 }
 
 /** Region 0: all rings, those to the server first, then all buffers in the same order. */
 static uint64_t buffers_at(struct rm_memif_offer const *offer) {
-    return round_up_to_page((offer->send_rings + offer->receive_rings) * ring_bytes(offer), PAGE_BYTES);
+    return memif_round_up((offer->send_rings + offer->receive_rings) * ring_bytes(offer), PAGE_BYTES);
 }
 
 uint64_t rm_memif_offer_bytes(struct rm_memif_offer const *offer) {

@@ -18,7 +18,7 @@ static uint64_t cookie_of(int fd) {
     return getsockopt(fd, SOL_SOCKET, SO_COOKIE, &cookie, &length) == 0 ? cookie : 0;
 }
 
-static bool xdp_sockets_have(struct rm_xdp_sockets const *sockets, uint64_t cookie) {
+static bool xdp_sockets_have_cookie(struct rm_xdp_sockets const *sockets, uint64_t cookie) {
     for (uint32_t i = 0; i < sockets->count; ++i)
         if (sockets->cookie[i] == cookie)
             return true;
@@ -42,7 +42,7 @@ void rm_xdp_sockets_without(struct rm_xdp_sockets *sockets, struct rm_xdp_socket
     uint32_t const all = sockets->count;
     sockets->count = 0;
     for (uint32_t i = 0; i < all; ++i)
-        if (!xdp_sockets_have(others, sockets->cookie[i]))
+        if (!xdp_sockets_have_cookie(others, sockets->cookie[i]))
             sockets->cookie[sockets->count++] = sockets->cookie[i];
 }
 
@@ -53,7 +53,7 @@ void rm_xdp_sockets_close(struct rm_xdp_sockets const *sockets) {
     for (struct dirent *entry = readdir(files); entry != NULL; entry = readdir(files)) {
         int const fd = atoi(entry->d_name);
         uint64_t const cookie = entry->d_name[0] == '.' ? 0 : cookie_of(fd);
-        if (cookie != 0 && xdp_sockets_have(sockets, cookie))
+        if (cookie != 0 && xdp_sockets_have_cookie(sockets, cookie))
             close(fd);
     }
     closedir(files);

@@ -27,7 +27,7 @@ static void emittance_cholesky(double const r[36], double l[6][6]) {
     }
 }
 
-static void pair_planes(double l[6][6], double k[6][6]) {
+static void symplectic_product(double l[6][6], double k[6][6]) {
     for (int i = 0; i < 6; ++i)
         for (int j = 0; j < 6; ++j)
             k[i][j] = l[0][i] * l[1][j] - l[1][i] * l[0][j] + l[2][i] * l[3][j] - l[3][i] * l[2][j] +
@@ -61,7 +61,7 @@ static double largest_root(double a, double b, double c) {
 void rm_emittance_eigen(double const r66[36], double emittance[3]) {
     double l[6][6], k[6][6], a = 0, b = 0, pfaffian = 0;
     emittance_cholesky(r66, l);
-    pair_planes(l, k);
+    symplectic_product(l, k);
     for (int i = 0; i < 6; ++i)
         for (int j = i + 1; j < 6; ++j) {
             double const minor = pfaffian_without(k, i, j);

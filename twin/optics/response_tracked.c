@@ -94,7 +94,7 @@ static enum rm_code response_tracked_begin(struct tracked *t, struct rm_error *e
 }
 
 /** One step of all; how far the farthest went. */
-static double kick_step_of(struct tracked *t) {
+static double tracked_step_all(struct tracked *t) {
     int const n = t->middle.is_6d ? 6 : 4;
     double farthest = 0;
     for (uint32_t p = 0; p < t->count; ++p) {
@@ -122,7 +122,7 @@ static enum rm_code close_all(struct tracked *t, struct rm_error *error) {
                                                 call->refpt_count, t->out, RM_TWIN_SIMD_BEST, error);
         if (code != RM_OK)
             return code;
-        change = kick_step_of(t);
+        change = tracked_step_all(t);
         if (change <= tolerance || (change < 1e-9 && change > before / 4))
             return RM_OK;
         if (!isfinite(change))

@@ -75,7 +75,7 @@ static bool is_ignored(char const *command) {
 }
 
 /** Something already defined that is named again: in a sequence it stands there, elsewhere its attributes change. */
-static bool mention_command(struct rm_madx *madx, char const *name, struct rm_madx_attribute_list const *attributes) {
+static bool mention_object(struct rm_madx *madx, char const *name, struct rm_madx_attribute_list const *attributes) {
     struct rm_madx_object *const object = rm_madx_find(madx, name);
     if (madx->open != NULL)
         return rm_madx_append(madx, madx->open, name, attributes);
@@ -114,7 +114,7 @@ static bool run_madx_command(struct rm_madx *madx, char const *name, char const 
         return rm_madx_edit(madx, name, &attributes);
     madx->stopped = strcasecmp(name, "stop") == 0 || strcasecmp(name, "exit") == 0 || strcasecmp(name, "quit") == 0;
     madx->ended = madx->stopped || strcasecmp(name, "return") == 0;
-    return madx->ended || mention_command(madx, name, &attributes);
+    return madx->ended || mention_object(madx, name, &attributes);
 }
 
 /** Passes CONST, REAL, INT and SHARED in front of a name. */

@@ -46,7 +46,7 @@ static void find_way(char const *logged, struct way *way) {
 }
 
 /* "families[0].plant" */
-static void spell_choices(struct way const *way, char *text, size_t bytes) {
+static void spell_way(struct way const *way, char *text, size_t bytes) {
     size_t used = 0;
     text[0] = '\0';
     for (uint32_t s = 0; s < way->steps && used < bytes; ++s) {
@@ -133,6 +133,6 @@ enum rm_code feedback_yaml_tell(struct feedback_yaml const *yaml, char const *lo
     bool const of_value = !missing && strncmp(said, "libyaml", 7) != 0 && strncmp(said, "Mapping field", 13) != 0;
     if (schema != NULL && of_value)
         describe_schema_value(schema, expected, sizeof expected);
-    spell_choices(&way, key, sizeof key);
+    spell_way(&way, key, sizeof key);
     return feedback_fail_at(error, &place, "%s%s%s%s", key, key[0] == '\0' ? "" : ": ", found, expected);
 }

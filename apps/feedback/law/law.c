@@ -6,7 +6,7 @@
 static double const two_pi = 6.28318530717958647692;
 
 /** z⁻¹ at a frequency. */
-static double complex delay_of_one_cycle(double hz, double rate_hz) {
+static double complex inverse_z_at(double hz, double rate_hz) {
     double const angle = two_pi * hz / rate_hz;
     return cos(angle) - I * sin(angle);
 }
@@ -50,7 +50,7 @@ static double complex law_plant_delayed(struct feedback_law const *law, double c
 double complex feedback_plant_response(struct feedback_plant const *plant, double hz) {
     struct feedback_law law = {0};
     law_set_model(&law, plant);
-    return law_plant_delayed(&law, delay_of_one_cycle(hz, plant->rate_hz));
+    return law_plant_delayed(&law, inverse_z_at(hz, plant->rate_hz));
 }
 
 /** The whole of a cycle that a step waits, on average: delay and half of the time for which it is held. */
@@ -85,7 +85,7 @@ static double complex law_line_rotation(struct feedback_law const *law, uint32_t
 }
 
 static double complex law_line_coupling(struct feedback_law const *law, uint32_t j) {
-    double complex const z = delay_of_one_cycle(law->tuning.resonator[j].hz, law->plant.rate_hz);
+    double complex const z = inverse_z_at(law->tuning.resonator[j].hz, law->plant.rate_hz);
     double complex const with_delay = law_plant_delayed(law, z);
     double complex const seen = law->tuning.predicts ? law_plant_undelayed(law, z) : with_delay;
     double complex const pi = law->tuning.proportional + law->integral / (1 - z);
@@ -148,12 +148,12 @@ static struct ratio law_controller_ratio(struct feedback_law const *law, double 
 }
 
 double complex feedback_law_response(struct feedback_law const *law, double hz) {
-    struct ratio const c = law_controller_ratio(law, delay_of_one_cycle(hz, law->plant.rate_hz));
+    struct ratio const c = law_controller_ratio(law, inverse_z_at(hz, law->plant.rate_hz));
     return c.over / c.under;
 }
 
 double complex feedback_law_sensitivity(struct feedback_law const *law, double hz) {
-    double complex const z = delay_of_one_cycle(hz, law->plant.rate_hz);
+    double complex const z = inverse_z_at(hz, law->plant.rate_hz);
     struct ratio const c = law_controller_ratio(law, z);
     return c.under / (c.under + c.over * law_plant_delayed(law, z));
 }

@@ -9,7 +9,7 @@
 
 enum { LINE_BYTES = 64, WEIGHT_MOST = (1 << 30) - 1 };
 
-static size_t align_bytes(size_t bytes) { return (bytes + LINE_BYTES - 1) / LINE_BYTES * LINE_BYTES; }
+static size_t round_up_to_line(size_t bytes) { return (bytes + LINE_BYTES - 1) / LINE_BYTES * LINE_BYTES; }
 
 bool feedback_product_make(struct feedback_product *product, uint32_t rows, uint32_t outputs,
                            struct feedback_range const *range, enum feedback_simd simd) {
@@ -17,13 +17,14 @@ bool feedback_product_make(struct feedback_product *product, uint32_t rows, uint
     size_t weights = 0;
     for (uint32_t row = 0; row < rows; ++row)
         weights += range[row].count;
-    size_t const ranges = align_bytes(rows * sizeof *range), columns = align_bytes(rows * sizeof *product->column);
-    size_t const quanta = align_bytes(outputs * sizeof *product->quantum);
+    size_t const ranges = round_up_to_line(rows * sizeof *range),
+                 columns = round_up_to_line(rows * sizeof *product->column);
+    size_t const quanta = round_up_to_line(outputs * sizeof *product->quantum);
     size_t const bytes = ranges + columns + quanta + weights * sizeof(int32_t) + LINE_BYTES;
-    product->memory = aligned_alloc(LINE_BYTES, align_bytes(bytes));
+    product->memory = aligned_alloc(LINE_BYTES, round_up_to_line(bytes));
     if (product->memory == NULL)
         return false;
-    memset(product->memory, 0, align_bytes(bytes));
+    memset(product->memory, 0, round_up_to_line(bytes));
     char *const memory = product->memory;
     product->range = (struct feedback_range *)memory;
     product->column = (int32_t **)(memory + ranges);

@@ -11,7 +11,7 @@ struct laying {
     int32_t *family; /**< [column] */
 };
 
-static uint32_t pad_count(uint32_t count) {
+static uint32_t pad_to_block(uint32_t count) {
     return (count + FEEDBACK_OUTPUT_BLOCK - 1) / FEEDBACK_OUTPUT_BLOCK * FEEDBACK_OUTPUT_BLOCK;
 }
 
@@ -40,11 +40,14 @@ static bool lay_part(struct laying *laying, uint32_t family, char plane) {
         columns += is_of(laying, c, family, plane);
     if (columns == 0)
         return true;
-    if (layout->outputs + pad_count(columns) > FEEDBACK_OUTPUTS_MAX)
+    if (layout->outputs + pad_to_block(columns) > FEEDBACK_OUTPUTS_MAX)
         return false;
     struct feedback_part *part = &layout->part[layout->part_count++];
-    *part = (struct feedback_part){
-        .family = family, .plane = plane, .first = layout->outputs, .outputs = pad_count(columns), .columns = columns};
+    *part = (struct feedback_part){.family = family,
+                                   .plane = plane,
+                                   .first = layout->outputs,
+                                   .outputs = pad_to_block(columns),
+                                   .columns = columns};
     part->channels_most = most_channels(laying, part);
     uint32_t output = part->first;
     for (uint32_t c = 0; c < layout->actuators; ++c)

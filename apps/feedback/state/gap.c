@@ -3,22 +3,22 @@
 
 #include "feedback.h"
 
-static uint32_t gap_lessen(uint32_t from, uint32_t by) { return from > by ? from - by : 0; }
+static uint32_t gap_subtract(uint32_t from, uint32_t by) { return from > by ? from - by : 0; }
 
-static uint32_t gap_lengthen(uint32_t run, uint32_t by) { return run > 0 && run < UINT32_MAX - by ? run + by : run; }
+static uint32_t gap_extend(uint32_t run, uint32_t by) { return run > 0 && run < UINT32_MAX - by ? run + by : run; }
 
 static void gap_wait_on(struct feedback *feedback, uint32_t left_out) {
-    feedback->beam.distrust = gap_lessen(feedback->beam.distrust, left_out);
-    feedback->gate.left = gap_lessen(feedback->gate.left, left_out);
-    feedback->states.waited = gap_lengthen(feedback->states.waited, left_out);
-    feedback->saturated_for = gap_lengthen(feedback->saturated_for, left_out);
+    feedback->beam.distrust = gap_subtract(feedback->beam.distrust, left_out);
+    feedback->gate.left = gap_subtract(feedback->gate.left, left_out);
+    feedback->states.waited = gap_extend(feedback->states.waited, left_out);
+    feedback->saturated_for = gap_extend(feedback->saturated_for, left_out);
     feedback->mains.count += left_out;
     for (uint32_t row = 0; row < feedback->layout.rows; ++row)
         feedback_watch_skip(&feedback->watched[row], left_out);
     for (uint32_t column = 0; column < feedback->layout.actuators; ++column) {
         struct feedback_actuator *actuator = &feedback->actuator[column];
-        actuator->clean = gap_lengthen(actuator->clean, left_out);
-        actuator->saturated = gap_lengthen(actuator->saturated, left_out);
+        actuator->clean = gap_extend(actuator->clean, left_out);
+        actuator->saturated = gap_extend(actuator->saturated, left_out);
     }
 }
 
