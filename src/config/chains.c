@@ -290,7 +290,7 @@ static enum rm_code allocate_chains(struct rm_config *config, struct rm_error *e
 enum rm_code rm_config_resolve_chains(struct rm_config_file const *file, struct rm_config *config,
                                       struct rm_error *error) {
     enum rm_code code = file->chains_count == 0 ? RM_OK : allocate_chains(config, error);
-    for (uint32_t i = 0; i < file->chains_count && code == RM_OK; i++)
-        code = resolve_chain_entry(file, config, i, error);
+    for (uint32_t i = 0; i < file->chains_count && (code == RM_OK || code == RM_E_CONFIG); i++)
+        code = rm_code_first(code, resolve_chain_entry(file, config, i, error));
     return code == RM_OK ? check_answers(config, error) : code;
 }

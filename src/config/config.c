@@ -52,12 +52,11 @@ static enum rm_code check_simulated_time(struct rm_config const *config, struct 
                           "ring waits for: setpoints: {lead: NAME}");
 }
 
+/* Setpoints, and the chains that they go to. */
 static enum rm_code resolve_supplies(struct rm_config_file const *file, struct rm_config *config,
-                                     struct rm_error *error) {
-    enum rm_code code = rm_config_resolve_chains(file, config, error);
-    if (code == RM_OK)
-        code = check_instruments(config, error);
-    return code == RM_OK ? rm_config_resolve_claims(file, config, error) : code;
+                                     bool senders_are_right, struct rm_error *error) {
+    enum rm_code const code = rm_config_resolve_setpoints(file, config, error);
+    return code == RM_OK && senders_are_right ? rm_config_resolve_chains(file, config, error) : code;
 }
 
 static enum rm_code resolve_senders(struct rm_config_file const *file, struct rm_config *config,
@@ -75,13 +74,15 @@ static enum rm_code resolve_machine(struct rm_config_file const *file, struct rm
     if (code != RM_OK)
         return code;
     code = resolve_head(file, config, error);
-    enum rm_code const senders = resolve_senders(file, config, error);
+    enum rm_code const senders = rm_code_first(code, resolve_senders(file, config, error));
     enum rm_code const sizes = rm_config_resolve_sizes(file, config, error);
     enum rm_code const rates = sizes == RM_OK ? rm_config_resolve_rates(file, config, error) : sizes;
     code = rm_code_first(rm_code_first(code, senders), rates);
     code = rm_code_first(code, rm_config_resolve_polling(file, config, error));
-    code = rm_code_first(code, rm_config_resolve_setpoints(file, config, error));
-    return code == RM_OK ? resolve_supplies(file, config, error) : code;
+    code = rm_code_first(code, resolve_supplies(file, config, senders == RM_OK, error));
+    if (code == RM_OK)
+        code = check_instruments(config, error);
+    return code == RM_OK ? rm_config_resolve_claims(file, config, error) : code;
 }
 
 static enum rm_code resolve_server(struct rm_config_file const *file, struct rm_config *config,

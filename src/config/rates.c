@@ -178,15 +178,14 @@ enum rm_code rm_config_resolve_rates(struct rm_config_file const *file, struct r
                                      struct rm_error *error) {
     bool const given = file->rates != NULL;
     uint32_t const count = given ? file->rates_count : sizeof default_rates / sizeof default_rates[0];
+    enum rm_code code = RM_OK;
     for (config->rate_count = 0; config->rate_count < count; config->rate_count++) {
         uint32_t const i = config->rate_count;
         struct rm_file_rate const *const rate = given ? &file->rates[i] : NULL;
         struct wanted_rate const wanted =
             given ? (struct wanted_rate){rate->name, rate->from, rate->filter, rate->decimation, rate->records}
                   : default_rates[i];
-        enum rm_code const code = resolve_rate(config, error, i, &wanted);
-        if (code != RM_OK)
-            return code;
+        code = rm_code_first(code, resolve_rate(config, error, i, &wanted));
     }
-    return RM_OK;
+    return code;
 }

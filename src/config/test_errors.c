@@ -377,6 +377,34 @@ static void all_at_once(void **state) {
             fail_msg("%s does not say %s", errors.first[i].text, expected[i]);
 }
 
+/* An entry of a list that is wrong does not hide what is wrong with those behind it. */
+static void all_entries_at_once(void **state) {
+    struct config_file const *const file = *state;
+    static char const *const expected[] = {
+        " rates[0].decimation: ", " rates[1].from: ",     " rates[2].records: ",
+        " chains[0].port: ",      " chains[1].address: ", " chains[1].supplies[0].limits",
+    };
+    write_config(file, MACHINE
+                 "ports:\n  - {name: ring, kind: memif, socket: /run/r.sock, answer: 10.0.0.9}\n" INSTRUMENTS ROLES
+                 "  - {role: transmit, core: @}\n"
+                 "rates:\n  - {name: fast, filter: sharp, decimation: 1}\n"
+                 "  - {name: loop, filter: sharp, from: fats, decimation: 10}\n"
+                 "  - {name: slow, filter: sharp, decimation: 12, records: 3}\n"
+                 "setpoints: {period_turns: 12}\n"
+                 "chains:\n"
+                 "  - {name: c, id: 1, port: rong, address: 10.1.0.1,\n"
+                 "     supplies: [{name: q, unit: A, limits: [-1, 1], slew: 1}]}\n"
+                 "  - {name: d, id: 2, port: ring, address: ten,\n"
+                 "     supplies: [{name: r, unit: A, limits: [1, -1], slew: 1}]}\n");
+    struct rm_config *config;
+    struct rm_errors errors = {.count = 0};
+    assert_int_equal(rm_config_load_all(file->path, &config, &errors), RM_E_CONFIG);
+    for (uint32_t i = 0; i < errors.count && i < sizeof expected / sizeof expected[0]; i++)
+        if (strstr(errors.first[i].text, expected[i]) == NULL)
+            fail_msg("%s does not say %s", errors.first[i].text, expected[i]);
+    assert_int_equal(errors.count, sizeof expected / sizeof expected[0]);
+}
+
 int main(void) {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, make_config_file, remove_config_file)
     struct CMUnitTest const tests[] = {
@@ -389,6 +417,7 @@ int main(void) {
         TEST(sizes),
         TEST(roles),
         TEST(all_at_once),
+        TEST(all_entries_at_once),
         TEST(a_core_that_is_not_there),
         TEST(a_file_that_is_not_there),
     };
