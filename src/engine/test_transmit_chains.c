@@ -188,8 +188,9 @@ static void a_readback_that_stays_away_deviates(void **state) {
 }
 
 /** An answer of the first chain to this turn, and no other; half a cycle passes. */
-static void answer_for(struct transmit_rig *rig, rm_turn turn) {
+static void answer_for(struct transmit_rig *rig, rm_turn turn, uint32_t sequence) {
     struct rm_record record = {.turn = turn};
+    record.lane[RM_SUPPLY_LANE_SEQUENCE].i = (int32_t)sequence;
     rm_stream_writer_put(&rig->chain[0].ring[0].writer, &record);
     rm_stream_writer_publish(&rig->chain[0].ring[0].writer, rig->tsc);
     rig->chain[0].mute = true;
@@ -215,25 +216,29 @@ static void wrong_answers_and_complaints_are_counted(void **state) {
     assert_int_equal(rig_chain_count(rig, 0, RM_CHAIN_GAPS), 4);
     assert_int_equal(rig_chain_count(rig, 0, RM_CHAIN_STOPPED), 4);
     /* An answer to a cycle that never was. */
-    answer_for(rig, rig_next_turn(rig) + 100ul * RIG_PERIOD);
+    answer_for(rig, rig_next_turn(rig) + 100ul * RIG_PERIOD, rig->chain[0].sequence);
     assert_int_equal(rig_chain_count(rig, 0, RM_CHAIN_WRONG_ANSWER), 4);
     rig_free(rig);
 }
 
-/** A chain whose core was taken away answers a cycle that is no longer remembered: late, and not wrong. */
+/** A chain whose core was taken away answers a cycle that is no longer remembered: late, and not wrong. A clock that was
+ * stepped back has a later turn in such an answer than it tells now, or the turn of another cycle. */
 static void an_answer_that_comes_far_too_late_is_not_wrong(void **state) {
     (void)state;
     struct transmit_rig *const rig = rig_make(&(struct transmit_rig_options){.chains = 1, .supplies = 11});
     rig_pass_cycles(rig, 4);
     rm_turn const asked = rig_next_turn(rig);
+    uint32_t const sequence = rig->chain[0].sequence;
     rig->chain[0].mute = true;
-    rig_pass_cycles(rig, RM_TRANSMIT_WINDOW + 1);
-    answer_for(rig, asked);
+    rig_pass_cycles(rig, RM_TRANSMIT_WINDOW + 2);
+    answer_for(rig, asked, sequence);
     assert_int_equal(rig_chain_count(rig, 0, RM_CHAIN_WRONG_ANSWER), 0);
     assert_true(rig_chain_count(rig, 0, RM_CHAIN_UNANSWERED) > 0);
-    answer_for(rig, asked + 1); /* between two cycles, but as old */
+    answer_for(rig, rig_next_turn(rig) - 2 * RIG_PERIOD, sequence);
+    answer_for(rig, rig_next_turn(rig) - 2 * RIG_PERIOD + 1, sequence);
+    answer_for(rig, rig_next_turn(rig) + 100ul * RIG_PERIOD, sequence);
     assert_int_equal(rig_chain_count(rig, 0, RM_CHAIN_WRONG_ANSWER), 0);
-    answer_for(rig, rig_next_turn(rig) - 2 * RIG_PERIOD + 1); /* between two that are remembered */
+    answer_for(rig, rig_next_turn(rig) + 200ul * RIG_PERIOD, sequence + 2 * RM_TRANSMIT_WINDOW);
     assert_int_equal(rig_chain_count(rig, 0, RM_CHAIN_WRONG_ANSWER), 1);
     rig_free(rig);
 }

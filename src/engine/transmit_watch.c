@@ -177,6 +177,16 @@ static bool answers_another(struct rm_transmit const *transmit, struct rm_transm
     return false;
 }
 
+/** True for a sequence number from before those that are remembered. Its answer is late, and was counted as unanswered.
+ * A clock that was stepped back that far tells its turn a second time, so the turn does not say how late it is. */
+static bool is_forgotten(struct rm_transmit_link const *link, uint32_t sequence) {
+    uint32_t oldest = (uint32_t)link->sequence + 1;
+    for (uint32_t place = 0; place < RM_TRANSMIT_WINDOW; ++place)
+        if (link->said[place] != 0 && (int32_t)((uint32_t)link->said[place] - oldest) < 0)
+            oldest = (uint32_t)link->said[place];
+    return (int32_t)(sequence - oldest) < 0;
+}
+
 /** One part of the answer to the datagram at `place`. */
 static enum part_verdict read_part(struct rm_transmit const *transmit, struct rm_transmit_link const *link,
                                    uint32_t part, uint32_t place, struct rm_record *record) {
@@ -185,7 +195,9 @@ static enum part_verdict read_part(struct rm_transmit const *transmit, struct rm
     uint32_t const sequence = (uint32_t)record->lane[RM_SUPPLY_LANE_SEQUENCE].i;
     if (sequence == (uint32_t)link->said[place])
         return PART_GOOD;
-    return answers_another(transmit, link, transmit->turn_of[place], sequence) ? PART_ABSENT : PART_WRONG;
+    bool const late =
+        answers_another(transmit, link, transmit->turn_of[place], sequence) || is_forgotten(link, sequence);
+    return late ? PART_ABSENT : PART_WRONG;
 }
 
 static void look_for_answer(struct rm_transmit *transmit, struct rm_transmit_link *link, uint32_t place) {
@@ -209,19 +221,17 @@ static void look_for_answer(struct rm_transmit *transmit, struct rm_transmit_lin
     judge_answer(transmit, link, &answer);
 }
 
-/** The newest answer, if it is to a cycle in which the chain got no datagram. An answer to a cycle before those that
- * are remembered comes too late, and was counted as unanswered. A stream that is silent has a head that moves on with
- * the clock; then there is no record. */
+/** The newest answer, if it is to a cycle in which the chain got no datagram. A stream that is silent has a head that
+ * moves on with the clock; then there is no record. */
 static void look_for_stray(struct rm_transmit *transmit, struct rm_transmit_link *link, rm_turn head) {
-    rm_turn oldest = RM_TURN_NONE;
     for (uint64_t back = 0; back < RM_TRANSMIT_WINDOW; ++back) {
         uint32_t const place = (uint32_t)((transmit->cycle - back) % RM_TRANSMIT_WINDOW);
         if (transmit->turn_of[place] == head && link->said[place] != 0)
             return;
-        oldest = transmit->turn_of[place] < oldest ? transmit->turn_of[place] : oldest;
     }
     struct rm_record record;
-    if (head >= oldest && rm_stream_read(&link->place.readback[0], head, &record) == RM_READ_OK)
+    if (rm_stream_read(&link->place.readback[0], head, &record) == RM_READ_OK &&
+        !is_forgotten(link, (uint32_t)record.lane[RM_SUPPLY_LANE_SEQUENCE].i))
         rm_counter_add(link->counters, RM_CHAIN_WRONG_ANSWER, 1);
 }
 
