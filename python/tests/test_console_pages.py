@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import fabric
 import numpy as np
+import numpy.typing
 import pytest
 from conftest import MakeOwner
 
@@ -21,6 +22,7 @@ from ringmaster.fabric.histogram import HistogramReading
 from ringmaster.fabric.layout import ApplicationState, ElementType, InstrumentKind, LaneType, SupplyState
 
 INSTRUMENTS = [f"bpm{i:03d}" for i in range(1, 97)]
+Lane = np.typing.NDArray[np.int64]
 SIZES = [(80, 24), (120, 40), (200, 60)]
 STEERING = "\n".join(f"{name} red {i % 4} receive 2 flow rule by source address" for i, name in enumerate(INSTRUMENTS))
 
@@ -57,13 +59,17 @@ def watch(make_owner: MakeOwner) -> Iterator[Watch]:
 
 
 def swinging(name: str) -> fabric.Spec:
-    """Turns 1…8999 of a beam that swings every 4 turns in x and every 8 in y, around 500 nm and 50 nm."""
+    """A beam that swings every 4 turns in x and every 8 in y, around 500 nm and 50 nm."""
+    turn = np.arange(1, 9000)
+    return moving(name, (turn % 4 - 1) * 1000, (turn % 8 - 3) * 100)
+
+
+def moving(name: str, x: Lane, y: Lane) -> fabric.Spec:
+    """Turns 1…8999 of a BPM, in nm."""
     stream = fabric.stream(f"{name}/turn", capacity=16384, head=8999, first=1)
     slots = np.frombuffer(stream.content, "<u8", offset=fabric.PAGE).reshape(-1, 8).copy()
-    turn = np.arange(1, 9000)
-    slots[1:9000, 0], slots[1:9000, 1] = turn, 5 << 48
-    slots.view("<i4")[1:9000, 4] = (turn % 4 - 1) * 1000
-    slots.view("<i4")[1:9000, 5] = (turn % 8 - 3) * 100
+    slots[1:9000, 0], slots[1:9000, 1] = np.arange(1, 9000), 5 << 48
+    slots.view("<i4")[1:9000, 4], slots.view("<i4")[1:9000, 5] = x, y
     stream.content = stream.content[: fabric.PAGE] + slots.tobytes()
     return stream
 
@@ -141,6 +147,17 @@ def test_orbit_and_tune_are_drawn(watch: Watch) -> None:
     assert "tune 0.12500" in text
     assert text.count("▼0.2500") >= 1
     assert "┴0.5" in text
+
+
+def test_noise_alone_has_no_tune(make_owner: MakeOwner) -> None:
+    x, y = np.random.default_rng(1).integers(-500, 500, (2, 8999))
+    make_owner([fabric.clock(anchored=1, ticks_per_turn_bits=2000.0, tsc_hz_bits=2e9), moving("bpm001", x, y)])
+    with ringmaster.attach("demo") as ws:
+        watch = Watch(ws)
+        for page in ("overview", "tune"):
+            text = "\n".join(drawn(watch, View(page), 80, 24))
+            assert "no line above the noise" in text
+            assert not re.search(r"tune +x? *0\.", text)
 
 
 def test_a_reference_orbit_is_subtracted(watch: Watch) -> None:

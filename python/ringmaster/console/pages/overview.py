@@ -135,10 +135,13 @@ def _clock(frame: Frame, width: int) -> list[Line]:
 
 def _beam(frame: Frame) -> list[Line]:
     lines = []
-    tunes, simulated = frame.snapshot.tunes, frame.snapshot.tunes_simulated
-    if tunes:
-        words = line(f"  {'tune':<{LABEL}}", Span("x", "x"), f"{tunes[0]:>10.5f}  ", Span("y", "y"), f" {tunes[1]:.5f}")
-        if simulated:
+    simulated = frame.snapshot.tunes_simulated
+    if frame.spectrum:
+        tunes = [f"{plane.tune:.5f}" if plane.peaks else "–" for plane in (frame.spectrum.x, frame.spectrum.y)]
+        words = line(f"  {'tune':<{LABEL}}", Span("x", "x"), f"{tunes[0]:>10}  ", Span("y", "y"), f" {tunes[1]}")
+        if "–" in tunes:
+            words.append(Span("   no line above the noise", "dim"))
+        elif simulated:
             words.append(Span(f"   simulated {simulated[0]:.5f}, {simulated[1]:.5f}", "dim"))
         lines.append(words)
     if frame.orbit:

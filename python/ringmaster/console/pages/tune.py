@@ -57,7 +57,7 @@ def why_none(frame: Frame) -> str:
 
 def _title(name: str, plane: Plane, spectrum: BeamSpectrum, simulated: float | None) -> list[Line]:
     others = ", ".join(f"{peak.tune:.4f} ({units.length(peak.amplitude, spectrum.unit)})" for peak in plane.peaks)
-    words = line(Span(name, name), f"  tune {plane.tune:.5f}")
+    words = line(Span(name, name), f"  tune {plane.tune:.5f}" if plane.peaks else "  tune –")
     if simulated is not None:
         words.append(Span(f"  simulated {simulated:.5f}", "dim"))
     return [[*words, Span(f"  lines {others}" if others else "  no line above the noise", "dim")]]
