@@ -89,7 +89,7 @@ def test_the_version_is_the_packages() -> None:
         (["ls"], 3, "no workspace in"),
         (["nonsense"], 2, "No such command"),
         (["get"], 2, "`ringmaster get --help` shows how"),
-        (["replay", "/nonexistent.h5"], 1, "/nonexistent.h5"),
+        (["replay", "/nonexistent.h5"], 1, "ringmaster: /nonexistent.h5: no such file or directory\n"),
         (["run", "demo.yaml"], 127, "ringmaster-server is not in"),
     ],
 )

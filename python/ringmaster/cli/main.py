@@ -119,8 +119,15 @@ def main() -> NoReturn:
         sys.stderr.close()
         sys.exit(1)
     except (OSError, RuntimeError, ValueError) as error:
-        _fail(str(error), 1)
+        _fail(_text(error), 1)
     sys.exit(0)
+
+
+def _text(error: Exception) -> str:
+    """What happened, without the number that the system gives it."""
+    if isinstance(error, OSError) and error.filename is not None and error.strerror:
+        return f"{error.filename}: {error.strerror[0].lower()}{error.strerror[1:]}"
+    return str(error)
 
 
 def _show_warning(
