@@ -281,11 +281,21 @@ def test_the_plant_behind_it_is_found() -> None:
 
 def test_noise_gives_the_sensitivity() -> None:
     wave = np.random.default_rng(2).choice([-1.0, 1.0], round(20 * RATE_HZ))
-    taken = recorded(wave, 0.01)
-    measured = estimate(Record(RATE_HZ, wave, 0.5 * taken.error, wave, 0), None, at_actuator=False, gain=0.5)
+    measured = estimate(recorded(wave, 0.01), None, at_actuator=False)
     assert measured.method == "cross spectra"
     away = np.abs(measured.hz - 50) > 5  # the notch is narrower than what so short pieces resolve
     assert compare(measured, LAW).deviation[away].max() < 0.05
+
+
+def test_what_other_motion_hides_is_no_peak() -> None:
+    """A line of the mains beside one of the excitation made a peak of 7.5 there."""
+    hz = np.array([20.0, 48.0, 300.0])
+    hidden = Measured(hz, np.array([0.5, 7.5, 1.06], np.complex128), np.array([0.02, 2.3, 0.01]), "lines", 5)
+    said = compare(hidden, LAW).as_json()
+    assert (said["peak"], said["peak_hz"], said["hidden_hz"]) == (1.06, 300.0, [48.0])
+    assert said["largest_deviation_hz"] != 48.0
+    with pytest.raises(RuntimeError, match="hides the excitation at all 3 frequencies: take a larger --amplitude"):
+        compare(replace(hidden, spread=np.full(3, 0.2)), LAW).as_json()
 
 
 def test_a_silent_loop_is_reported() -> None:

@@ -88,10 +88,12 @@ def modelled(tmp_path_factory: pytest.TempPathFactory) -> Rig:
     return Rig(folder, errors="{}", model_delay_us=125, tikhonov=0).write()
 
 
-def excited(rig: Rig, name: str, low: float, high: float, number: int = 0) -> tuple[np.ndarray, np.ndarray]:
+def excited(
+    rig: Rig, name: str, low: float, high: float, number: int = 0, gain: float = 1.0
+) -> tuple[np.ndarray, np.ndarray]:
     """S of a mode at the lines of a multi-sine: frequencies, and what was measured."""
     run = closed(
-        rig, name, 3.5, f"0:feedback/excite_number={number}", f"0:feedback/excite_low={low}",
+        rig, name, 3.5, f"0:feedback/gain={gain}", f"0:feedback/excite_number={number}", f"0:feedback/excite_low={low}",
         f"0:feedback/excite_high={high}", "0:feedback/excite_amplitude=20000", "1:feedback/excite=2",
     )  # fmt: skip
     stream = run.stream("orbit")
@@ -102,14 +104,15 @@ def excited(rig: Rig, name: str, low: float, high: float, number: int = 0) -> tu
     return measured.hz, measured.sensitivity
 
 
-def test_sensitivity_is_what_was_predicted(modelled: Rig) -> None:
+@pytest.mark.parametrize("gain", [1.0, 0.5])
+def test_sensitivity_is_what_was_predicted(modelled: Rig, gain: float) -> None:
     rate = 1157000 / 120
     low, high = 13.0, 4200.0
     off = replace(modelled, families=(replace(FAST, keys={**FAST.keys, "resonators": "[]"}),))
     off.write()
-    hz, measured = excited(off, "sensitivity", low, high)
+    hz, measured = excited(off, f"sensitivity{gain}", low, high, gain=gain)
     law = Law(Plant(rate, 5000, 20000, 125e-6), Tuning(integral_hz=150, predicts=True))
-    predicted = law.sensitivity(hz)
+    predicted = law.sensitivity(hz, gain=gain)
     assert np.abs(np.abs(measured) - np.abs(predicted)).max() <= 0.02
     assert np.abs(measured - predicted).max() <= 0.02
     assert np.ptp(np.abs(predicted)) > 0.8

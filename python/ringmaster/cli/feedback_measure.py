@@ -172,12 +172,12 @@ def sensitivity(
         gain = it.number("gain") or 1.0
     assert isinstance(law, Law)
     refuse_what_is_not_s(taken)
-    measured = estimate(taken, signal_lines(signal, low, high), actuator is not None, gain)
+    measured = estimate(taken, signal_lines(signal, low, high), actuator is not None)
     found = compare(measured, law, gain * regular)
     what = f"mode {mode}" if actuator is None else actuator
     if plot is not None:
         draw(found, law, gain * regular, f"{title}: {what}, {signal}, {seconds:g} s", plot)
-    plant = plant_found(measured, law, gain * regular)
+    plant = plant_found(measured.seen, law, gain * regular)
     said = (
         found.as_json()
         | {"plant_gain": plant[0], "plant_extra_delay_us": plant[1]}
@@ -190,6 +190,12 @@ def sensitivity(
     if taken.not_on:
         share = 100 * taken.not_on / len(taken.error)
         click.echo(f"The loop was not ON in {share:.2g} % of the cycles: this is not its sensitivity.", err=True)
+    if hidden := said["hidden_hz"]:
+        click.echo(
+            f"left out, as other motion hides them: {len(hidden)} between {hidden[0]:.0f} and {hidden[-1]:.0f} Hz; a "
+            f"larger --amplitude, or more --seconds, shows them",
+            err=True,
+        )
     click.echo(f"peak |S| {said['peak']:.3f} at {said['peak_hz']:.0f} Hz")
     click.echo(
         f"measured − predicted: at most {said['largest_deviation']:.4f} at {said['largest_deviation_hz']:.0f} Hz, "

@@ -3,7 +3,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
@@ -25,6 +25,8 @@ UNEXPLAINED = 0.02
 """Share of the excitation that lines at the expected frequencies may leave over; beyond, cross spectra are taken."""
 PERIODS = 3.0
 """Of the difference of neighbouring lines: so long a piece must be to tell them apart."""
+HIDDEN = 0.1
+"""Standard error of |S| beyond which other motion hides a frequency: it has no part in the figures."""
 COHERENT = 0.9
 """Cross spectra: below this coherence a frequency is not reported."""
 
@@ -56,6 +58,22 @@ class Measured:
     """Standard error of |S|, from how much pieces differ."""
     method: str
     pieces: int
+
+    @property
+    def hidden(self) -> NDArray[np.bool_]:
+        """Frequencies at which the beam moves by itself as much as by the excitation."""
+        return self.spread > HIDDEN
+
+    @property
+    def seen(self) -> "Measured":
+        """Without those. Raises RuntimeError where none is left."""
+        good = ~self.hidden
+        if not good.any():
+            raise RuntimeError(
+                f"other motion hides the excitation at all {len(self.hz)} frequencies: take a larger --amplitude, or "
+                f"more --seconds"
+            )
+        return replace(self, hz=self.hz[good], sensitivity=self.sensitivity[good], spread=self.spread[good])
 
 
 @contextmanager
@@ -148,13 +166,13 @@ def signal_lines(signal: str, low: float, high: float) -> Floats | None:
     return {"multi-sine": multi_sine(low, high), "sine": np.array([low])}.get(signal)
 
 
-def estimate(taken: Record, lines: Floats | None, at_actuator: bool, gain: float = 1.0) -> Measured:
+def estimate(taken: Record, lines: Floats | None, at_actuator: bool) -> Measured:
     """S from a record: at known lines by coherent averaging, else from cross spectra.
 
     The excitation is part of what is recorded as error (of an actuator: as output), so that their ratio is S. The error
-    is recorded as the law gets it, times the loop's gain.
+    is recorded before the loop's gain.
     """
-    answer = taken.output if at_actuator else taken.error / gain
+    answer = taken.output if at_actuator else taken.error
     if lines is not None:
         found = at_lines(taken.excitation, answer, lines, taken.rate_hz)
         if found is not None:
@@ -234,7 +252,8 @@ class Comparison:
     def as_json(self) -> dict[str, Any]:
         """All of it."""
         m = self.measured
-        peak, worst = int(np.argmax(np.abs(m.sensitivity))), int(np.argmax(self.deviation))
+        seen, off = m.seen, self.deviation[~m.hidden]
+        peak, worst = int(np.argmax(np.abs(seen.sensitivity))), int(np.argmax(off))
         return {
             "method": m.method,
             "pieces": m.pieces,
@@ -243,11 +262,12 @@ class Comparison:
             "phase_deg": np.degrees(np.angle(m.sensitivity)).tolist(),
             "spread": m.spread.tolist(),
             "predicted": np.abs(self.predicted).tolist(),
-            "peak": float(np.abs(m.sensitivity[peak])),
-            "peak_hz": float(m.hz[peak]),
-            "largest_deviation": float(self.deviation[worst]),
-            "largest_deviation_hz": float(m.hz[worst]),
-            "rms_deviation": float(np.sqrt(np.mean(self.deviation**2))),
+            "hidden_hz": m.hz[m.hidden].tolist(),
+            "peak": float(np.abs(seen.sensitivity[peak])),
+            "peak_hz": float(seen.hz[peak]),
+            "largest_deviation": float(off[worst]),
+            "largest_deviation_hz": float(seen.hz[worst]),
+            "rms_deviation": float(np.sqrt(np.mean(off**2))),
         }
 
 
