@@ -277,7 +277,7 @@ enum rm_chain_counter {
     RM_CHAIN_ANSWERED = 3,
     /** datagrams: cycles whose readback did not come in the cycles it may take */
     RM_CHAIN_UNANSWERED = 4,
-    /** datagrams: readbacks that answer a sequence number never sent to this chain in that cycle */
+    /** datagrams: readbacks whose sequence number was not sent to this chain in that cycle, nor more than 64 cycles ago */
     RM_CHAIN_WRONG_ANSWER = 5,
     /** answers: in which the chain says that it refused an older server's datagram */
     RM_CHAIN_OLD_GENERATION = 6,

@@ -147,6 +147,12 @@ enum rm_code rm_requests_post(struct rm_owner *owner, struct rm_workspace *works
 bool rm_requests_reply(struct rm_owner const *owner, struct rm_workspace *workspace, char const *to, uint64_t number,
                        struct rm_reply *reply);
 
+/** Waits for the reply to request `number` about `parameter`, polling, at most `timeout_ns`: post several, then wait for
+ * each. A refusal is RM_OK, with its verdict in `reply`. Errors: RM_E_DEAD when the owner has ended or begun anew;
+ * RM_E_BUSY when it lives and has not answered in time, or has answered so many others since that the reply is gone. */
+enum rm_code rm_requests_wait(struct rm_owner *owner, struct rm_workspace *workspace, char const *parameter,
+                              uint64_t number, uint64_t timeout_ns, struct rm_reply *reply, struct rm_error *error);
+
 /** Posts a request and waits for its reply, polling, at most `timeout_ns`. A refusal is RM_OK, with its verdict in
  * `reply`. Errors: as rm_requests_post; RM_E_BUSY when the owner lives and has not answered in time. */
 enum rm_code rm_requests_put(struct rm_owner *owner, struct rm_workspace *workspace, char const *parameter,

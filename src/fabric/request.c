@@ -180,7 +180,7 @@ struct awaited_request {
     struct target target;
     char const *name;
     uint64_t first;
-    void const *values;
+    void const *values; /**< NULL: it is not asked for again */
     size_t bytes;
     uint64_t number;
     uint64_t head; /**< of the replies, when they were looked through last */
@@ -192,7 +192,8 @@ static bool look_for_reply(struct rm_owner *owner, struct awaited_request *waiti
     uint64_t const head = request_get_word(&waiting->target.replies->head);
     if (find_reply(waiting->target.replies, owner, waiting->number, reply))
         return true;
-    if (request_get_word(&waiting->target.replies->head) - waiting->head >= RM_REPLY_SLOTS - 1) {
+    bool const gone = request_get_word(&waiting->target.replies->head) - waiting->head >= RM_REPLY_SLOTS - 1;
+    if (gone && waiting->values != NULL) {
         waiting->number = request_post_values(rm_owner_memory(owner, owner->requests), &waiting->target, waiting->name,
                                               waiting->first, waiting->values, waiting->bytes);
         rm_doorbell_ring(&waiting->target.replies->doorbell);
@@ -227,6 +228,16 @@ static enum rm_code wait_for_reply(struct rm_owner *owner, struct rm_workspace *
     return code != RM_OK ? code
                          : rm_fail(error, RM_E_BUSY, "%s: its owner, %s, is alive and has not answered within %.3g s",
                                    waiting->name, target->holder->owner, (double)timeout_ns * 1e-9);
+}
+
+enum rm_code rm_requests_wait(struct rm_owner *owner, struct rm_workspace *workspace, char const *parameter,
+                              uint64_t number, uint64_t timeout_ns, struct rm_reply *reply, struct rm_error *error) {
+    struct awaited_request waiting = {.name = parameter, .number = number};
+    enum rm_code const code = find_target(workspace, parameter, &waiting.target, error);
+    if (code != RM_OK)
+        return code;
+    waiting.head = waiting.target.head;
+    return wait_for_reply(owner, workspace, &waiting, timeout_ns, reply, error);
 }
 
 enum rm_code rm_requests_put(struct rm_owner *owner, struct rm_workspace *workspace, char const *parameter,

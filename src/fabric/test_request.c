@@ -386,6 +386,42 @@ static void test_no_answer(void **state) {
     end_asking(&asker);
 }
 
+/** Two that are asked for before either is waited for; and one that is waited for in vain, and whose owner ends. */
+static void test_posted_together(void **state) {
+    struct segment_test *test = *state;
+    struct server server;
+    struct asker asker;
+    struct rm_request request;
+    start_inbox(&server);
+    begin_asking(test, &asker);
+    double const value = 1.0;
+    uint64_t number[3];
+    for (unsigned i = 0; i < 2; ++i)
+        assert_ok(rm_requests_post(asker.owner, asker.workspace, "sr/reading", 0, &value, 8, &number[i], &asker.error),
+                  &asker.error);
+    rm_inbox_look(server.inbox);
+    assert_true(rm_inbox_take(server.inbox, &request));
+    rm_inbox_answer(server.inbox, &request, RM_VERDICT_REFUSED, "not now");
+    assert_true(rm_inbox_take(server.inbox, &request));
+    rm_inbox_answer(server.inbox, &request, RM_VERDICT_DONE, "");
+    for (unsigned i = 0; i < 2; ++i) {
+        assert_ok(
+            rm_requests_wait(asker.owner, asker.workspace, "sr/reading", number[i], 1, &asker.reply, &asker.error),
+            &asker.error);
+        assert_int_equal(asker.reply.verdict, i == 0 ? RM_VERDICT_REFUSED : RM_VERDICT_DONE);
+    }
+    assert_ok(rm_requests_post(asker.owner, asker.workspace, "sr/reading", 0, &value, 8, &number[2], &asker.error),
+              &asker.error);
+    assert_int_equal(rm_requests_wait(asker.owner, asker.workspace, "sr/reading", number[2], SECOND / 100, &asker.reply,
+                                      &asker.error),
+                     RM_E_BUSY);
+    stop_inbox(&server);
+    assert_int_equal(rm_requests_wait(asker.owner, asker.workspace, "sr/reading", number[2], 20 * SECOND, &asker.reply,
+                                      &asker.error),
+                     RM_E_DEAD);
+    end_asking(&asker);
+}
+
 /** What was asked of an instance that is no more is not done by the next one. */
 static void test_asked_of_an_earlier_instance(void **state) {
     struct segment_test *test = *state;
@@ -603,6 +639,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_overwritten, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_long_reasons, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_no_answer, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_posted_together, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_asked_of_an_earlier_instance, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_requester_that_restarts, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_dead_requesters, set_up, tear_down),

@@ -310,6 +310,9 @@ enum rm_code rm_requests_post(struct rm_owner *owner, struct rm_workspace *works
 bool rm_requests_reply(struct rm_owner const *owner, struct rm_workspace *workspace, char const *to, uint64_t number,
                        struct rm_reply *reply);
 
+enum rm_code rm_requests_wait(struct rm_owner *owner, struct rm_workspace *workspace, char const *parameter,
+                              uint64_t number, uint64_t timeout_ns, struct rm_reply *reply, struct rm_error *error);
+
 enum rm_code rm_requests_put(struct rm_owner *owner, struct rm_workspace *workspace, char const *parameter,
                              uint64_t first, void const *values, size_t bytes, uint64_t timeout_ns,
                              struct rm_reply *reply, struct rm_error *error);

@@ -5,7 +5,7 @@ import math
 from collections import deque
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from time import monotonic, sleep
+from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -138,10 +138,11 @@ class Requester:
     def _reason(self, parameter: Parameter, number: int, give_up: float) -> str:
         """Waits for the reply to a request: "" or why it was refused."""
         reply = ffi.new("struct rm_reply *")
-        while not lib.rm_requests_reply(self._owner, self._workspace, parameter.owner.encode(), number, reply):
-            if monotonic() >= give_up:
-                raise RequestUnanswered(f"{parameter.name}: {parameter.owner} has not answered in time")
-            sleep(0.0001)
+        left_ns = max(1, round((give_up - monotonic()) * 1e9))  # a reply that is there counts
+        try:
+            call(lib.rm_requests_wait, self._owner, self._workspace, parameter.name.encode(), number, left_ns, reply)
+        except OwnerBusy as error:
+            raise RequestUnanswered(str(error)) from None
         return "" if reply.verdict == lib.RM_VERDICT_DONE else _refusal(parameter, reply)
 
     def _put(self, parameter: Parameter, content: bytes, first: int, timeout: float) -> None:
