@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from bench_runs import interrupted, marked, started
-from harness import TIMEOUT_S, ringmaster, ringmaster_json, veth_pair, wait_for
+from harness import TIMEOUT_S, again_if_starved, ringmaster, ringmaster_json, veth_pair, wait_for
 
 from ringmaster.places import find_program
 from ringmaster.programs.cores import cores
@@ -25,13 +25,18 @@ DROP_EVERY = 60
 STALL_US = 60_000.0
 
 
-@pytest.fixture(scope="module")
-def jitter(root: Path) -> Any:
+def measure() -> Any:
     """Cycles that are displaced by up to 5 ms either way, and lose a datagram in every tenth."""
     traffic = ("--instruments", str(GROUP * LINKS), "--links", str(LINKS), "--rate", str(RATE_HZ))
     faults = ("--inject-jitter-us", str(JITTER_US), "--inject-drop-every", str(DROP_EVERY))
     times = ("--seconds", str(SECONDS), "--rounds", "1")
     return ringmaster_json("bench", "jitter", "--kinds", "memif", *traffic, *times, *faults, "--json")
+
+
+@pytest.fixture(scope="module")
+def jitter(root: Path) -> Any:
+    """One such measurement, for all tests that judge it."""
+    return measure()
 
 
 @pytest.fixture
@@ -64,9 +69,10 @@ def test_an_injected_loss_is_counted_and_its_cycles_are_counted_apart(figures: A
         assert 2 * lost - LINKS <= figures["apart"] <= 2 * lost, "such a cycle, and the next"
 
 
-def test_the_rate_is_found(figures: Any) -> None:
-    """What arrived: less than asked for where the host took the sender's core away, but never twice or half of it."""
-    assert 0.6 * RATE_HZ < figures["rate_hz"] < 1.1 * RATE_HZ
+@again_if_starved
+def test_the_rate_is_found() -> None:
+    """In a measurement of its own: where the host took the sender's core away fewer cycles arrived a second."""
+    assert measure()["data"]["jitter"]["memif"]["rate_hz"] == pytest.approx(RATE_HZ, rel=0.1)
 
 
 def test_conditions_and_command_stand_with_the_figures(jitter: Any) -> None:
