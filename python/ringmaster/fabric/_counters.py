@@ -707,7 +707,7 @@ COUNTERS: dict[str, tuple[Counter, ...]] = {
             "wrong_answer",
             "count",
             "datagrams",
-            "readbacks that answer a sequence number never sent to this chain in that cycle",
+            "readbacks whose sequence number was not sent to this chain in that cycle, nor more than 64 cycles ago",
         ),
         Counter(
             "old_generation",
