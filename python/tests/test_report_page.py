@@ -15,7 +15,7 @@ from report_sections import ODD, section, tail
 from ringmaster.report import charts
 from ringmaster.report.facts import UNKNOWN, facts, revision, timing_arguments
 from ringmaster.report.figures import figure
-from ringmaster.report.markup import EMPTY, Html, element
+from ringmaster.report.markup import EMPTY, Html, element, table
 from ringmaster.report.page import MOST_LEADING, leading, write_report
 from ringmaster.report.plain import of_json
 from ringmaster.report.section import Bars, Chart, Lines, Quantiles, Section, Table
@@ -213,3 +213,10 @@ def test_facts_are_of_this_machine(tmp_path: Path) -> None:
     assert revision(tmp_path) == UNKNOWN
     line = "quiet isolcpus=2-5 token=secret nohz_full=2-5 -- --idle=x"
     assert timing_arguments(line) == "isolcpus=2-5 nohz_full=2-5"
+
+
+def test_a_narrow_page_shows_rows_of_texts_below_each_other() -> None:
+    long = table(Table("t", ("what", "how"), [("a", "by a text of more than forty letters, as here")]))
+    assert '<td data-label="how">' in long
+    assert 'class="records"' in long
+    assert "data-label" not in table(Table("t", ("what", "µs"), [("a", "8.04")]))

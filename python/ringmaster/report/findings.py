@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ringmaster.report.markup import Html, element
+from ringmaster.report.markup import Cell, Html, element, records
 
 ORDER = ("wrong", "could be better", "cannot be told", "good", "does not apply here")
 """Of verdicts, the worst first."""
@@ -48,19 +48,15 @@ def findings_part(findings: Sequence[Mapping[str, Any]]) -> Html:
 def _table(findings: Sequence[Mapping[str, Any]]) -> Html:
     if not findings:
         return Html("")
-    rows = [_row(finding) for finding in sorted(findings, key=_rank)]
-    head = element("thead", element("tr", *(element("th", cell, scope="col") for cell in HEAD)))
-    made = element("table", head, element("tbody", *rows), class_="words")
-    return element("div", made, class_="scroll", tabindex="0")
+    return records(HEAD, [_row(finding) for finding in sorted(findings, key=_rank)], "words")
 
 
-def _row(finding: Mapping[str, Any]) -> Html:
+def _row(finding: Mapping[str, Any]) -> list[Cell]:
     def text(key: str) -> str:
         return str(finding.get(key, "") or "")
 
     verdict = text("verdict")
-    first = [element("th", text("name"), scope="row"), element("td", verdict, class_=CLASSES.get(verdict, "plain"))]
-    return element("tr", *first, *(element("td", text(key)) for key in ("is_now", "should_be", "why")))
+    return [text("name"), (verdict, CLASSES.get(verdict, "plain")), *map(text, ("is_now", "should_be", "why"))]
 
 
 def _lines(finding: Mapping[str, Any], key: str) -> list[str]:

@@ -14,7 +14,7 @@ from typing import Any
 from ringmaster.report.facts import facts as facts_of_this_machine
 from ringmaster.report.figures import figures
 from ringmaster.report.findings import findings_part
-from ringmaster.report.markup import Html, element, table
+from ringmaster.report.markup import Cell, Html, element, records, table
 from ringmaster.report.plain import as_json, finite
 from ringmaster.report.section import Section
 from ringmaster.report.verdicts import HEADLINE_HEAD, Headline, condition_words, headline_cells
@@ -85,9 +85,7 @@ def document(title: str, line: str, links: Mapping[str, str], parts: Sequence[Ht
 def _summary(sections: Sequence[Section], notes: Sequence[str]) -> Html:
     """The leading headlines of all, each with a link to where it comes from."""
     rows = [row for section in sections for row in _leading_rows(section)]
-    head = element("thead", element("tr", *(element("th", cell, scope="col") for cell in SUMMARY_HEAD)))
-    made = element("table", head, element("tbody", *rows), class_="summary")
-    shown = element("div", made, class_="scroll", tabindex="0") if rows else element("p", "Nothing was measured.")
+    shown = records(SUMMARY_HEAD, rows, "summary") if rows else element("p", "Nothing was measured.")
     listed = element("ul", *(element("li", note) for note in notes), class_="notes") if notes else Html("")
     return element("section", element("h2", "Summary"), shown, listed, id="summary")
 
@@ -98,29 +96,25 @@ def leading(section: Section) -> list[Headline]:
     return ([headline for headline in measured if headline.target is not None] or measured)[:MOST_LEADING]
 
 
-def _leading_rows(section: Section) -> list[Html]:
-    rows = []
+def _leading_rows(section: Section) -> list[list[Cell]]:
+    rows: list[list[Cell]] = []
     for i, headline in enumerate(leading(section)):
         name, median, spread, _, target, verdict, about = headline_cells(headline)
         first = element("a", section.title, href=f"#{section.name}") if i == 0 else ""
-        cells = [element("td", cell) for cell in (name, about, median, spread, target)]
-        rows.append(element("tr", element("td", first), *cells, _verdict(verdict)))
+        rows.append([(first, ""), name, about, median, spread, target, _verdict(verdict)])
     return rows
 
 
-def _verdict(verdict: str) -> Html:
-    return element("td", verdict, class_=verdict) if verdict in ("held", "missed") else element("td", verdict)
+def _verdict(verdict: str) -> Cell:
+    return (verdict, verdict if verdict in ("held", "missed") else "")
 
 
 def _headline_table(headlines: Sequence[Headline]) -> Html:
-    rows = []
+    rows: list[list[Cell]] = []
     for headline in headlines:
-        name, *cells, verdict, about = headline_cells(headline)
-        shown = [element("td", cell) for cell in cells]
-        rows.append(element("tr", element("th", name, scope="row"), *shown, _verdict(verdict), element("td", about)))
-    head = element("thead", element("tr", *(element("th", cell, scope="col") for cell in HEADLINE_HEAD)))
-    made = element("table", head, element("tbody", *rows), class_="headlines")
-    return element("div", made, class_="scroll", tabindex="0")
+        *cells, verdict, about = headline_cells(headline)
+        rows.append([*cells, _verdict(verdict), about])
+    return records(HEADLINE_HEAD, rows, "headlines")
 
 
 def command_part(command: str) -> Html:
