@@ -2,6 +2,7 @@
 """The sources' figures as data."""
 
 from ringmaster.report import published
+from ringmaster.report.markup import table
 
 
 def test_the_posters_table_is_whole() -> None:
@@ -23,3 +24,12 @@ def test_every_figure_says_where_it_stands() -> None:
     assert published.JITTER[1].words == "< 40 µs"
     (row, *_) = published.table("Published", published.RTT).rows
     assert row[:3] == ("raw socket, isolated core, mean", "24 µs", "paper")
+
+
+def test_sources_are_named_and_linked() -> None:
+    about = published.table("Published", [published.MATRIX_US, published.MOST_MPPS]).about
+    assert "paper: “High-throughput DPDK-based framework for" in about
+    page = table(published.table("Published", [published.MATRIX_US, published.THROUGHPUT[0]]))
+    doi, author = "https://doi.org/10.1109/TII.2025.3547016", "http://www.unibo.it/docenti/domenico.galli"
+    assert f'refers to <a href="{doi}">{doi}</a>)' in page
+    assert f'<a href="{author}">{author}</a>)' in page

@@ -136,7 +136,7 @@ def _tables(report: Report) -> list[Table]:
 
 def _published() -> Table:
     stated = (*published.JITTER, published.MOST_PER_CORE_MPPS, published.MOST_MPPS)
-    how = "; ".join(dict.fromkeys(one.about for one in stated))
+    how = f"{published.POSTER.words}: " + "; ".join(dict.fromkeys(one.about for one in stated))
     return Table("Published by the poster", ("", "figure"), [(one.what, one.words) for one in stated], about=how)
 
 

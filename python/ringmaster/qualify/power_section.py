@@ -127,7 +127,7 @@ def published_table(windows: Sequence[Window]) -> Table:
         for one, state in zip(published.POWER, (IDLE, WAITING, LOADED), strict=True)
     ]
     about = (
-        f"“{published.TALK.title}”, {published.TALK.by}: {published.POWER[0].about}; "
+        f"{published.TALK.words}: {published.POWER[0].about}; "
         f"{published.POWER[1].about}. Here: processor packages alone, without memory, cards, fans and power supply."
     )
     return Table("Beside the published power", ("published", "figure", "here W", "here it is"), rows, about)

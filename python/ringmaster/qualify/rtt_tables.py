@@ -140,7 +140,7 @@ def paper_table(pooled: Sequence[Pooled]) -> Table:
         "Mean round trip time and one-way latency, µs",
         ("", "idle: RTT", "one-way", "loaded: RTT", "one-way"),
         rows,
-        about="One-way is half of the mean. The paper's: "
+        about=f"One-way is half of the mean. The paper, {published.PAPER.words}: "
         + "; ".join(dict.fromkeys(stated.about for stated in published.RTT if stated.about))
         + ".",
     )

@@ -167,7 +167,7 @@ def slides_table(found: Found) -> Table:
     for one, (mtu, senders, figure) in zip(stated, _STATED, strict=True):
         cells = [_most(found, kind, mtu, senders, figure) for kind in kinds]
         rows.append((one.what, one.words, *cells))
-    about = f"The most of all sizes, medians. Slides: {published.SLIDES.by}; {stated[0].about}; 10 Gb/s Ethernet."
+    about = f"The most of all sizes, medians. Slides: {published.SLIDES.words}; {stated[0].about}; 10 Gb/s Ethernet."
     return Table("Beside the slides", ("", "slides", *kinds), rows, about)
 
 

@@ -18,18 +18,27 @@ class Source:
     """For the head of a column: "paper", "poster", …"""
     title: str
     by: str
+    link: str = ""
+    """Where it is to be read, or what it refers to; only what a source itself states. Empty: it states none."""
+
+    @property
+    def words(self) -> str:
+        """To name it by."""
+        return f"“{self.title}”, {self.by}" + (f" ({self.link})" if self.link else "")
 
 
 PAPER = Source(
     "paper",
     "High-throughput DPDK-based framework for real-time applications in Elettra 2.0",
     "G. Gaio et al., Elettra-Sincrotrone Trieste",
+    "on its operation it refers to https://doi.org/10.1109/TII.2025.3547016",
 )
 POSTER = Source("poster", "DPDK for the fast orbit feedback at Elettra", "Elettra-Sincrotrone Trieste")
 SLIDES = Source(
     "slides",
     "R&D on data transmission FPGA → PC using UDP over 10-Gigabit Ethernet",
     "D. Galli, Università di Bologna and INFN, 2010",
+    "the author's page: http://www.unibo.it/docenti/domenico.galli",
 )
 CAMERA_PAPER = Source(
     "camera paper",
@@ -70,7 +79,7 @@ def table(title: str, stated: Iterable[Stated]) -> Table:
     rows, sources = [], {}
     for one in stated:
         rows.append((one.what, one.words, one.source.kind, one.about))
-        sources[one.source] = f"{one.source.kind}: “{one.source.title}”, {one.source.by}"
+        sources[one.source] = f"{one.source.kind}: {one.source.words}"
     return Table(title, ("published", "figure", "where", "how"), rows, about="; ".join(sources.values()))
 
 
