@@ -5,6 +5,7 @@ with that of its lattice, and then a feedback runs with it.
 Turns are few, so that a busy machine keeps up.
 """
 
+import re
 import shutil
 import signal
 import subprocess
@@ -205,6 +206,7 @@ def measured(facility: Facility) -> Path:
     with standing(facility) as ws:
         said = ringmaster(*facility.measure("--rf", "ps/rf", "-o", str(output)))
         assert "5 supplies measured, 16 readings" in said.stdout
+        assert re.search(r"5 supplies, 16 readings \(raw\); \d+ s at least", said.stderr), said.stderr
         assert_back(ws)
     return output
 
@@ -223,6 +225,7 @@ def test_a_supply_at_its_limit_is_named_and_the_others_are_measured(facility: Fa
     options = ("--supplies", "ps/h*", "--readings", "bpm[12]", "--averages", "1", "-o", str(output))
     said = ringmaster(*facility.measure(*options), expect=1).stderr
     assert "not measured: ps/h2: 3.5 A is above its upper limit of 3 A" in said
+    assert f"not in {output}: ps/h2" in said
     found = load_csv(output)
     assert (found.columns, len(found.rows)) == (("ps/h1",), 8)
     assert stands(ws, "ps/h2") == pytest.approx(1.5)

@@ -189,7 +189,9 @@ def _by_hand(ws: "Workspace", asked: Asked, rf: str | None) -> "Response":
     plans = asked.plans(ws, names)
     _left_out("supplies, which an application sets", others)
     _left_out(f"BPMs, whose records are not those of {chosen.rate!r}", chosen.left_out)
-    click.echo(f"{len(names)} supplies, {len(chosen.rows)} readings ({chosen.rate})", err=True)
+    least = sum(plan.least_s for plan in plans)
+    words = f"{least:.0f} s" if least < 120 else f"{least / 60:.0f} min"
+    click.echo(f"{len(names)} supplies, {len(chosen.rows)} readings ({chosen.rate}); {words} at least", err=True)
     try:
         with _bar(names) as progress:
             return by_hand.measure(ws, chosen.rows, names, plans, chosen.rate, progress)
@@ -291,4 +293,4 @@ def _tell(found: "Response", output: Path) -> None:
     for name, why in found.refused.items():
         click.echo(f"not measured: {name}: {why.removeprefix(f'{name}: ')}", err=True)
     if found.refused:
-        raise click.ClickException(f"{len(found.refused)} supplies are not in {output}")
+        raise click.ClickException(f"not in {output}: {_some(list(found.refused))}")

@@ -103,7 +103,8 @@ def wait_until(
         has_tripped = SupplyState.TRIPPED in supply.state
         if has_tripped or timeout.over():
             what, unit = which.name.rpartition("/")[2], which.unit
-            why = f"the supply is {supply.words}" + ("" if has_tripped else ", and this does not move any more")
+            still = f", and this moved by no more than {near:.3g} {unit} in {timeout.seconds:g} s of cycles"
+            why = f"the supply is {supply.words}" + ("" if has_tripped else still)
             raise NotFollowed(f"{supply.name}: its {what} is {now:.6g} {unit}, expected {target:.6g} {unit}; {why}")
         ws.check()
         pause(_POLL_S)

@@ -43,6 +43,11 @@ class Plan:
     averages: int = 2
     """Pairs of signs, or sines."""
 
+    @property
+    def least_s(self) -> float:
+        """What it takes at least: four signs of each average, without the way of the supply between them."""
+        return self.averages * 4 * (self.seconds / 2 + self.settle_s)
+
 
 @dataclass(frozen=True)
 class Response:

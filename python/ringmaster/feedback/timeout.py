@@ -13,6 +13,7 @@ class Timeout:
     """Over when the server has sent cycles for so many seconds, or when ``hang_s`` more have passed without."""
 
     def __init__(self, ws: Workspace, seconds: float, hang_s: float = HANG_S) -> None:
+        self.seconds = seconds
         self._cycles = ws.counters("transmit")
         turn_rate_hz = ws.parameters["server/turn_rate_hz"].number
         self._wanted = seconds * turn_rate_hz / ws.grants["operator"].period_turns
