@@ -176,7 +176,7 @@ def test_why_names_who_it_was_and_what_to_do(played: Played) -> None:
         "It left the state ON at turn 4711, because too many actuators stood at a limit for too long; it was ps/v1"
         in said
     )
-    assert "BPM readings: bpm01 are masked by hand." in said
+    assert "BPM readings: bpm01 is masked by hand." in said
     assert "BPM readings: bpm02/x1 says the very same value again and again." in said
     assert "Actuators: ps/v1 stands at a limit." in said
     assert "substituted" not in said

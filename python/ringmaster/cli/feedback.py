@@ -76,7 +76,7 @@ def _shown(value: float) -> str:
     """A reading; one that is no number is not known, or not watched."""
     if not math.isfinite(value):
         return "–"
-    whole = value == int(value) or abs(value) >= 1e5
+    whole = value == int(value) or abs(value) >= 99999.5  # else five digits have an exponent
     return f"{value:.0f}" if whole else f"{value:.5g}"
 
 
@@ -86,9 +86,12 @@ def _print_status(it: "Feedback", numbers: dict[str, Any]) -> None:
     from rich.console import Console
     from rich.table import Table
 
+    from ringmaster.feedback.names import State
+
     console = Console(width=None if sys.stdout.isatty() else 160, highlight=False)
-    colour = {"ON": "green", "FAULT": "red", "HOLD": "yellow"}.get(it.state.name, "default")
-    console.print(f"[bold]{it.name}[/] is [{colour}]{it.state.name}[/]")
+    state = State(int(numbers["state"])).name  # of the same look as the table
+    colour = {"ON": "green", "FAULT": "red", "HOLD": "yellow"}.get(state, "default")
+    console.print(f"[bold]{it.name}[/] is [{colour}]{state}[/]")
     if it.withdrawn:
         console.print(f"[yellow]its permission to act was withdrawn: {it.withdrawn}[/]")
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")

@@ -202,8 +202,8 @@ def _out(feedback: Feedback, answer: Answer) -> None:
             shown = together(who, names)
             more = f" and {len(shown) - MOST_NAMED} more" if len(shown) > MOST_NAMED else ""
             listed = f"all {len(who)}" if len(who) == len(names) > 1 else ", ".join(shown[:MOST_NAMED]) + more
-            verb = words[bit] if len(who) == 1 else _plural(words[bit])
-            answer.sentences.append(f"{what}: {listed} {_with_verb(verb, len(who))}.")
+            verb = words[bit] if len(shown) == 1 else _plural(words[bit])
+            answer.sentences.append(f"{what}: {listed} {_with_verb(verb, len(shown))}.")
 
 
 def together(who: Sequence[str], names: Sequence[str]) -> list[str]:
