@@ -27,6 +27,7 @@
 #define RINGMASTER_LATTICE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include <ringmaster/error.h>
@@ -231,6 +232,11 @@ struct rm_lattice_source {
  * and what to do. */
 enum rm_code rm_lattice_read(char const *path, struct rm_lattice_source const *source, struct rm_lattice **lattice,
                              struct rm_error *error);
+
+/** The same of a file's content, which may lie in memory alone. The ending of `path` gives the format, and errors begin
+ * with it; no file is read, except by a MAD-X CALL. */
+enum rm_code rm_lattice_parse(char const *path, char const *bytes, size_t count, struct rm_lattice_source const *source,
+                              struct rm_lattice **lattice, struct rm_error *error);
 
 /** Writes `.mat` (v5), which pyAT and MATLAB read back to the same elements. */
 enum rm_code rm_lattice_write_mat(struct rm_lattice const *lattice, char const *path, struct rm_error *error);

@@ -108,9 +108,4 @@ bool rm_read_mat(struct rm_lattice_reading *reading, char const *bytes, size_t c
 bool rm_read_m(struct rm_lattice_reading *reading, char const *text, size_t count);
 bool rm_read_madx(struct rm_lattice_reading *reading, char const *text, size_t count, char const *sequence);
 
-/** Makes the lattice of a file's content. The ending of `path` gives the format; the file itself is not read, except
- * by a MAD-X CALL. */
-enum rm_code rm_lattice_parse(char const *path, char const *bytes, size_t count, struct rm_lattice_source const *source,
-                              struct rm_lattice **lattice, struct rm_error *error);
-
 #endif
