@@ -118,6 +118,11 @@ bool rm_chain_duty_has(void *state, rm_turn turn) {
     return rm_chains_have(&duty->chains, turn);
 }
 
+void rm_chain_duty_forget(void *state) {
+    struct rm_chain_duty *duty = state;
+    rm_chains_forget(&duty->chains);
+}
+
 void rm_chain_duty_run(struct rm_chain_duty *duty, double seconds, atomic_bool const *stop) {
     uint64_t const start = duty->chains.start_tsc;
     uint64_t const quiet_ticks = (uint64_t)(QUIET_SECONDS / duty->chains.seconds_per_tick);

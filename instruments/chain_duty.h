@@ -52,6 +52,9 @@ void rm_chain_duty_poll(void *duty, uint64_t tsc);
 /** True when the chains have the setpoints of the cycle at `turn` (rm_chains_have). `duty` as above. */
 bool rm_chain_duty_has(void *duty, rm_turn turn);
 
+/** Forgets the setpoints that it has (rm_chains_forget). `duty` as above. */
+void rm_chain_duty_forget(void *duty);
+
 /** Polls until `stop`, or for `seconds`; 0: without an end. Sleeps between polls while no setpoints come. */
 void rm_chain_duty_run(struct rm_chain_duty *duty, double seconds, atomic_bool const *stop);
 

@@ -97,6 +97,11 @@ bool rm_chains_have(struct rm_chains const *chains, rm_turn turn) {
     return true;
 }
 
+void rm_chains_forget(struct rm_chains *chains) {
+    for (uint32_t c = 0; c < chains->config->chain_count; ++c)
+        chains->chain[c].turn = RM_TURN_NONE;
+}
+
 void rm_chains_currents(struct rm_chains *chains, double time, double *currents) {
     for (uint32_t s = 0; s < chains->config->supply_count; ++s) {
         rm_supply_advance(&chains->supply[s], time);

@@ -49,6 +49,9 @@ void rm_chains_reset(struct rm_chains *chains);
 /** True when each chain that a server has ever sent to has a datagram of the cycle at `turn`, or of a later one. */
 bool rm_chains_have(struct rm_chains const *chains, rm_turn turn);
 
+/** The server has ended: they have what they wait for until another one has sent to them. */
+void rm_chains_forget(struct rm_chains *chains);
+
 /** The true current of every supply, of all chains, in their order. */
 void rm_chains_currents(struct rm_chains *chains, double time, double *currents);
 

@@ -275,6 +275,22 @@ static uint64_t sender_allowed_turns(struct sender *sender, uint64_t next, uint6
     return due < end ? due : end;
 }
 
+/** In lock-step, while it waits: whether the server has gone and another one is there, which answers nothing before it
+ * was sent something. */
+static bool meets_another_server(struct sender *sender) {
+    uint64_t const now = rm_tsc();
+    if (now < sender->look_tsc)
+        return false;
+    sender->look_tsc = now + sender->look_ticks;
+    uint32_t const count = sender->setup->sink_count;
+    for (uint32_t l = 0; l < count; ++l)
+        sender->links[l].lost = !sender->links[l].sink.link_up(sender->links[l].sink.state);
+    if (links_up(sender) == count || !wait_for_links(sender, count))
+        return false;
+    sender->setup->hook.forget(sender->setup->hook.state);
+    return true;
+}
+
 static enum rm_code fail_waiting(struct sender const *sender, uint64_t next, struct rm_error *error) {
     rm_turn const turn = sender->setup->first_turn + next;
     return rm_fail(error, RM_E_DEAD,
@@ -304,7 +320,9 @@ static enum rm_code sender_run(struct sender *sender, struct rm_error *error) {
         }
         uint64_t const end = sender_allowed_turns(sender, next, due);
         if (end == next) {
-            if (!rm_lock_step_wait(&sender->lock_step))
+            if (meets_another_server(sender))
+                rm_lock_step_go_on(&sender->lock_step);
+            else if (!rm_lock_step_wait(&sender->lock_step))
                 return fail_waiting(sender, next, error);
             continue;
         }

@@ -72,6 +72,8 @@ struct rm_sender_hook {
     void (*begin)(void *state, struct rm_pace const *pace);
     /** In lock-step: true when the hook has the setpoints of the cycle at `turn`. */
     bool (*has)(void *state, rm_turn turn);
+    /** In lock-step: the server has ended. It has all setpoints until another one has sent some. */
+    void (*forget)(void *state);
 
     void *state;
     /** The hook uses none of the sender's links, so it is called while one of them is full, too. */

@@ -153,6 +153,7 @@ static enum rm_code session_send_all(struct session_run *run, struct rm_error *e
     if (has_chains(run)) {
         setup.hook.poll = rm_chain_duty_poll;
         setup.hook.has = rm_chain_duty_has;
+        setup.hook.forget = rm_chain_duty_forget;
         setup.hook.elsewhere = !shares_ports(run);
     }
     tell_of_waiting(&run->sinks, ring);

@@ -316,6 +316,7 @@ struct loop {
     rm_turn cycle;
     uint64_t time;  /**< of the ring, at the last poll … */
     uint64_t stood; /**< … and for so many polls it has not changed */
+    bool forgotten; /**< the server that it answers by */
 };
 
 enum { CYCLE_TURNS = 20, ANSWER_TURNS = 5 };
@@ -376,6 +377,35 @@ static void in_lock_step_setpoints_that_never_come_are_an_error(void **state) {
     assert_int_equal(rm_sender_run(&bench->setup, hurried_tsc_hz, &bench->stop, &result, &error), RM_E_DEAD);
     assert_non_null(strstr(error.text, "no setpoints for 10 s at turn 1000105"));
     assert_int_equal(result.turns, 5 * CYCLE_TURNS + ANSWER_TURNS);
+}
+
+/** A server that ends in the midst of the run, and the next one, which answers nothing that was sent before it came. */
+static bool has_until_it_ends(void *state, rm_turn cycle) {
+    struct loop *loop = state;
+    bool const is_there = cycle < FIRST + 5 * CYCLE_TURNS || loop->forgotten;
+    if (!is_there && loop->asked++ == 0) {
+        loop->bench->sink.down_after = loop->bench->sink.count;
+        loop->bench->sink.down_looks = 3;
+    }
+    return is_there;
+}
+
+static void forget(void *state) {
+    struct loop *loop = state;
+    assert_int_equal(loop->bench->sink.down_looks, 0);
+    loop->forgotten = true;
+}
+
+static void in_lock_step_another_server_is_not_waited_for_before_it_has_sent(void **state) {
+    struct bench *bench = *state;
+    struct loop loop = {.bench = bench};
+    set_lock_step(bench, &loop);
+    bench->setup.hook.has = has_until_it_ends;
+    bench->setup.hook.forget = forget;
+    struct rm_sender_result const result = run(bench);
+    assert_true(loop.forgotten);
+    assert_int_equal(result.turns, 1000);
+    assert_int_equal(bench->sink.count, 9000);
 }
 
 /** A source that stalls once, as a core that is taken away does: 5 ms, which are 500 turns. */
@@ -459,6 +489,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(in_lock_step_no_turn_is_sent_before_the_answer_and_none_is_skipped, make,
                                         destroy),
         cmocka_unit_test_setup_teardown(in_lock_step_setpoints_that_never_come_are_an_error, make, destroy),
+        cmocka_unit_test_setup_teardown(in_lock_step_another_server_is_not_waited_for_before_it_has_sent, make,
+                                        destroy),
         cmocka_unit_test_setup_teardown(sends_all_without_a_maximum_lag, make, destroy),
         cmocka_unit_test_setup_teardown(sends_every_instrument_of_every_turn_in_order, make, destroy),
         cmocka_unit_test_setup_teardown(sends_bare_payloads_where_the_kernel_frames_them, make, destroy),
