@@ -359,7 +359,7 @@ def bump(
             wanted |= {row: distance + tilt * step for row, step in zip(rows, steps, strict=True)}
         if not wanted:
             raise click.UsageError("say how far: --x, --y")
-        made = closed_bump(both, wanted, it.array("actuator_state") == 0, free)
+        made = closed_bump(both, wanted, it.moved_by_loop(), free)
         if not only_try:
             it.put_array("golden", it.array("golden") + np.round(made.orbit_nm))
         _say_bump(it, made, wanted, only_try, as_json)

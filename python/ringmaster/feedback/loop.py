@@ -99,6 +99,19 @@ class Feedback:
 
         return replace(load_csv(matrix_path(self.configuration_path)), rf=rf_actuator(self.configuration_path))
 
+    def moved_by_loop(self) -> NDArray[np.bool_]:
+        """By column: actuators of families that are in use; the RF only while its setting is on."""
+        from ringmaster.feedback.configuration import read_configuration
+
+        both = self.need_matrix()
+        assert self.configuration_path is not None
+        read = read_configuration(self.configuration_path, self.ws.parameters["server/turn_rate_hz"].number)
+        owned = [
+            self.number("rf") == 1 if name == both.rf else read.family_of(name) is not None for name in both.columns
+        ]
+        used: NDArray[np.bool_] = np.array(owned) & (self.array("actuator_state") == 0)
+        return used
+
     def need_matrix(self) -> Matrix:
         """The same. Raises ValueError where there is none, or another one than the application runs with."""
         if self.matrix is None:
