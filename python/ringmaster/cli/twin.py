@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from ringmaster.twin.report import Report
 
 
-def _load(path: str, use: str | None, variable: str | None) -> "Lattice":
+def _load(path: str, use: str | None, variable: str | None, energy: float | None) -> "Lattice":
     from ringmaster.twin.lattice import load_lattice
 
-    return load_lattice(path, use=use, variable=variable)
+    return load_lattice(path, use=use, variable=variable, energy=energy)
 
 
 def _complete_lattice(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -39,7 +39,7 @@ def _complete_element(context: click.Context, _: click.Parameter, incomplete: st
     if path is None:
         return []
     try:
-        families = _load(path, given.get("use"), given.get("variable")).families
+        families = _load(path, given.get("use"), given.get("variable"), given.get("energy")).families
     except (OSError, RuntimeError):
         return []
     return [CompletionItem(name) for name in families if name.startswith(incomplete)]
@@ -64,13 +64,15 @@ class _TwinCommand(click.Command):
         "ringmaster twin elettra2.mat --plot optics.png",
         "ringmaster twin elettra2.mat --at 'BPM*' --at IDMARK",
         "ringmaster twin ring.madx --use RING --4d",
+        "ringmaster twin ring.lte --use RING --energy 2.4e9",
         "ringmaster twin elettra2.mat --json | jq .envelope.emittances",
         "ringmaster twin follow --help",
     ),
 )
 @click.argument("lattice", type=click.Path(), shell_complete=_complete_lattice)
 @click.option("--4d", "flat", is_flag=True, help="Cavities and radiation off.")
-@click.option("--use", metavar="SEQUENCE", help="Of a MAD-X file: the sequence; without it the one that the file uses.")
+@click.option("--use", metavar="SEQUENCE", help="Of MAD-X, elegant, xsuite: the sequence or line to take.")
+@click.option("--energy", type=float, metavar="EV", help="Of a .lte file, which does not tell it.")
 @click.option("--variable", metavar="NAME", help="Of a .mat file: the variable that holds the lattice.")
 @click.option(
     "--at", "patterns", multiple=True, metavar="PATTERN", shell_complete=_complete_element, help="Elements to look at."
@@ -81,12 +83,15 @@ def twin(
     lattice: str,
     flat: bool,
     use: str | None,
+    energy: float | None,
     variable: str | None,
     patterns: tuple[str, ...],
     plot: Path | None,
     as_json: bool,
 ) -> None:
     """Compute the parameters and the optics of LATTICE: a .mat, .m, .madx, .seq or .lat file, or elettra2_like.
+
+    Where pyAT is installed, .json (pyAT, xsuite) and .lte (elegant) files, too.
 
     With a cavity in 6D with radiation, else, or with --4d, in 4D. --at adds a table of the optics at the entrance of
     every element whose name matches, --plot draws β, dispersion, closed orbit and beam sizes along the ring.
@@ -99,7 +104,7 @@ def twin(
 
     if plot is not None:
         check_suffix(plot)
-    machine = Twin(_load(lattice, use, variable))
+    machine = Twin(_load(lattice, use, variable, energy))
     if flat or not len(machine.lattice.get_cavities()):
         machine.disable_6d()
     else:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ringmaster.errors import TwinArgument
+from ringmaster.twin import pyat
 from ringmaster.twin._library import Floats, Points, call, ffi, lib, text
 from ringmaster.twin.elements import MAGNETS, Element, Kind
 from ringmaster.twin.points import Refpts, find, resolve
@@ -156,20 +158,48 @@ class Lattice:
         return np.unique(np.concatenate([find(self, None, kind) for kind in MAGNETS])).astype(np.uint32)
 
 
-def load_lattice(path: Path, *, variable: str | None = None, use: str | None = None) -> Lattice:
+def load_lattice(
+    path: Path, *, variable: str | None = None, use: str | None = None, energy: float | None = None
+) -> Lattice:
     """Reads a lattice from a file, by its suffix: ``.mat``, ``.m``; ``.madx``, ``.seq``, ``.lat`` of MAD-X.
 
-    A name without suffix, ``elettra2_like``, is that of a lattice that comes with us.
+    Where pyAT is installed, it reads ``.json`` (its own and xsuite's) and ``.lte`` (elegant) for us. A name without
+    suffix, ``elettra2_like``, is that of a lattice that comes with us.
 
-    ``variable`` of a ``.mat`` file holds the lattice, where there are several; ``use`` is the MAD-X sequence. Raises
-    LatticeAbsent, or LatticeInvalid with the line or element at fault.
+    ``variable`` of a ``.mat`` file holds the lattice, where there are several; ``use`` is the MAD-X sequence, or the
+    line of what pyAT reads; ``energy`` (eV) is for the latter, too. Raises LatticeAbsent, or LatticeInvalid with the
+    line or element at fault.
     """
+    if pyat.reads(path):
+        return _of_pyat(pyat.load(path, use, energy), os.fsdecode(path))
+    if energy is not None:
+        raise TwinArgument(f"{os.fsdecode(path)}: found an energy for it, expected none: such a file tells its own")
     source = ffi.new("struct rm_lattice_source *")
     names = [ffi.NULL if name is None else ffi.new("char[]", name.encode()) for name in (variable, use)]
     source.variable, source.sequence = names
     made = ffi.new("struct rm_lattice **")
     call(lib.rm_lattice_read, os.fsencode(lattice_path(path)), source, made, reading=True)
     return Lattice(made[0])
+
+
+def _of_pyat(ring: Any, said: str) -> Lattice:
+    """`said` is what errors call it."""
+    made = ffi.new("struct rm_lattice **")
+    content = pyat.as_mat(ring, said)
+    label = os.fsencode(f"{said}, as pyAT writes it to .mat")
+    call(lib.rm_lattice_parse, label, content, len(content), ffi.NULL, made, reading=True)
+    return Lattice(made[0])
+
+
+def lattice_of(source: Any) -> Lattice:
+    """A lattice itself, that of pyAT as it is in memory now, or that of a file."""
+    if isinstance(source, Lattice):
+        return source
+    if isinstance(source, str | os.PathLike):
+        return load_lattice(source)
+    if pyat.is_lattice(source):
+        return _of_pyat(source, f"pyAT's lattice {source.name!r}")
+    raise TwinArgument(f"found a {type(source).__name__}, expected a lattice, pyAT's or ours, or the name of a file")
 
 
 def load_mat(path: Path, *, mat_key: str | None = None) -> Lattice:

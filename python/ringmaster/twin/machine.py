@@ -6,7 +6,7 @@ one for each. What an element does not have raises TwinArgument, which names it;
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +14,11 @@ from numpy.typing import NDArray
 from ringmaster.errors import TwinArgument
 from ringmaster.twin._library import Points, call, ffi, lib
 from ringmaster.twin.elements import Element, Kind, Radiation
-from ringmaster.twin.lattice import Lattice
+from ringmaster.twin.lattice import Lattice, Path, lattice_of
 from ringmaster.twin.points import Refpts, resolve
+
+if TYPE_CHECKING:
+    import at
 
 Values = float | Sequence[float] | NDArray[np.floating[Any]]
 
@@ -23,10 +26,10 @@ Values = float | Sequence[float] | NDArray[np.floating[Any]]
 class Machine:
     """One twin's own ring. One thread's at a time; twins share their lattice and nothing else."""
 
-    def __init__(self, lattice: Lattice) -> None:
-        """As designed."""
-        self.lattice = lattice
-        self.pointer = self._made(lib.rm_twin_make, lattice.pointer)
+    def __init__(self, lattice: "Lattice | Path | at.Lattice") -> None:
+        """As designed. pyAT's lattice is copied as it is now."""
+        self.lattice = lattice_of(lattice)
+        self.pointer = self._made(lib.rm_twin_make, self.lattice.pointer)
 
     @staticmethod
     def _made(function: Any, source: Any) -> Any:

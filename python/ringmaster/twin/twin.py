@@ -8,6 +8,8 @@ from ringmaster.twin.machine import Machine
 class Twin(Machine):
     """A lattice brought to life. ``Twin(lattice)`` is as designed; then set strengths and errors, and ask.
 
+    The lattice may be one of ours, a pyAT ``Lattice`` as it is in memory, or the name of a file.
+
     ::
 
         twin = Twin(load_lattice("elettra2.mat"))
