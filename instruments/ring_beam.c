@@ -40,15 +40,15 @@ static struct beam_key const beam_keys[] = {
 /** A living machine makes the orbit itself: more of it is there only if the file says so. */
 enum rm_code rm_resolve_beam(struct rm_resolve *resolve) {
     bool const lives = resolve->file->machine != NULL;
+    enum rm_code code = RM_OK;
     for (size_t k = 0; k < sizeof beam_keys / sizeof beam_keys[0]; ++k) {
         struct beam_key const *number = &beam_keys[k];
         struct rm_yaml_key const *key = rm_yaml_key_at(&rm_ring_schema, number->place);
         double const *given = *(double *const *)(void const *)((char const *)resolve->file->beam + number->from);
         double const value = given != NULL ? *given : lives ? 0 : rm_yaml_default(&rm_ring_schema, number->place);
         if (!rm_yaml_in_range(key, value))
-            return rm_yaml_fail(resolve->error, resolve->path, number->place, "found %g, expected %g to %g", value,
-                                key->min, key->max);
+            code = rm_resolve_fail_at(resolve, number->place, "found %g, expected %g to %g", value, key->min, key->max);
         *(double *)(void *)((char *)&resolve->config->beam + number->to) = value;
     }
-    return RM_OK;
+    return code;
 }

@@ -39,27 +39,29 @@ static enum rm_code check_chain_fault_keys(struct rm_resolve *resolve, uint32_t 
         {"limit", from->limit != NULL && !rule->needs_limit},
         {"id", from->id != NULL && !rule->needs_id},
     };
+    enum rm_code code = RM_OK;
     for (size_t k = 0; k < sizeof keys / sizeof keys[0]; ++k)
         if (keys[k].foreign)
-            return fail_chain_fault(resolve, index, keys[k].key, "this fault has no such key, take it out");
+            code = fail_chain_fault(resolve, index, keys[k].key, "this fault has no such key, take it out");
     if (rule->needs_limit && from->limit == NULL)
         return fail_chain_fault(resolve, index, NULL, "expected limit: it can no more than that, either way");
     if (rule->needs_id && from->id == NULL)
         return fail_chain_fault(resolve, index, NULL, "expected id: of the chain for which it answers");
-    return RM_OK;
+    return code;
 }
 
 static enum rm_code check_chain_fault_numbers(struct rm_resolve *resolve, uint32_t index) {
     struct rm_chain_fault const *fault = &resolve->config->supplies.faults[index].fault;
+    enum rm_code code = RM_OK;
     if (!(fault->from_s >= 0))
-        return fail_chain_fault(resolve, index, "from_s", "expected seconds since the start of the run");
+        code = fail_chain_fault(resolve, index, "from_s", "expected seconds since the start of the run");
     if (!(fault->to_s > fault->from_s))
-        return fail_chain_fault(resolve, index, "for_s", "expected more than 0 seconds");
+        code = fail_chain_fault(resolve, index, "for_s", "expected more than 0 seconds");
     if (!(fault->probability >= 0 && fault->probability <= 1))
-        return fail_chain_fault(resolve, index, "probability", "expected 0 to 1");
+        code = fail_chain_fault(resolve, index, "probability", "expected 0 to 1");
     if (!(fault->limit >= 0))
-        return fail_chain_fault(resolve, index, "limit", "expected 0 or more");
-    return RM_OK;
+        code = fail_chain_fault(resolve, index, "limit", "expected 0 or more");
+    return code;
 }
 
 /** The chains that a fault names: all, one, or those of an entry of the configuration. They stand together. */
@@ -94,7 +96,7 @@ static enum rm_code take_fault(struct rm_resolve *resolve, uint32_t index) {
     struct rm_ring_file_chain_fault *from = &resolve->file->chain_faults[index];
     struct rm_chain_fault *to = &resolve->config->supplies.faults[index].fault;
     if (!rm_yaml_fill(&rm_ring_chain_fault_schema, from, true))
-        return rm_fail(resolve->error, RM_E_NO_SPACE, "%s: no memory for the faults", resolve->path);
+        return rm_resolve_fail_plain(resolve, RM_E_NO_SPACE, "%s: no memory for the faults", resolve->path);
     *to = (struct rm_chain_fault){
         .kind = from->fault,
         .from_s = *from->from_s,
@@ -109,23 +111,20 @@ static enum rm_code take_fault(struct rm_resolve *resolve, uint32_t index) {
 }
 
 static enum rm_code resolve_fault(struct rm_resolve *resolve, uint32_t index) {
-    enum rm_code (*const checks[])(struct rm_resolve *, uint32_t) = {
-        check_chain_fault_keys, take_fault, check_chain_fault_numbers, find_chains, find_supply};
-    for (size_t c = 0; c < sizeof checks / sizeof checks[0]; ++c) {
-        enum rm_code const code = checks[c](resolve, index);
-        if (code != RM_OK)
-            return code;
-    }
-    return RM_OK;
+    enum rm_code code = check_chain_fault_keys(resolve, index);
+    if (code == RM_OK)
+        code = take_fault(resolve, index);
+    if (code == RM_OK)
+        code = check_chain_fault_numbers(resolve, index);
+    enum rm_code const chains = find_chains(resolve, index);
+    code = rm_code_first(code, chains);
+    return chains == RM_OK ? rm_code_first(code, find_supply(resolve, index)) : code;
 }
 
 enum rm_code rm_resolve_chain_faults(struct rm_resolve *resolve) {
     struct rm_ring_supplies *supplies = &resolve->config->supplies;
-    for (uint32_t f = 0; f < resolve->file->chain_faults_count; ++f) {
-        enum rm_code const code = resolve_fault(resolve, f);
-        if (code != RM_OK)
-            return code;
-        ++supplies->fault_count;
-    }
-    return RM_OK;
+    enum rm_code code = RM_OK;
+    for (; supplies->fault_count < resolve->file->chain_faults_count; ++supplies->fault_count)
+        code = rm_code_first(code, resolve_fault(resolve, supplies->fault_count));
+    return code;
 }

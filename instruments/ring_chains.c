@@ -24,10 +24,11 @@ static enum rm_code check_address(struct rm_resolve *resolve, struct rm_config_c
     struct rm_ring_supplies const *supplies = &resolve->config->supplies;
     for (uint32_t c = 0; c < supplies->chain_count; ++c)
         if (supplies->chains[c].ipv4 == from->address_ipv4)
-            return rm_fail(resolve->error, RM_E_CONFIG,
-                           "%s: chains \"%s\" and \"%s\" have the same address on two ports; one virtual ring can be "
-                           "only one of them, expected --ports with one of the two",
-                           resolve->machine->source_path, supplies->chains[c].name, from->name);
+            return rm_resolve_fail_plain(
+                resolve, RM_E_CONFIG,
+                "%s: chains \"%s\" and \"%s\" have the same address on two ports; one virtual ring can be "
+                "only one of them, expected --ports with one of the two",
+                resolve->machine->source_path, supplies->chains[c].name, from->name);
     return RM_OK;
 }
 
@@ -64,9 +65,10 @@ static enum rm_code take_chain_overlay(struct rm_resolve *resolve, uint32_t inde
     struct rm_ring_file_chain const *from = &resolve->file->chains[index];
     struct rm_ring_supplies *supplies = &resolve->config->supplies;
     bool found = false;
+    enum rm_code code = RM_OK;
     struct rm_yaml_key const *timeout_ms = rm_yaml_key_at(&rm_ring_chain_schema, "timeout_ms");
     if (from->timeout_ms != NULL && !rm_yaml_in_range(timeout_ms, *from->timeout_ms))
-        return rm_resolve_fail(resolve, "chains", index, "timeout_ms", "found %g, expected 0 (never) to %g",
+        code = rm_resolve_fail(resolve, "chains", index, "timeout_ms", "found %g, expected 0 (never) to %g",
                                *from->timeout_ms, timeout_ms->max);
     for (uint32_t c = 0; c < supplies->chain_count; ++c) {
         struct rm_ring_chain *chain = &supplies->chains[c];
@@ -79,7 +81,7 @@ static enum rm_code take_chain_overlay(struct rm_resolve *resolve, uint32_t inde
             chain->config.ramps = *from->stop == RM_RING_FILE_RAMP;
     }
     if (found)
-        return RM_OK;
+        return code;
     return rm_resolve_fail(resolve, "chains", index, "name",
                            "found \"%s\", expected the name of a chain of %s, or \"all\"", from->name,
                            resolve->machine->source_path);
@@ -91,7 +93,7 @@ static enum rm_code allocate_ring_chains(struct rm_resolve *resolve) {
     to->supplies = calloc(RM_CONFIG_SUPPLIES_MAX, sizeof *to->supplies);
     to->faults = calloc(resolve->file->chain_faults_count + 1, sizeof *to->faults);
     if (to->chains == NULL || to->supplies == NULL || to->faults == NULL)
-        return rm_fail(resolve->error, RM_E_NO_SPACE, "%s: no memory for the supplies", resolve->path);
+        return rm_resolve_fail_plain(resolve, RM_E_NO_SPACE, "%s: no memory for the supplies", resolve->path);
     return RM_OK;
 }
 
@@ -100,8 +102,13 @@ enum rm_code rm_resolve_chains(struct rm_resolve *resolve) {
     for (uint32_t c = 0; code == RM_OK && c < resolve->machine->chain_count; ++c)
         if (resolve->ring_port[resolve->machine->chain[c].port] != RM_RING_NO_PORT)
             code = add_chain(resolve, c);
-    for (uint32_t c = 0; code == RM_OK && c < resolve->file->chains_count; ++c)
-        code = take_chain_overlay(resolve, c);
+    return code;
+}
+
+enum rm_code rm_resolve_chain_keys(struct rm_resolve *resolve) {
+    enum rm_code code = RM_OK;
+    for (uint32_t c = 0; c < resolve->file->chains_count; ++c)
+        code = rm_code_first(code, take_chain_overlay(resolve, c));
     return code;
 }
 

@@ -27,7 +27,7 @@ static enum rm_code resolve_core(struct rm_resolve *resolve) {
     uint32_t const *core = resolve->file->core;
     resolve->config->core = core == NULL ? RM_RING_ANY_CORE : (int32_t)*core;
     if (core != NULL && *core > INT32_MAX)
-        return rm_yaml_fail(resolve->error, resolve->path, "core", "found %u, expected the number of a CPU", *core);
+        return rm_resolve_fail_at(resolve, "core", "found %u, expected the number of a CPU", *core);
     return RM_OK;
 }
 
@@ -37,8 +37,8 @@ static enum rm_code resolve_max_lag(struct rm_resolve *resolve) {
     double const otherwise = resolve->file->machine == NULL ? 0.0 : MACHINE_MAX_LAG_MS;
     double const max_lag_ms = written == NULL ? otherwise : *written;
     if (!(max_lag_ms >= 0 && max_lag_ms <= MAX_LAG_MOST_MS))
-        return rm_yaml_fail(resolve->error, resolve->path, "max_lag_ms", "found %g, expected 0 (for ever) to %g",
-                            max_lag_ms, MAX_LAG_MOST_MS);
+        return rm_resolve_fail_at(resolve, "max_lag_ms", "found %g, expected 0 (for ever) to %g", max_lag_ms,
+                                  MAX_LAG_MOST_MS);
     resolve->config->max_lag_s = max_lag_ms * 1e-3;
     return RM_OK;
 }
@@ -50,18 +50,18 @@ static enum rm_code resolve_lock_step(struct rm_resolve *resolve) {
     uint32_t const *written = resolve->file->answer_turns;
     bool const waits = resolve->machine->simulated_time && resolve->machine->chain_count != 0;
     if (!waits && written != NULL)
-        return rm_yaml_fail(resolve->error, resolve->path, "answer_turns",
-                            "the ring waits for no setpoints, expected `simulated_time: true` and chains in %s, or "
-                            "take it out",
-                            resolve->machine->source_path);
+        return rm_resolve_fail_at(
+            resolve, "answer_turns",
+            "the ring waits for no setpoints, expected `simulated_time: true` and chains in %s, or "
+            "take it out",
+            resolve->machine->source_path);
     if (!waits)
         return RM_OK;
     uint32_t const otherwise = setpoints->phase_turns == 0 ? setpoints->period_turns : setpoints->phase_turns;
     uint32_t const answer_turns = written == NULL ? otherwise : *written;
     if (answer_turns == 0 || answer_turns > setpoints->period_turns)
-        return rm_yaml_fail(resolve->error, resolve->path, "answer_turns",
-                            "found %u, expected 1 to %u, the period of setpoints", answer_turns,
-                            setpoints->period_turns);
+        return rm_resolve_fail_at(resolve, "answer_turns", "found %u, expected 1 to %u, the period of setpoints",
+                                  answer_turns, setpoints->period_turns);
     resolve->config->lock_step = (struct rm_lock_step_config){setpoints->period_turns, answer_turns};
     return RM_OK;
 }
@@ -75,52 +75,91 @@ static enum rm_code resolve_head(struct rm_resolve *resolve) {
     config->beam.seed = *file->seed;
     snprintf(config->workspace, sizeof config->workspace, "%s", resolve->machine->workspace);
     if (config->first_turn > RM_RING_FIRST_TURN_MAX)
-        return rm_yaml_fail(resolve->error, resolve->path, "first_turn", "found %llu, expected at most 2^62",
-                            (unsigned long long)config->first_turn);
+        return rm_resolve_fail_at(resolve, "first_turn", "found %llu, expected at most 2^62",
+                                  (unsigned long long)config->first_turn);
     return RM_OK;
 }
 
 typedef enum rm_code resolve_part(struct rm_resolve *resolve);
 
-/** Resolves parts in their order up to a NULL. Of those that stand on each other the first that is wrong ends it. */
-static enum rm_code resolve_parts(struct rm_resolve *resolve, resolve_part *const *part, bool each_alone,
-                                  struct rm_errors *errors) {
+/** Resolves parts up to a NULL, of which none stands on another. */
+static enum rm_code resolve_each(struct rm_resolve *resolve, resolve_part *const *part) {
     enum rm_code first = RM_OK;
-    for (; *part != NULL && (first == RM_OK || each_alone); ++part) {
-        enum rm_code const code = (*part)(resolve);
-        if (code != RM_OK)
-            rm_errors_add(errors, resolve->error);
-        first = rm_code_first(first, code);
-    }
+    for (; *part != NULL; ++part)
+        first = rm_code_first(first, (*part)(resolve));
     return first;
 }
 
-/** What stands on parts that are wrong themselves is not judged: it would be refused for their sake. */
-static enum rm_code resolve_ring(struct rm_resolve *resolve, struct rm_errors *errors) {
-    static resolve_part *const alone[] = {
-        resolve_head, resolve_core, resolve_max_lag, resolve_lock_step, rm_resolve_ports, rm_resolve_beam, NULL};
+/** Resolves parts up to a NULL, each of which stands on those before. */
+static enum rm_code resolve_in_turn(struct rm_resolve *resolve, resolve_part *const *part) {
+    enum rm_code code = RM_OK;
+    for (; *part != NULL && code == RM_OK; ++part)
+        code = (*part)(resolve);
+    return code;
+}
+
+static enum rm_code resolve_chains(struct rm_resolve *resolve) {
+    static resolve_part *const of_chains[] = {rm_resolve_chain_keys, rm_resolve_supplies, rm_resolve_chain_faults,
+                                              NULL};
+    enum rm_code const code = rm_resolve_chains(resolve);
+    return code == RM_OK ? resolve_each(resolve, of_chains) : code;
+}
+
+static enum rm_code resolve_senders(struct rm_resolve *resolve) {
     static resolve_part *const senders[] = {rm_resolve_instruments, rm_resolve_groups, rm_resolve_faults, NULL};
-    static resolve_part *const chains[] = {rm_resolve_chains, rm_resolve_supplies, rm_resolve_chain_faults, NULL};
+    return resolve_in_turn(resolve, senders);
+}
+
+/** What stands on parts that are wrong themselves is not judged: it would be refused for their sake. */
+static enum rm_code resolve_ring(struct rm_resolve *resolve) {
+    static resolve_part *const alone[] = {
+        resolve_head, resolve_core, resolve_max_lag, resolve_lock_step, rm_resolve_frames, rm_resolve_beam, NULL};
+    static resolve_part *const at_ports[] = {resolve_senders, resolve_chains, NULL};
     static resolve_part *const whole[] = {rm_resolve_responses, rm_resolve_machine, NULL};
-    enum rm_code code = resolve_parts(resolve, alone, true, errors);
-    if (code == RM_OK) {
-        code = resolve_parts(resolve, senders, false, errors);
-        code = rm_code_first(code, resolve_parts(resolve, chains, false, errors));
-    }
-    return code == RM_OK ? resolve_parts(resolve, whole, false, errors) : code;
+    enum rm_code const code = resolve_each(resolve, alone);
+    enum rm_code ends = rm_resolve_ports(resolve);
+    if (ends == RM_OK)
+        ends = resolve_each(resolve, at_ports);
+    if (ends == RM_OK)
+        ends = resolve_each(resolve, whole);
+    return rm_code_first(code, ends);
 }
 
 enum rm_code rm_resolve_fail(struct rm_resolve const *resolve, char const *list, uint32_t index, char const *key,
                              char const *format, ...) {
     char place[64];
+    struct rm_error error;
     if (key == NULL)
         snprintf(place, sizeof place, "%s[%u]", list, index);
     else
         snprintf(place, sizeof place, "%s[%u].%s", list, index, key);
     va_list arguments;
     va_start(arguments, format);
-    enum rm_code const code = rm_yaml_vfail(resolve->error, resolve->path, place, format, arguments);
+    enum rm_code const code = rm_yaml_vfail(&error, resolve->path, place, format, arguments);
     va_end(arguments);
+    rm_errors_add(resolve->errors, &error);
+    return code;
+}
+
+enum rm_code rm_resolve_fail_at(struct rm_resolve const *resolve, char const *key, char const *format, ...) {
+    struct rm_error error;
+    va_list arguments;
+    va_start(arguments, format);
+    enum rm_code const code = rm_yaml_vfail(&error, resolve->path, key, format, arguments);
+    va_end(arguments);
+    rm_errors_add(resolve->errors, &error);
+    return code;
+}
+
+enum rm_code rm_resolve_fail_plain(struct rm_resolve const *resolve, enum rm_code code, char const *format, ...) {
+    char text[RM_ERROR_TEXT_BYTES];
+    struct rm_error error;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    rm_fail(&error, code, "%s", text);
+    rm_errors_add(resolve->errors, &error);
     return code;
 }
 
@@ -139,22 +178,19 @@ static enum rm_code load_overlay(char const *path, struct rm_ring_file **file, s
 
 static enum rm_code resolve_files(struct rm_ring_files const *files, struct rm_ring_file const *file,
                                   struct rm_ring_config *config, struct rm_errors *errors) {
-    struct rm_error error;
     struct rm_resolve part = {.path = files->overlay != NULL ? files->overlay : files->config,
                               .ports_wanted = files->ports,
                               .file = file,
                               .machine = config->description,
                               .config = config,
-                              .error = &error};
+                              .errors = errors};
     enum rm_code code;
     part.described = calloc(RM_CONFIG_INSTRUMENTS_MAX, sizeof *part.described);
     part.described_supply = calloc(RM_CONFIG_SUPPLIES_MAX, sizeof *part.described_supply);
-    if (part.described == NULL || part.described_supply == NULL) {
-        code = rm_fail(&error, RM_E_NO_SPACE, "%s: no memory for the instruments", part.path);
-        rm_errors_add(errors, &error);
-    } else {
-        code = resolve_ring(&part, errors);
-    }
+    if (part.described == NULL || part.described_supply == NULL)
+        code = rm_resolve_fail_plain(&part, RM_E_NO_SPACE, "%s: no memory for the instruments", part.path);
+    else
+        code = resolve_ring(&part);
     free(part.described);
     free(part.described_supply);
     return code;

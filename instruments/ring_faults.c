@@ -56,10 +56,11 @@ static enum rm_code check_foreign_keys(struct rm_resolve *resolve, uint32_t inde
         {"probability", from->probability != NULL && (rule->always || rule->at_a_turn)},
         {"at_turn", from->at_turn != NULL && rule->always},
     };
+    enum rm_code code = RM_OK;
     for (size_t k = 0; k < sizeof keys / sizeof keys[0]; ++k)
         if (keys[k].foreign)
-            return fail_fault(resolve, index, keys[k].key, "this fault has no such key, take it out");
-    return RM_OK;
+            code = fail_fault(resolve, index, keys[k].key, "this fault has no such key, take it out");
+    return code;
 }
 
 static enum rm_code check_when(struct rm_resolve *resolve, uint32_t index) {
@@ -153,7 +154,7 @@ static enum rm_code take_fault(struct rm_resolve *resolve, uint32_t index) {
     struct rm_ring_file_fault *from = &resolve->file->faults[index];
     struct rm_ring_fault *to = &resolve->config->faults[index];
     if (!rm_yaml_fill(&rm_ring_fault_schema, from, true))
-        return rm_fail(resolve->error, RM_E_NO_SPACE, "%s: no memory for the faults", resolve->path);
+        return rm_resolve_fail_plain(resolve, RM_E_NO_SPACE, "%s: no memory for the faults", resolve->path);
     to->network = from->network == NULL ? RM_RING_BOTH_NETWORKS : (int32_t)*from->network;
     to->fault = (struct rm_fault){
         .kind = from->fault,
@@ -168,15 +169,19 @@ static enum rm_code take_fault(struct rm_resolve *resolve, uint32_t index) {
 }
 
 static enum rm_code resolve_fault(struct rm_resolve *resolve, uint32_t index) {
-    enum rm_code (*const checks[])(struct rm_resolve *, uint32_t) = {
-        find_faulty_instrument, check_foreign_keys, take_fault, check_when, check_turns, check_formats,
-    };
-    for (size_t c = 0; c < sizeof checks / sizeof checks[0]; ++c) {
-        enum rm_code const code = checks[c](resolve, index);
-        if (code != RM_OK)
-            return code;
+    enum rm_code const instrument = find_faulty_instrument(resolve, index);
+    enum rm_code keys = check_foreign_keys(resolve, index);
+    if (keys == RM_OK)
+        keys = take_fault(resolve, index);
+    enum rm_code code = rm_code_first(instrument, keys);
+    if (keys == RM_OK) {
+        code = rm_code_first(code, check_when(resolve, index));
+        code = rm_code_first(code, check_turns(resolve, index));
     }
-    return check_network(resolve, index, resolve->config->faults[index].network);
+    if (instrument != RM_OK || keys != RM_OK)
+        return code;
+    code = rm_code_first(code, check_formats(resolve, index));
+    return rm_code_first(code, check_network(resolve, index, resolve->config->faults[index].network));
 }
 
 enum rm_code rm_resolve_faults(struct rm_resolve *resolve) {
@@ -185,9 +190,9 @@ enum rm_code rm_resolve_faults(struct rm_resolve *resolve) {
         return RM_OK;
     config->faults = calloc(resolve->file->faults_count, sizeof *config->faults);
     if (config->faults == NULL)
-        return rm_fail(resolve->error, RM_E_NO_SPACE, "%s: no memory for the faults", resolve->path);
+        return rm_resolve_fail_plain(resolve, RM_E_NO_SPACE, "%s: no memory for the faults", resolve->path);
     enum rm_code code = RM_OK;
-    while (code == RM_OK && config->fault_count < resolve->file->faults_count)
-        code = resolve_fault(resolve, config->fault_count++);
+    while (config->fault_count < resolve->file->faults_count)
+        code = rm_code_first(code, resolve_fault(resolve, config->fault_count++));
     return code;
 }

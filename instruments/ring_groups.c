@@ -25,8 +25,8 @@ __attribute__((format(printf, 3, 4))) static enum rm_code fail_group(struct rm_r
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    return rm_fail(resolve->error, RM_E_CONFIG, "%s: instrument \"%s\": %s", resolve->machine->source_path,
-                   resolve->config->instruments[instrument].name, text);
+    return rm_resolve_fail_plain(resolve, RM_E_CONFIG, "%s: instrument \"%s\": %s", resolve->machine->source_path,
+                                 resolve->config->instruments[instrument].name, text);
 }
 
 static struct rm_format const *format_of(struct rm_resolve *resolve, uint32_t instrument) {
@@ -175,7 +175,9 @@ static enum rm_code allocate_groups(struct rm_ring_config *config, struct rm_err
 
 enum rm_code rm_resolve_groups(struct rm_resolve *resolve) {
     struct rm_ring_config *config = resolve->config;
-    enum rm_code code = allocate_groups(config, resolve->error);
+    enum rm_code code = allocate_groups(config, NULL);
+    if (code != RM_OK)
+        return rm_resolve_fail_plain(resolve, code, "%s: no memory for the instruments", resolve->path);
     for (uint32_t i = 0; i < config->instrument_count && code == RM_OK; ++i)
         code = add_to_group(resolve, i);
     for (uint32_t g = 0; g < config->group_count && code == RM_OK; ++g)

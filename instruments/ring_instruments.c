@@ -42,18 +42,20 @@ static enum rm_code add_instruments(struct rm_resolve *resolve) {
         if (from->follows || resolve->ring_port[from->port] == RM_RING_NO_PORT)
             continue;
         if (from->mirror.present && resolve->ring_port[from->mirror.port] == RM_RING_NO_PORT)
-            return rm_fail(resolve->error, RM_E_ARGUMENT,
-                           "--ports: instrument \"%s\" sends through port \"%s\", too, expected both or neither of "
-                           "its ports",
-                           from->name, resolve->machine->port[from->mirror.port].port.name);
+            return rm_resolve_fail_plain(
+                resolve, RM_E_ARGUMENT,
+                "--ports: instrument \"%s\" sends through port \"%s\", too, expected both or neither of "
+                "its ports",
+                from->name, resolve->machine->port[from->mirror.port].port.name);
         uint32_t const networks = from->mirror.present ? 2 : 1;
         if (config->instrument_count != 0 && networks != config->network_count)
-            return rm_fail(resolve->error, RM_E_CONFIG,
-                           "%s: instrument \"%s\" has %s mirror and \"%s\" has %s: a virtual ring sends all of its "
-                           "instruments' datagrams over one network or all over two; give the others a ring of their "
-                           "own with --ports",
-                           resolve->machine->source_path, config->instruments[0].name,
-                           config->network_count == 2 ? "a" : "no", from->name, networks == 2 ? "one" : "none");
+            return rm_resolve_fail_plain(
+                resolve, RM_E_CONFIG,
+                "%s: instrument \"%s\" has %s mirror and \"%s\" has %s: a virtual ring sends all of its "
+                "instruments' datagrams over one network or all over two; give the others a ring of their "
+                "own with --ports",
+                resolve->machine->source_path, config->instruments[0].name, config->network_count == 2 ? "a" : "no",
+                from->name, networks == 2 ? "one" : "none");
         config->network_count = networks;
         add_instrument(resolve, i);
     }
@@ -66,8 +68,9 @@ static enum rm_code take_instrument_overlay(struct rm_resolve *resolve, uint32_t
     struct rm_ring_config *config = resolve->config;
     struct rm_nearest nearest = {.wanted = from->name};
     bool found = false;
+    enum rm_code code = RM_OK;
     if (from->turn_error > TURN_ERROR_MOST || from->turn_error < -TURN_ERROR_MOST)
-        return rm_resolve_fail(resolve, "instruments", index, "turn_error",
+        code = rm_resolve_fail(resolve, "instruments", index, "turn_error",
                                "found %lld, expected turns of -2^30 to 2^30", (long long)from->turn_error);
     for (uint32_t i = 0; i < config->instrument_count; ++i) {
         rm_nearest_offer(&nearest, config->instruments[i].name);
@@ -78,7 +81,7 @@ static enum rm_code take_instrument_overlay(struct rm_resolve *resolve, uint32_t
         config->instruments[i].turn_error = from->turn_error;
     }
     if (found)
-        return RM_OK;
+        return code;
     char guess[64];
     return rm_resolve_fail(resolve, "instruments", index, "name",
                            "found \"%s\", expected the name of an instrument of %s%s", from->name,
@@ -89,9 +92,11 @@ enum rm_code rm_resolve_instruments(struct rm_resolve *resolve) {
     struct rm_ring_config *config = resolve->config;
     config->instruments = calloc(RM_CONFIG_INSTRUMENTS_MAX, sizeof *config->instruments);
     if (config->instruments == NULL)
-        return rm_fail(resolve->error, RM_E_NO_SPACE, "%s: no memory for the instruments", resolve->path);
+        return rm_resolve_fail_plain(resolve, RM_E_NO_SPACE, "%s: no memory for the instruments", resolve->path);
     enum rm_code code = add_instruments(resolve);
-    for (uint32_t i = 0; code == RM_OK && i < resolve->file->instruments_count; ++i)
-        code = take_instrument_overlay(resolve, i);
+    if (code != RM_OK)
+        return code;
+    for (uint32_t i = 0; i < resolve->file->instruments_count; ++i)
+        code = rm_code_first(code, take_instrument_overlay(resolve, i));
     return code;
 }

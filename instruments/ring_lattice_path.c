@@ -71,8 +71,9 @@ enum rm_code rm_resolve_lattice(struct rm_resolve const *resolve, char const *na
         *path = find_shared(name);
     if (*path != NULL)
         return RM_OK;
-    return rm_yaml_fail(resolve->error, resolve->path, "machine.lattice",
-                        "found \"%s\", expected a lattice's file, its path from this file's folder, or the name of a "
-                        "lattice that comes with Ringmaster, such as elettra2_like",
-                        name);
+    return rm_resolve_fail_at(
+        resolve, "machine.lattice",
+        "found \"%s\", expected a lattice's file, its path from this file's folder, or the name of a "
+        "lattice that comes with Ringmaster, such as elettra2_like",
+        name);
 }

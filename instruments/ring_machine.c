@@ -54,23 +54,21 @@ static enum rm_code check_within(struct rm_resolve *resolve, char const *key, do
     struct rm_yaml_key const *known = rm_yaml_key_at(&rm_ring_schema, place);
     if (rm_yaml_in_range(known, value))
         return RM_OK;
-    return rm_yaml_fail(resolve->error, resolve->path, place, "found %g, expected %g to %g", value, known->min,
-                        known->max);
+    return rm_resolve_fail_at(resolve, place, "found %g, expected %g to %g", value, known->min, known->max);
 }
 
 /** The numbers of a part. */
 static enum rm_code resolve_numbers(struct rm_resolve *resolve, char const *part, void const *from,
                                     struct machine_key const *keys) {
+    enum rm_code code = RM_OK;
     for (struct machine_key const *key = keys; key->key != NULL; ++key) {
         char name[60];
         double const value = **(double *const *)(void const *)((char const *)from + key->from);
         snprintf(name, sizeof name, "%s%s", part, key->key);
-        enum rm_code const code = check_within(resolve, name, value);
-        if (code != RM_OK)
-            return code;
+        code = rm_code_first(code, check_within(resolve, name, value));
         *(double *)(void *)((char *)&resolve->config->machine + key->to) = value * key->scale;
     }
-    return RM_OK;
+    return code;
 }
 
 /* ── which supplies ── */
@@ -80,14 +78,15 @@ static enum rm_code resolve_supplies(struct rm_resolve *resolve, char const *pla
     struct rm_ring_supplies const *supplies = &resolve->config->supplies;
     to->supply = calloc(supplies->supply_count + 1, sizeof *to->supply);
     if (to->supply == NULL)
-        return rm_fail(resolve->error, RM_E_NO_SPACE, "%s: no memory for the supplies", resolve->path);
+        return rm_resolve_fail_plain(resolve, RM_E_NO_SPACE, "%s: no memory for the supplies", resolve->path);
     to->supply_count = rm_resolve_choose(resolve, text, to->supply);
     if (to->supply_count != 0)
         return RM_OK;
-    return rm_yaml_fail(resolve->error, resolve->path, place,
-                        "found \"%s\", which means none of the %u supplies, expected the names of chains, such as "
-                        "\"c*\", some of each, such as \"c*/1-4\", or names of supplies, such as \"sr/ps/ch_*\"",
-                        text, supplies->supply_count);
+    return rm_resolve_fail_at(
+        resolve, place,
+        "found \"%s\", which means none of the %u supplies, expected the names of chains, such as "
+        "\"c*\", some of each, such as \"c*/1-4\", or names of supplies, such as \"sr/ps/ch_*\"",
+        text, supplies->supply_count);
 }
 
 /** No supply drives two things. */
@@ -97,9 +96,9 @@ static enum rm_code check_free(struct rm_resolve *resolve, char const *place, st
         for (uint32_t o = 0; o < other->supply_count; ++o)
             for (uint32_t s = 0; s < group->supply_count; ++s)
                 if (other->supply[o] == group->supply[s])
-                    return rm_yaml_fail(resolve->error, resolve->path, place,
-                                        "means supplies that drive \"%s\" already, expected each to drive one element",
-                                        other->elements);
+                    return rm_resolve_fail_at(
+                        resolve, place, "means supplies that drive \"%s\" already, expected each to drive one element",
+                        other->elements);
     return RM_OK;
 }
 
@@ -107,7 +106,7 @@ static enum rm_code resolve_group(struct rm_resolve *resolve, char const *place,
                                   char const *supplies, struct rm_machine_group *to) {
     to->elements = strdup(elements);
     if (to->elements == NULL)
-        return rm_fail(resolve->error, RM_E_NO_SPACE, "%s: no memory for the machine", resolve->path);
+        return rm_resolve_fail_plain(resolve, RM_E_NO_SPACE, "%s: no memory for the machine", resolve->path);
     enum rm_code const code = resolve_supplies(resolve, place, supplies, to);
     return code == RM_OK ? check_free(resolve, place, to) : code;
 }
@@ -116,30 +115,28 @@ static enum rm_code check_machine_room(struct rm_resolve *resolve) {
     struct rm_ring_file_machine const *from = resolve->file->machine;
     if (from->correctors_count + from->strengths_count <= RM_MACHINE_GROUPS_MAX)
         return RM_OK;
-    return rm_yaml_fail(resolve->error, resolve->path, "machine.strengths",
-                        "with the correctors there are %u groups, expected at most %d",
-                        from->correctors_count + from->strengths_count, RM_MACHINE_GROUPS_MAX);
+    return rm_resolve_fail_at(resolve, "machine.strengths",
+                              "with the correctors there are %u groups, expected at most %d",
+                              from->correctors_count + from->strengths_count, RM_MACHINE_GROUPS_MAX);
 }
 
 static enum rm_code resolve_correctors(struct rm_resolve *resolve) {
     struct rm_ring_file_machine const *from = resolve->file->machine;
     struct rm_ring_machine *machine = &resolve->config->machine;
     char place[60];
-    enum rm_code code = check_machine_room(resolve);
-    for (uint32_t c = 0; code == RM_OK && c < from->correctors_count; ++c) {
+    enum rm_code code = RM_OK;
+    for (uint32_t c = 0; c < from->correctors_count; ++c) {
         struct rm_ring_file_correctors const *one = &from->correctors[c];
         struct rm_machine_group *to = &machine->group[machine->group_count++];
         *to = (struct rm_machine_group){.plane = one->plane == RM_RING_FILE_X ? 'x' : 'y',
                                         .per_unit = 1e-6 * one->urad_per_unit,
                                         .eddy_hz = *one->eddy_hz};
         snprintf(place, sizeof place, "correctors[%u].urad_per_unit", c);
-        code = check_within(resolve, place, one->urad_per_unit);
+        code = rm_code_first(code, check_within(resolve, place, one->urad_per_unit));
         snprintf(place, sizeof place, "correctors[%u].eddy_hz", c);
-        if (code == RM_OK)
-            code = check_within(resolve, place, to->eddy_hz);
+        code = rm_code_first(code, check_within(resolve, place, to->eddy_hz));
         snprintf(place, sizeof place, "machine.correctors[%u].supplies", c);
-        if (code == RM_OK)
-            code = resolve_group(resolve, place, one->elements, one->supplies, to);
+        code = rm_code_first(code, resolve_group(resolve, place, one->elements, one->supplies, to));
     }
     return code;
 }
@@ -149,17 +146,24 @@ static enum rm_code resolve_strengths(struct rm_resolve *resolve) {
     struct rm_ring_machine *machine = &resolve->config->machine;
     char place[60];
     enum rm_code code = RM_OK;
-    for (uint32_t s = 0; code == RM_OK && s < from->strengths_count; ++s) {
+    for (uint32_t s = 0; s < from->strengths_count; ++s) {
         struct rm_ring_file_strengths const *one = &from->strengths[s];
         struct rm_machine_group *to = &machine->group[machine->group_count++];
         *to = (struct rm_machine_group){.plane = 'q', .per_unit = one->per_unit};
         snprintf(place, sizeof place, "strengths[%u].per_unit", s);
-        code = check_within(resolve, place, one->per_unit);
+        code = rm_code_first(code, check_within(resolve, place, one->per_unit));
         snprintf(place, sizeof place, "machine.strengths[%u].supplies", s);
-        if (code == RM_OK)
-            code = resolve_group(resolve, place, one->elements, one->supplies, to);
+        code = rm_code_first(code, resolve_group(resolve, place, one->elements, one->supplies, to));
     }
     return code;
+}
+
+static enum rm_code resolve_machine_groups(struct rm_resolve *resolve) {
+    enum rm_code code = check_machine_room(resolve);
+    if (code != RM_OK)
+        return code;
+    code = resolve_correctors(resolve);
+    return rm_code_first(code, resolve_strengths(resolve));
 }
 
 static enum rm_code resolve_rf(struct rm_resolve *resolve) {
@@ -170,17 +174,16 @@ static enum rm_code resolve_rf(struct rm_resolve *resolve) {
     if (from == NULL)
         return RM_OK;
     machine->rf_hz_per_unit = *from->hz_per_unit;
-    enum rm_code code = check_within(resolve, "rf.hz_per_unit", machine->rf_hz_per_unit);
-    if (code == RM_OK)
-        code = resolve_supplies(resolve, "machine.rf.supply", from->supply, &rf);
+    enum rm_code const range = check_within(resolve, "rf.hz_per_unit", machine->rf_hz_per_unit);
+    enum rm_code code = resolve_supplies(resolve, "machine.rf.supply", from->supply, &rf);
     if (code == RM_OK && rf.supply_count != 1)
-        code = rm_yaml_fail(resolve->error, resolve->path, "machine.rf.supply",
-                            "found \"%s\", which means %u supplies, expected one, such as rf/1", from->supply,
-                            rf.supply_count);
+        code = rm_resolve_fail_at(resolve, "machine.rf.supply",
+                                  "found \"%s\", which means %u supplies, expected one, such as rf/1", from->supply,
+                                  rf.supply_count);
     if (code == RM_OK)
         machine->rf_supply = (int32_t)rf.supply[0];
     free(rf.supply);
-    return code;
+    return rm_code_first(range, code);
 }
 
 /* ── disturbances ── */
@@ -188,18 +191,18 @@ static enum rm_code resolve_rf(struct rm_resolve *resolve) {
 static enum rm_code resolve_mains(struct rm_resolve *resolve, struct rm_ring_file_disturbances const *from) {
     struct rm_ring_machine *machine = &resolve->config->machine;
     enum rm_code code = RM_OK;
+    char place[60];
     machine->disturbances.mains_count = from->mains_count;
     machine->disturbances.mains_wander = *from->mains_wander;
-    for (uint32_t m = 0; code == RM_OK && m < from->mains_count; ++m) {
-        code = check_within(resolve, "disturbances.mains.hz", from->mains[m].hz);
-        if (code == RM_OK)
-            code = check_within(resolve, "disturbances.mains.orbit_um", from->mains[m].orbit_um);
+    for (uint32_t m = 0; m < from->mains_count; ++m) {
+        snprintf(place, sizeof place, "disturbances.mains[%u].hz", m);
+        code = rm_code_first(code, check_within(resolve, place, from->mains[m].hz));
+        snprintf(place, sizeof place, "disturbances.mains[%u].orbit_um", m);
+        code = rm_code_first(code, check_within(resolve, place, from->mains[m].orbit_um));
         machine->disturbances.mains[m].hz = from->mains[m].hz;
         machine->disturbances.mains[m].orbit_m = 1e-6 * from->mains[m].orbit_um;
     }
-    if (code != RM_OK)
-        return code;
-    return check_within(resolve, "disturbances.mains_wander", machine->disturbances.mains_wander);
+    return rm_code_first(code, check_within(resolve, "disturbances.mains_wander", machine->disturbances.mains_wander));
 }
 
 static enum rm_code resolve_ground(struct rm_resolve *resolve, struct rm_ring_file_ground const *from) {
@@ -209,9 +212,8 @@ static enum rm_code resolve_ground(struct rm_resolve *resolve, struct rm_ring_fi
     machine->disturbances.ground_rms_m = 1e-9 * from->rms_nm;
     machine->disturbances.ground_corner_hz = *from->corner_hz;
     enum rm_code const code = check_within(resolve, "disturbances.ground.rms_nm", from->rms_nm);
-    if (code != RM_OK)
-        return code;
-    return check_within(resolve, "disturbances.ground.corner_hz", machine->disturbances.ground_corner_hz);
+    return rm_code_first(
+        code, check_within(resolve, "disturbances.ground.corner_hz", machine->disturbances.ground_corner_hz));
 }
 
 static enum rm_code resolve_steps(struct rm_resolve *resolve, struct rm_ring_file_steps const *from) {
@@ -221,7 +223,7 @@ static enum rm_code resolve_steps(struct rm_resolve *resolve, struct rm_ring_fil
     machine->disturbances.step_rad = 1e-6 * from->urad;
     machine->disturbances.step_every_s = from->every_s;
     enum rm_code const code = check_within(resolve, "disturbances.steps.urad", from->urad);
-    return code == RM_OK ? check_within(resolve, "disturbances.steps.every_s", from->every_s) : code;
+    return rm_code_first(code, check_within(resolve, "disturbances.steps.every_s", from->every_s));
 }
 
 static enum rm_code resolve_insertion(struct rm_resolve *resolve, struct rm_ring_file_insertion const *from) {
@@ -233,18 +235,18 @@ static enum rm_code resolve_insertion(struct rm_resolve *resolve, struct rm_ring
     machine->disturbances.insertion_ramp_s = *from->ramp_s;
     machine->disturbances.insertion_every_s = *from->every_s;
     if (machine->disturbances.insertion_at == NULL)
-        return rm_fail(resolve->error, RM_E_NO_SPACE, "%s: no memory for the machine", resolve->path);
-    enum rm_code code = check_within(resolve, "disturbances.insertion.urad", from->urad);
-    if (code == RM_OK)
-        code = check_within(resolve, "disturbances.insertion.every_s", machine->disturbances.insertion_every_s);
-    if (code != RM_OK)
+        return rm_resolve_fail_plain(resolve, RM_E_NO_SPACE, "%s: no memory for the machine", resolve->path);
+    enum rm_code const kick = check_within(resolve, "disturbances.insertion.urad", from->urad);
+    enum rm_code const period =
+        check_within(resolve, "disturbances.insertion.every_s", machine->disturbances.insertion_every_s);
+    enum rm_code const code = rm_code_first(kick, period);
+    if (period != RM_OK)
         return code;
     if (machine->disturbances.insertion_ramp_s >= 0 &&
         machine->disturbances.insertion_ramp_s <= machine->disturbances.insertion_every_s)
-        return RM_OK;
-    return rm_yaml_fail(resolve->error, resolve->path, "machine.disturbances.insertion.ramp_s",
-                        "found %g, expected 0 to %g", machine->disturbances.insertion_ramp_s,
-                        machine->disturbances.insertion_every_s);
+        return code;
+    return rm_resolve_fail_at(resolve, "machine.disturbances.insertion.ramp_s", "found %g, expected 0 to %g",
+                              machine->disturbances.insertion_ramp_s, machine->disturbances.insertion_every_s);
 }
 
 static enum rm_code resolve_topup(struct rm_resolve *resolve, struct rm_ring_file_topup const *from) {
@@ -255,7 +257,7 @@ static enum rm_code resolve_topup(struct rm_resolve *resolve, struct rm_ring_fil
     machine->disturbances.topup_every_s = from->every_s;
     machine->disturbances.topup_turns = *from->turns;
     enum rm_code const code = check_within(resolve, "disturbances.topup.urad", from->urad);
-    return code == RM_OK ? check_within(resolve, "disturbances.topup.every_s", from->every_s) : code;
+    return rm_code_first(code, check_within(resolve, "disturbances.topup.every_s", from->every_s));
 }
 
 static enum rm_code resolve_disturbances(struct rm_resolve *resolve) {
@@ -263,13 +265,10 @@ static enum rm_code resolve_disturbances(struct rm_resolve *resolve) {
     if (from == NULL)
         return RM_OK;
     enum rm_code code = resolve_mains(resolve, from);
-    if (code == RM_OK)
-        code = resolve_ground(resolve, from->ground);
-    if (code == RM_OK)
-        code = resolve_steps(resolve, from->steps);
-    if (code == RM_OK)
-        code = resolve_insertion(resolve, from->insertion);
-    return code == RM_OK ? resolve_topup(resolve, from->topup) : code;
+    code = rm_code_first(code, resolve_ground(resolve, from->ground));
+    code = rm_code_first(code, resolve_steps(resolve, from->steps));
+    code = rm_code_first(code, resolve_insertion(resolve, from->insertion));
+    return rm_code_first(code, resolve_topup(resolve, from->topup));
 }
 
 /* ── BPMs ── */
@@ -297,7 +296,7 @@ static enum rm_code count_bpms(struct rm_resolve *resolve) {
     machine->bpm_instrument = calloc(2 * (size_t)resolve->config->instrument_count + 1, sizeof(uint32_t));
     machine->bpm_lane = calloc(2 * (size_t)resolve->config->instrument_count + 1, sizeof(uint32_t));
     if (machine->bpm_instrument == NULL || machine->bpm_lane == NULL)
-        return rm_fail(resolve->error, RM_E_NO_SPACE, "%s: no memory for the BPMs", resolve->path);
+        return rm_resolve_fail_plain(resolve, RM_E_NO_SPACE, "%s: no memory for the BPMs", resolve->path);
     for (uint32_t g = 0; g < resolve->config->group_count; ++g) {
         struct rm_virtual_group const *group = &resolve->config->groups[g];
         for (uint32_t i = group->first; i < group->first + group->count; ++i) {
@@ -310,8 +309,7 @@ static enum rm_code count_bpms(struct rm_resolve *resolve) {
     }
     if (machine->bpm_count != 0)
         return RM_OK;
-    return rm_yaml_fail(resolve->error, resolve->path, "machine",
-                        "no instrument would show it, expected instruments of kind bpm");
+    return rm_resolve_fail_at(resolve, "machine", "no instrument would show it, expected instruments of kind bpm");
 }
 
 enum rm_code rm_resolve_machine(struct rm_resolve *resolve) {
@@ -325,19 +323,16 @@ enum rm_code rm_resolve_machine(struct rm_resolve *resolve) {
     machine->supply_count = resolve->config->supplies.supply_count;
     machine->step_turns = *from->step_turns;
     if (machine->bpms == NULL)
-        return rm_fail(resolve->error, RM_E_NO_SPACE, "%s: no memory for the machine", resolve->path);
+        return rm_resolve_fail_plain(resolve, RM_E_NO_SPACE, "%s: no memory for the machine", resolve->path);
     enum rm_code code = check_within(resolve, "step_turns", machine->step_turns);
-    if (code == RM_OK)
-        code = resolve_numbers(resolve, "", from, machine_keys);
-    if (code == RM_OK)
-        code = resolve_numbers(resolve, "filter.", from->filter, filter_keys);
-    if (code == RM_OK)
-        code = resolve_numbers(resolve, "errors.", from->errors, error_keys);
-    enum rm_code (*const parts[])(struct rm_resolve *) = {resolve_correctors, resolve_strengths, resolve_rf,
-                                                          resolve_disturbances, count_bpms};
-    for (size_t p = 0; code == RM_OK && p < sizeof parts / sizeof parts[0]; ++p)
-        code = parts[p](resolve);
-    return code == RM_OK ? rm_resolve_lattice(resolve, from->lattice, &machine->lattice) : code;
+    code = rm_code_first(code, resolve_numbers(resolve, "", from, machine_keys));
+    code = rm_code_first(code, resolve_numbers(resolve, "filter.", from->filter, filter_keys));
+    code = rm_code_first(code, resolve_numbers(resolve, "errors.", from->errors, error_keys));
+    enum rm_code (*const parts[])(struct rm_resolve *) = {resolve_machine_groups, resolve_rf, resolve_disturbances,
+                                                          count_bpms};
+    for (size_t p = 0; p < sizeof parts / sizeof parts[0]; ++p)
+        code = rm_code_first(code, parts[p](resolve));
+    return rm_code_first(code, rm_resolve_lattice(resolve, from->lattice, &machine->lattice));
 }
 
 void rm_ring_machine_free(struct rm_ring_machine *machine) {

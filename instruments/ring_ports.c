@@ -29,9 +29,13 @@ static enum rm_code fail_outlet(struct outlet const *outlet, char const *key, ch
     struct rm_resolve const *resolve = outlet->resolve;
     if (outlet->file != NULL)
         return rm_resolve_fail(resolve, "ports", outlet->entry, key, "%s", text);
-    return rm_config_fail_entry(resolve->machine, resolve->error, "ports", outlet->index, NULL,
-                                "the virtual ring is its other end: %s, in an overlay: ports: [{name: %s, …}]", text,
-                                outlet->server->port.name);
+    struct rm_error error;
+    enum rm_code const code =
+        rm_config_fail_entry(resolve->machine, &error, "ports", outlet->index, NULL,
+                             "the virtual ring is its other end: %s, in an overlay: ports: [{name: %s, …}]", text,
+                             outlet->server->port.name);
+    rm_errors_add(resolve->errors, &error);
+    return code;
 }
 
 /** The kind of port at the other end of one of kind `server`. */
@@ -80,10 +84,11 @@ static enum rm_code check_outlet_keys(struct outlet const *outlet) {
         {"peer", file->peer != NULL, port_kind_bit(RM_PORT_UDP)},
         {"device", file->device != NULL, port_kind_bit(RM_PORT_PCI)},
     };
+    enum rm_code code = RM_OK;
     for (size_t k = 0; k < sizeof keys / sizeof keys[0]; ++k)
         if (keys[k].given && (keys[k].kinds & port_kind_bit(outlet->to->port.kind)) == 0)
-            return fail_outlet(outlet, keys[k].key, "a port of this kind has no such key, take it out");
-    return RM_OK;
+            code = fail_outlet(outlet, keys[k].key, "a port of this kind has no such key, take it out");
+    return code;
 }
 
 static void copy_port_text(char *to, size_t bytes, char const *from) {
@@ -153,37 +158,44 @@ static void derive_flow(struct outlet const *outlet) {
 static enum rm_code take_flow(struct outlet const *outlet) {
     struct rm_ring_file_port const *file = outlet->file;
     struct rm_flow *flow = &outlet->to->flow;
+    enum rm_code code = RM_OK;
     derive_flow(outlet);
     if (file == NULL)
         return RM_OK;
     if (file->destination != NULL && !rm_ipv4_parse(file->destination, &flow->destination_ipv4))
-        return rm_resolve_fail(outlet->resolve, "ports", outlet->entry, "destination",
+        code = rm_resolve_fail(outlet->resolve, "ports", outlet->entry, "destination",
                                "found \"%s\", expected an IPv4 address such as 10.20.255.1", file->destination);
     if (file->destination != NULL)
         rm_multicast_mac(flow->destination_ipv4, flow->destination_mac);
     if (file->vlan != NULL && (*file->vlan == 0 || *file->vlan > VLAN_MOST))
-        return rm_resolve_fail(outlet->resolve, "ports", outlet->entry, "vlan", "found %u, expected 1 to %u",
+        code = rm_resolve_fail(outlet->resolve, "ports", outlet->entry, "vlan", "found %u, expected 1 to %u",
                                *file->vlan, VLAN_MOST);
     if (file->vlan != NULL)
         flow->vlan = *file->vlan;
     if (file->destination_mac != NULL && !rm_mac_parse(file->destination_mac, flow->destination_mac))
-        return rm_resolve_fail(outlet->resolve, "ports", outlet->entry, "destination_mac",
+        code = rm_resolve_fail(outlet->resolve, "ports", outlet->entry, "destination_mac",
                                "found \"%s\", expected a MAC such as 02:00:0a:14:ff:01", file->destination_mac);
-    return RM_OK;
+    return code;
 }
 
 /** The keys that all ports have in common. */
-static enum rm_code take_common(struct outlet const *outlet) {
-    struct rm_resolve *resolve = outlet->resolve;
+enum rm_code rm_resolve_frames(struct rm_resolve *resolve) {
     struct rm_ring_file const *file = resolve->file;
+    uint8_t mac[6];
+    enum rm_code code = RM_OK;
+    if (*file->mtu < RM_MTU_LEAST || *file->mtu > RM_MTU_MOST)
+        code = rm_resolve_fail_at(resolve, "mtu", "found %u, expected %d to %d", *file->mtu, RM_MTU_LEAST, RM_MTU_MOST);
+    if (file->source_mac != NULL && !rm_mac_parse(file->source_mac, mac))
+        code = rm_resolve_fail_at(resolve, "source_mac", "found \"%s\", expected a MAC such as 02:00:0a:14:ff:01",
+                                  file->source_mac);
+    return code;
+}
+
+static void take_common(struct outlet const *outlet) {
+    struct rm_ring_file const *file = outlet->resolve->file;
     outlet->to->mtu = *file->mtu;
-    if (outlet->to->mtu < RM_MTU_LEAST || outlet->to->mtu > RM_MTU_MOST)
-        return rm_yaml_fail(resolve->error, resolve->path, "mtu", "found %u, expected %d to %d", outlet->to->mtu,
-                            RM_MTU_LEAST, RM_MTU_MOST);
-    if (file->source_mac != NULL && !rm_mac_parse(file->source_mac, outlet->to->flow.source_mac))
-        return rm_yaml_fail(resolve->error, resolve->path, "source_mac",
-                            "found \"%s\", expected a MAC such as 02:00:0a:14:ff:01", file->source_mac);
-    return RM_OK;
+    if (file->source_mac != NULL)
+        rm_mac_parse(file->source_mac, outlet->to->flow.source_mac);
 }
 
 static void find_entry(struct outlet *outlet) {
@@ -202,32 +214,39 @@ static enum rm_code add_port(struct rm_resolve *resolve, uint32_t index) {
         .server = &resolve->machine->port[index],
         .to = &resolve->config->ports[resolve->config->port_count],
     };
-    enum rm_code (*const parts[])(struct outlet const *) = {derive_outlet, take_port, check_complete, take_flow,
-                                                            take_common};
-    enum rm_code code = RM_OK;
     find_entry(&outlet);
-    for (size_t p = 0; code == RM_OK && p < sizeof parts / sizeof parts[0]; ++p)
-        code = parts[p](&outlet);
+    enum rm_code code = derive_outlet(&outlet);
+    if (code == RM_OK)
+        code = take_port(&outlet);
+    if (code == RM_OK)
+        code = check_complete(&outlet);
+    code = rm_code_first(code, take_flow(&outlet));
+    take_common(&outlet);
     resolve->ring_port[index] = resolve->config->port_count++;
     return code;
 }
 
 static char const EXPECTED[] = "expected the name of a port of";
 
-/** Each entry of the overlay is of one port of the configuration. */
-static enum rm_code check_names(struct rm_resolve const *resolve) {
-    for (uint32_t p = 0; p < resolve->file->ports_count; ++p) {
-        char const *name = resolve->file->ports[p].name;
-        char guess[64];
-        if (rm_config_find_port(resolve->machine, name, strlen(name)) == resolve->machine->port_count)
-            return rm_resolve_fail(resolve, "ports", p, "name", "found \"%s\", %s %s%s", name, EXPECTED,
-                                   resolve->machine->source_path,
-                                   rm_config_guess_port(resolve->machine, name, guess, sizeof guess));
-        for (uint32_t earlier = 0; earlier < p; ++earlier)
-            if (strcmp(resolve->file->ports[earlier].name, name) == 0)
-                return rm_resolve_fail(resolve, "ports", p, "name", "ports[%u] is of \"%s\" already", earlier, name);
-    }
+/** An entry of the overlay is of one port of the configuration. */
+static enum rm_code check_name(struct rm_resolve const *resolve, uint32_t entry) {
+    char const *name = resolve->file->ports[entry].name;
+    char guess[64];
+    if (rm_config_find_port(resolve->machine, name, strlen(name)) == resolve->machine->port_count)
+        return rm_resolve_fail(resolve, "ports", entry, "name", "found \"%s\", %s %s%s", name, EXPECTED,
+                               resolve->machine->source_path,
+                               rm_config_guess_port(resolve->machine, name, guess, sizeof guess));
+    for (uint32_t earlier = 0; earlier < entry; ++earlier)
+        if (strcmp(resolve->file->ports[earlier].name, name) == 0)
+            return rm_resolve_fail(resolve, "ports", entry, "name", "ports[%u] is of \"%s\" already", earlier, name);
     return RM_OK;
+}
+
+static enum rm_code check_names(struct rm_resolve const *resolve) {
+    enum rm_code code = RM_OK;
+    for (uint32_t p = 0; p < resolve->file->ports_count; ++p)
+        code = rm_code_first(code, check_name(resolve, p));
+    return code;
 }
 
 /** Which ports the command line wants: all, or those of a list. */
@@ -240,9 +259,9 @@ static enum rm_code find_wanted(struct rm_resolve const *resolve, bool wanted[RM
         snprintf(name, sizeof name, "%.*s", (int)bytes, text);
         uint32_t const port = rm_config_find_port(resolve->machine, text, bytes);
         if (port == resolve->machine->port_count)
-            return rm_fail(resolve->error, RM_E_ARGUMENT, "--ports: found \"%s\", %s %s%s; several have commas between",
-                           name, EXPECTED, resolve->machine->source_path,
-                           rm_config_guess_port(resolve->machine, name, guess, sizeof guess));
+            return rm_resolve_fail_plain(
+                resolve, RM_E_ARGUMENT, "--ports: found \"%s\", %s %s%s; several have commas between", name, EXPECTED,
+                resolve->machine->source_path, rm_config_guess_port(resolve->machine, name, guess, sizeof guess));
         wanted[port] = true;
         text += bytes + (text[bytes] == ',');
     }
@@ -261,19 +280,25 @@ static bool is_used(struct rm_config const *machine, uint32_t port) {
     return false;
 }
 
-enum rm_code rm_resolve_ports(struct rm_resolve *resolve) {
+/** Where an entry is of no port, a port may lack it: then none is judged. */
+static enum rm_code add_ports(struct rm_resolve *resolve) {
     bool wanted[RM_CONFIG_PORTS_MAX];
     enum rm_code code = check_names(resolve);
-    if (code == RM_OK)
-        code = find_wanted(resolve, wanted);
+    code = rm_code_first(code, find_wanted(resolve, wanted));
+    if (code != RM_OK)
+        return code;
+    for (uint32_t p = 0; p < resolve->machine->port_count; ++p)
+        if (wanted[p] && is_used(resolve->machine, p))
+            code = rm_code_first(code, add_port(resolve, p));
+    if (resolve->config->port_count != 0)
+        return code;
+    return rm_resolve_fail_plain(
+        resolve, RM_E_ARGUMENT, "--ports: no instrument and no chain of %s uses \"%s\", so there is nothing to send",
+        resolve->machine->source_path, resolve->ports_wanted == NULL ? "" : resolve->ports_wanted);
+}
+
+enum rm_code rm_resolve_ports(struct rm_resolve *resolve) {
     for (uint32_t p = 0; p < RM_CONFIG_PORTS_MAX; ++p)
         resolve->ring_port[p] = RM_RING_NO_PORT;
-    for (uint32_t p = 0; code == RM_OK && p < resolve->machine->port_count; ++p)
-        if (wanted[p] && is_used(resolve->machine, p))
-            code = add_port(resolve, p);
-    if (code == RM_OK && resolve->config->port_count == 0)
-        return rm_fail(resolve->error, RM_E_ARGUMENT,
-                       "--ports: no instrument and no chain of %s uses \"%s\", so there is nothing to send",
-                       resolve->machine->source_path, resolve->ports_wanted == NULL ? "" : resolve->ports_wanted);
-    return code;
+    return add_ports(resolve);
 }

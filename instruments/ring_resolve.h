@@ -27,15 +27,18 @@ struct rm_resolve {
     uint32_t *described;
     /** [supply] its index in the configuration. */
     uint32_t *described_supply;
-    struct rm_error *error;
+    /** All that is wrong: those that fail below add to it. */
+    struct rm_errors *errors;
 };
 
+enum rm_code rm_resolve_frames(struct rm_resolve *resolve);
 enum rm_code rm_resolve_ports(struct rm_resolve *resolve);
 enum rm_code rm_resolve_beam(struct rm_resolve *resolve);
 enum rm_code rm_resolve_instruments(struct rm_resolve *resolve);
 enum rm_code rm_resolve_groups(struct rm_resolve *resolve);
 enum rm_code rm_resolve_faults(struct rm_resolve *resolve);
 enum rm_code rm_resolve_chains(struct rm_resolve *resolve);
+enum rm_code rm_resolve_chain_keys(struct rm_resolve *resolve);
 enum rm_code rm_resolve_supplies(struct rm_resolve *resolve);
 enum rm_code rm_resolve_chain_faults(struct rm_resolve *resolve);
 enum rm_code rm_resolve_responses(struct rm_resolve *resolve);
@@ -56,5 +59,13 @@ uint32_t rm_resolve_choose(struct rm_resolve const *resolve, char const *text, u
  * RM_E_CONFIG. */
 enum rm_code rm_resolve_fail(struct rm_resolve const *resolve, char const *list, uint32_t index, char const *key,
                              char const *format, ...) __attribute__((format(printf, 5, 6)));
+
+/** The same, at a whole key of the overlay: "machine.rf.supply". */
+enum rm_code rm_resolve_fail_at(struct rm_resolve const *resolve, char const *key, char const *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/** An error that has no place in the overlay; returns `code`. */
+enum rm_code rm_resolve_fail_plain(struct rm_resolve const *resolve, enum rm_code code, char const *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 #endif

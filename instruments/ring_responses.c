@@ -15,7 +15,7 @@ static enum rm_code find_supply(struct rm_resolve *resolve, uint32_t index, uint
     struct rm_ring_supplies const *supplies = &resolve->config->supplies;
     uint32_t *chosen = calloc(supplies->supply_count + 1, sizeof *chosen);
     if (chosen == NULL)
-        return rm_fail(resolve->error, RM_E_NO_SPACE, "%s: no memory for the supplies", resolve->path);
+        return rm_resolve_fail_plain(resolve, RM_E_NO_SPACE, "%s: no memory for the supplies", resolve->path);
     uint32_t const count = rm_resolve_choose(resolve, text, chosen);
     *supply = chosen[0];
     free(chosen);
@@ -53,18 +53,16 @@ enum rm_code rm_resolve_responses(struct rm_resolve *resolve) {
     struct rm_ring_supplies *supplies = &resolve->config->supplies;
     supplies->responses = calloc(resolve->file->responses_count + 1, sizeof *supplies->responses);
     if (supplies->responses == NULL)
-        return rm_fail(resolve->error, RM_E_NO_SPACE, "%s: no memory for the responses", resolve->path);
+        return rm_resolve_fail_plain(resolve, RM_E_NO_SPACE, "%s: no memory for the responses", resolve->path);
+    enum rm_code code = RM_OK;
     for (uint32_t r = 0; r < resolve->file->responses_count; ++r) {
         struct rm_ring_response *to = &supplies->responses[supplies->response_count++];
         to->per_unit = resolve->file->responses[r].per_unit;
         if (!(fabs(to->per_unit) <= 1e9))
-            return rm_resolve_fail(resolve, RESPONSES, r, "per_unit", "found %g, expected -1e9 to 1e9", to->per_unit);
-        enum rm_code code = find_supply(resolve, r, &to->supply);
-        if (code == RM_OK)
-            code = find_lane(resolve, r, to);
-        if (code != RM_OK)
-            return code;
+            code = rm_resolve_fail(resolve, RESPONSES, r, "per_unit", "found %g, expected -1e9 to 1e9", to->per_unit);
+        code = rm_code_first(code, find_supply(resolve, r, &to->supply));
+        code = rm_code_first(code, find_lane(resolve, r, to));
     }
     qsort(supplies->responses, supplies->response_count, sizeof *supplies->responses, by_instrument);
-    return RM_OK;
+    return code;
 }

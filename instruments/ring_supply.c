@@ -61,21 +61,23 @@ static enum rm_code fail_ring_supply(struct rm_resolve *resolve, uint32_t entry,
 
 static enum rm_code check_entry(struct rm_resolve *resolve, uint32_t entry) {
     struct rm_ring_file_supply const *from = &resolve->file->supplies[entry];
+    double const *regulation_hz = from->regulation_hz;
+    enum rm_code code = RM_OK;
     for (size_t k = 0; k < sizeof keys / sizeof keys[0]; ++k) {
         double const *given = *(double *const *)(void const *)((char const *)from + keys[k].from);
         struct rm_yaml_key const *key = rm_yaml_key_at(&rm_ring_supply_schema, keys[k].key);
         if (given != NULL && !rm_yaml_in_range(key, *given))
-            return fail_ring_supply(resolve, entry, keys[k].key, *given, key->min, key->max);
+            code = fail_ring_supply(resolve, entry, keys[k].key, *given, key->min, key->max);
     }
-    if (from->regulation_hz != NULL && *from->regulation_hz != 0 && *from->regulation_hz < REGULATION_LEAST_HZ)
-        return fail_ring_supply(resolve, entry, "regulation_hz", *from->regulation_hz, REGULATION_LEAST_HZ, 1e7);
+    if (regulation_hz != NULL && *regulation_hz > 0 && *regulation_hz < REGULATION_LEAST_HZ)
+        code = fail_ring_supply(resolve, entry, "regulation_hz", *regulation_hz, REGULATION_LEAST_HZ, 1e7);
     for (uint32_t r = 0; r < from->ripple_count; ++r)
         if (!(from->ripple[r].hz >= 0 && from->ripple[r].hz <= 1e7 && from->ripple[r].amplitude >= 0 &&
               from->ripple[r].amplitude <= 1e9))
-            return rm_resolve_fail(resolve, "supplies", entry, "ripple",
+            code = rm_resolve_fail(resolve, "supplies", entry, "ripple",
                                    "found %g Hz of %g, expected 0 to 1e7 Hz of 0 to 1e9", from->ripple[r].hz,
                                    from->ripple[r].amplitude);
-    return RM_OK;
+    return code;
 }
 
 static void take_entry(struct rm_ring_file_supply const *from, struct rm_supply_config *to) {
@@ -114,15 +116,18 @@ static enum rm_code take_supply_overlay(struct rm_resolve *resolve, uint32_t ent
     struct rm_supply_config *supplies = resolve->config->supplies.supplies;
     enum rm_code code = check_entry(resolve, entry);
     uint32_t const count = rm_resolve_choose(resolve, from->supplies, chosen);
-    if (code == RM_OK && count == 0)
-        code = rm_resolve_fail(resolve, "supplies", entry, "supplies",
+    if (count == 0)
+        return rm_resolve_fail(resolve, "supplies", entry, "supplies",
                                "found \"%s\", which means none of the %u supplies, expected the names of chains, such "
                                "as \"c*\", some of each, such as \"c*/1-4\", or names of supplies, such as "
                                "\"sr/ps/ch_*\"",
                                from->supplies, resolve->config->supplies.supply_count);
     for (uint32_t c = 0; code == RM_OK && c < count; ++c) {
-        take_entry(from, &supplies[chosen[c]]);
-        code = check_supply(resolve, entry, &supplies[chosen[c]]);
+        struct rm_supply_config made = supplies[chosen[c]];
+        take_entry(from, &made);
+        code = check_supply(resolve, entry, &made);
+        if (code == RM_OK) /* a wrong one would be told of later entries, too */
+            supplies[chosen[c]] = made;
     }
     return code;
 }
@@ -131,12 +136,12 @@ enum rm_code rm_resolve_supplies(struct rm_resolve *resolve) {
     struct rm_ring_supplies *supplies = &resolve->config->supplies;
     uint32_t *chosen = calloc(supplies->supply_count + 1, sizeof *chosen);
     if (chosen == NULL)
-        return rm_fail(resolve->error, RM_E_NO_SPACE, "%s: no memory for the supplies", resolve->path);
+        return rm_resolve_fail_plain(resolve, RM_E_NO_SPACE, "%s: no memory for the supplies", resolve->path);
     for (uint32_t s = 0; s < supplies->supply_count; ++s)
         supplies->supplies[s] = derive_supply(&resolve->machine->supply[resolve->described_supply[s]]);
     enum rm_code code = RM_OK;
-    for (uint32_t e = 0; code == RM_OK && e < resolve->file->supplies_count; ++e)
-        code = take_supply_overlay(resolve, e, chosen);
+    for (uint32_t e = 0; e < resolve->file->supplies_count; ++e)
+        code = rm_code_first(code, take_supply_overlay(resolve, e, chosen));
     free(chosen);
     return code;
 }

@@ -78,3 +78,15 @@ void test_files_expect(char const *machine, char const *overlay, char const *exp
     if (strstr(error.text, expected) == NULL)
         fail_msg("expected \"%s\" in \"%s\"", expected, error.text);
 }
+
+void test_files_expect_all(char const *machine, char const *overlay, char const *const *expected, uint32_t count) {
+    struct rm_ring_config config;
+    struct rm_errors errors = {.count = 0};
+    assert_int_equal(test_files_load_all(machine, overlay, &config, &errors), RM_E_CONFIG);
+    for (uint32_t i = 0; i < errors.count && i < count; ++i)
+        if (strstr(errors.first[i].text, expected[i]) == NULL)
+            fail_msg("expected \"%s\" in \"%s\"", expected[i], errors.first[i].text);
+    if (errors.count > count)
+        fail_msg("expected no \"%s\"", errors.first[count].text);
+    assert_int_equal(errors.count, count);
+}

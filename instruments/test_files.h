@@ -21,4 +21,9 @@ void test_files_load_good(char const *machine, char const *overlay, struct rm_ri
 /** The test fails unless the files are wrong, and the first error contains `expected`. */
 void test_files_expect(char const *machine, char const *overlay, char const *expected);
 
+/** They are wrong in so many ways, and the errors have these words in them, in this order. */
+void test_files_expect_all(char const *machine, char const *overlay, char const *const *expected, uint32_t count);
+#define TEST_FILES_EXPECT_ALL(machine, overlay, expected)                                                              \
+    test_files_expect_all(machine, overlay, expected, sizeof(expected) / sizeof(expected)[0])
+
 #endif

@@ -180,7 +180,7 @@ static void what_is_wrong_is_named(void **state) {
          "machine.strengths[0].per_unit: found 100"},
         {"{lattice: elettra2_like, rf: {supply: c01}}", "machine.rf.supply: found \"c01\", which means 8 supplies"},
         {"{lattice: elettra2_like, disturbances: {mains: [{hz: 50, orbit_um: 5000}]}}",
-         "machine.disturbances.mains.orbit_um: found 5000"},
+         "machine.disturbances.mains[0].orbit_um: found 5000"},
         {"{lattice: elettra2_like, disturbances: {steps: {urad: 1, every_s: 0}}}",
          "machine.disturbances.steps.every_s: found 0"},
         {"{lattice: elettra2_like, disturbances: {insertion: {at: a, urad: 1, ramp_s: 9, every_s: 5}}}",
@@ -197,6 +197,46 @@ static void what_is_wrong_is_named(void **state) {
     }
 }
 
+static void all_that_is_wrong_is_reported_at_once(void **state) {
+    (void)state;
+    static char const *const expected[] = {
+        "responses[0].lane: found \"wings\"",
+        "machine.step_turns: found 0",
+        "machine.refresh_ms: found -1",
+        "machine.filter.delay_us: found -1",
+        "machine.errors.beta_beat: found 2",
+        "machine.errors.bpm_gain: found -1",
+        "machine.correctors[0].eddy_hz: found -1",
+        "machine.correctors[0].supplies: found \"d\"",
+        "machine.correctors[1].supplies: found \"e\"",
+        "machine.strengths[0].per_unit: found 100",
+        "machine.rf.supply: found \"c01\", which means 8 supplies",
+        "machine.disturbances.mains[0].orbit_um: found 5000",
+        "machine.disturbances.mains[1].hz: found -1",
+        "machine.disturbances.steps.every_s: found 0",
+        "machine.disturbances.insertion.ramp_s: found 9",
+        "machine.lattice: found \"nowhere\"",
+    };
+    TEST_FILES_EXPECT_ALL(RING,
+                          "responses: [{supply: c01/1, instrument: bpm01, lane: wings, per_unit: 1}]\n"
+                          "machine:\n"
+                          "  lattice: nowhere\n"
+                          "  step_turns: 0\n"
+                          "  refresh_ms: -1\n"
+                          "  filter: {delay_us: -1}\n"
+                          "  errors: {beta_beat: 2, bpm_gain: -1}\n"
+                          "  correctors:\n"
+                          "    - {elements: C, plane: x, supplies: d, urad_per_unit: 1, eddy_hz: -1}\n"
+                          "    - {elements: C, plane: x, supplies: e, urad_per_unit: 1}\n"
+                          "  strengths: [{elements: Q, supplies: q, per_unit: 100}]\n"
+                          "  rf: {supply: c01}\n"
+                          "  disturbances:\n"
+                          "    mains: [{hz: 50, orbit_um: 5000}, {hz: -1, orbit_um: 5}]\n"
+                          "    steps: {urad: 1, every_s: 0}\n"
+                          "    insertion: {at: a, urad: 1, ramp_s: 9, every_s: 5}\n",
+                          expected);
+}
+
 int main(void) {
     struct CMUnitTest const tests[] = {
         cmocka_unit_test(without_a_machine_the_beam_has_an_orbit),
@@ -205,6 +245,7 @@ int main(void) {
         cmocka_unit_test(nobody_sees_a_machine_without_bpms),
         cmocka_unit_test(every_key_is_taken),
         cmocka_unit_test(what_is_wrong_is_named),
+        cmocka_unit_test(all_that_is_wrong_is_reported_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -222,6 +222,49 @@ static void what_is_wrong_is_named(void **state) {
         test_files_expect(RING, cases[c].overlay, cases[c].expected);
 }
 
+/** Each is told. What an entry has got wrong is not told of later entries for the same supplies. */
+static void all_that_is_wrong_is_reported_at_once(void **state) {
+    (void)state;
+    static char const *const expected[] = {
+        "chains[0].timeout_ms: found -1",
+        "chains[0].name: found \"d\"",
+        "chains[1].name: found \"e\"",
+        "supplies[0].delay_us: found -1",
+        "supplies[0].noise: found -1",
+        "supplies[0].supplies: found \"d\"",
+        "supplies[1].range: found [1, 2]",
+        "supplies[3].initial: found 100",
+        "chain_faults[0].from_s: trip: expected seconds",
+        "chain_faults[0].for_s: trip: expected more than 0",
+        "chain_faults[0].chain: found \"d\"",
+        "chain_faults[1].probability: deaf: this fault has no such key",
+        "chain_faults[1].limit: deaf: this fault has no such key",
+        "chain_faults[1].supply: found 14",
+    };
+    TEST_FILES_EXPECT_ALL(RING,
+                          "chains: [{name: d, timeout_ms: -1}, {name: e}]\n"
+                          "supplies:\n"
+                          "  - {supplies: d, delay_us: -1, noise: -1}\n"
+                          "  - {supplies: c01, range: [1, 2]}\n"
+                          "  - {supplies: c01, slew: 5}\n"
+                          "  - {supplies: c02, initial: 100}\n"
+                          "chain_faults:\n"
+                          "  - {chain: d, fault: trip, from_s: -1, for_s: 0}\n"
+                          "  - {chain: c01, fault: deaf, probability: 1, limit: 1, supply: 14}\n",
+                          expected);
+    static char const *const responses[] = {
+        "responses[0].per_unit: found 1e+10",
+        "responses[0].supply: found \"d\"",
+        "responses[0].lane: found \"wings\"",
+        "responses[1].instrument: found \"nobody\"",
+    };
+    TEST_FILES_EXPECT_ALL(RING,
+                          "responses:\n"
+                          "  - {supply: d, instrument: bpm01, lane: wings, per_unit: 1.0e10}\n"
+                          "  - {supply: c01/1, instrument: nobody, lane: x1, per_unit: 1}\n",
+                          responses);
+}
+
 int main(void) {
     struct CMUnitTest const tests[] = {
         cmocka_unit_test(absent_keys_make_an_ideal_supply),
@@ -230,6 +273,7 @@ int main(void) {
         cmocka_unit_test(an_entry_means_several_supplies),
         cmocka_unit_test(it_waits_in_simulated_time),
         cmocka_unit_test(what_is_wrong_is_named),
+        cmocka_unit_test(all_that_is_wrong_is_reported_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
