@@ -2,6 +2,7 @@
 #include "open.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -140,13 +141,27 @@ static enum rm_code make_all(struct feedback *feedback, struct rm_application_se
                          feedback->layout.outputs);
 }
 
+/** One error is the caller's to report. Of several there is no room for all in it: they stand on standard error. */
+static enum rm_code load(struct feedback *feedback, struct rm_application_setup const *setup, struct rm_error *error) {
+    struct rm_errors errors = {.count = 0};
+    enum rm_code const code = feedback_configuration_load_all(setup->configuration, &feedback->configuration, &errors);
+    if (code == RM_OK)
+        return code;
+    if (errors.count == 1) {
+        *error = errors.first[0];
+        return code;
+    }
+    rm_errors_print(&errors, setup->name, stderr);
+    return feedback_fail(error, code, "%s: %u errors, which are listed above", setup->configuration, errors.count);
+}
+
 static enum rm_code open_feedback_parts(struct feedback *feedback, struct rm_application_setup const *setup,
                                         struct rm_error *error) {
     if (setup->configuration == NULL)
         return feedback_fail(error, RM_E_CONFIG,
                              "the feedback needs a file of its own: give the application %s a key `configuration`",
                              setup->name);
-    enum rm_code code = feedback_configuration_load(setup->configuration, &feedback->configuration, error);
+    enum rm_code code = load(feedback, setup, error);
     if (code == RM_OK)
         code = feedback_layout_make(&feedback->configuration, &feedback->layout, error);
     if (code == RM_OK)

@@ -67,9 +67,9 @@ def check(parts: dict[str, Any], folder: Path, kind: str) -> subprocess.Complete
 
 
 def is_taken(checked: subprocess.CompletedProcess[str], kind: str) -> bool:
-    """The feedback's file has been taken when the first of the files that it names is looked for."""
+    """The feedback's file has been taken when all that is wrong is that the matrix that it names is not there."""
     if kind == "feedback":
-        return "response.csv: " in checked.stderr
+        return "response.csv: " in checked.stderr and checked.stderr.count("feedback.yaml:") == 1
     return checked.returncode == 0
 
 
@@ -142,6 +142,18 @@ def test_a_number_out_of_its_range_is_refused(kind: str, parts: dict[str, Any], 
             if is_taken(check(changed, tmp_path, kind), kind):
                 taken.append((place, number))
     assert taken == []
+
+
+def test_all_that_is_wrong_with_the_feedbacks_file_is_told_at_once(parts: dict[str, Any], tmp_path: Path) -> None:
+    parts["feedback"]["golden_speed"] = 0
+    parts["feedback"]["tikhonov"] = 2
+    checked = check(parts, tmp_path, "feedback")
+    assert checked.returncode == 1
+    lines = checked.stderr.splitlines()
+    for line, wrong in zip(lines[:3], ("golden_speed: found 0", "tikhonov: found 2", "response.csv: "), strict=True):
+        assert line.startswith("feedback: ")
+        assert wrong in line
+    assert lines[3].endswith("feedback.yaml: 3 errors, which are listed above")
 
 
 def shipped() -> list[Path]:

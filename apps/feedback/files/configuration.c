@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/yaml.h"
 #include "configuration_file.h"
 #include "csv.h"
 #include "fail.h"
@@ -14,11 +15,11 @@ static double const WEIGHT_MOST = 1e6;
 
 /** What is read by and by. */
 struct loading {
-    struct feedback_yaml yaml;
+    char const *path;
     struct feedback_file *file;
     struct feedback_configuration *configuration;
     bool *row_seen, *column_seen; /**< in the file of pairs that is read now */
-    struct rm_error *error;
+    struct rm_errors *errors;
 };
 
 char *feedback_beside(char const *path, char const *name) {
@@ -29,8 +30,26 @@ char *feedback_beside(char const *path, char const *name) {
     return asprintf(&made, "%.*s/%s", (int)(slash - path), path, name) < 0 ? NULL : made;
 }
 
+enum rm_code feedback_refuse(struct rm_errors *errors, char const *path, char const *key, char const *format, ...) {
+    struct rm_error error;
+    va_list arguments;
+    va_start(arguments, format);
+    enum rm_code const code = rm_yaml_vfail(&error, path, key, format, arguments);
+    va_end(arguments);
+    rm_errors_add(errors, &error);
+    return code;
+}
+
+/* An error that has its place, if it has one, in its words. */
+static enum rm_code refuse_all(struct loading *loading, struct rm_error const *why) {
+    rm_errors_add(loading->errors, why);
+    return why->code;
+}
+
 static enum rm_code no_memory(struct loading *loading) {
-    return feedback_fail(loading->error, RM_E_NO_SPACE, "%s: no memory", loading->yaml.path);
+    struct rm_error why;
+    feedback_fail(&why, RM_E_NO_SPACE, "%s: no memory", loading->path);
+    return refuse_all(loading, &why);
 }
 
 static uint32_t find_name(char *const *names, uint32_t count, char const *name) {
@@ -44,29 +63,29 @@ static uint32_t find_name(char *const *names, uint32_t count, char const *name) 
 static enum rm_code tell_place(struct loading *loading, char const *key, enum rm_code code,
                                struct rm_error const *why) {
     if (code == RM_E_SYSTEM)
-        return feedback_yaml_fail(&loading->yaml, loading->error, key, "%s", why->text);
-    if (code != RM_OK && loading->error != NULL)
-        *loading->error = *why;
-    return code;
+        return feedback_refuse(loading->errors, loading->path, key, "%s", why->text);
+    return code == RM_OK ? RM_OK : refuse_all(loading, why);
 }
 
 static enum rm_code check_golden_rows(struct loading *loading, char const *path) {
     struct feedback_matrix const *matrix = &loading->configuration->matrix;
     char text[FEEDBACK_QUOTED_BYTES];
+    struct rm_error why;
     for (uint32_t r = 0; r < matrix->rows; ++r) {
         bool const has_lane = strchr(matrix->row_name[r], '/') != NULL;
-        if (!has_lane || feedback_row_plane(matrix->row_name[r]) == '\0')
-            return feedback_fail(loading->error, RM_E_CONFIG,
-                                 "%s: the row %s is no BPM reading, expected INSTRUMENT/LANE with a lane that begins "
-                                 "with x or y",
-                                 path, feedback_quote(matrix->row_name[r], text));
+        if (has_lane && feedback_row_plane(matrix->row_name[r]) != '\0')
+            continue;
+        feedback_fail(&why, RM_E_CONFIG,
+                      "%s: the row %s is no BPM reading, expected INSTRUMENT/LANE with a lane that begins with x or y",
+                      path, feedback_quote(matrix->row_name[r], text));
+        return refuse_all(loading, &why);
     }
     return RM_OK;
 }
 
 static enum rm_code load_matrix(struct loading *loading) {
     struct rm_error why = {.text = ""};
-    char *path = feedback_beside(loading->yaml.path, loading->file->matrix);
+    char *path = feedback_beside(loading->path, loading->file->matrix);
     if (path == NULL)
         return no_memory(loading);
     enum rm_code code = feedback_matrix_load(path, &loading->configuration->matrix, &why);
@@ -143,7 +162,7 @@ static enum rm_code load_pairs(struct loading *loading, char const *key, char co
     struct rm_error why = {.text = ""};
     if (name == NULL)
         return RM_OK;
-    char *path = feedback_beside(loading->yaml.path, name);
+    char *path = feedback_beside(loading->path, name);
     if (path == NULL)
         return no_memory(loading);
     memset(loading->row_seen, 0, loading->configuration->matrix.rows * sizeof *loading->row_seen);
@@ -165,50 +184,63 @@ static enum rm_code find_rf(struct loading *loading) {
     loading->configuration->rf.column = (int32_t)column;
     if (column < matrix->columns)
         return RM_OK;
-    return feedback_yaml_fail(&loading->yaml, loading->error, "rf.actuator",
-                              "found \"%s\", expected a column of the matrix %s: its response to the RF frequency",
-                              loading->file->rf->actuator, loading->file->matrix);
+    return feedback_refuse(loading->errors, loading->path, "rf.actuator",
+                           "found \"%s\", expected a column of the matrix %s: its response to the RF frequency",
+                           loading->file->rf->actuator, loading->file->matrix);
 }
 
 static enum rm_code check_families(struct loading *loading) {
     int32_t *family = calloc(loading->configuration->matrix.columns, sizeof *family);
     if (family == NULL)
         return no_memory(loading);
-    enum rm_code const code = feedback_families_assign(loading->configuration, family, loading->error);
+    enum rm_code const code = feedback_families_check(loading->configuration, family, loading->errors);
     free(family);
     return code;
 }
 
-static enum rm_code load_all(struct loading *loading) {
-    enum rm_code code = feedback_yaml_load(&loading->yaml, &loading->file, loading->error);
-    if (code == RM_OK)
-        code = feedback_configuration_resolve(&loading->yaml, loading->file, loading->configuration, loading->error);
-    if (code == RM_OK)
-        code = load_matrix(loading);
+/* What stands on the matrix: nothing of it is judged where that is wrong. */
+static enum rm_code load_matrix_and_more(struct loading *loading) {
+    enum rm_code code = load_matrix(loading);
     if (code == RM_OK)
         code = make_arrays(loading);
-    if (code == RM_OK)
-        code = load_pairs(loading, "golden", loading->file->golden, "nm", take_golden);
-    if (code == RM_OK)
-        code = load_pairs(loading, "weights", loading->file->weights, "the weight", take_weight);
-    if (code == RM_OK)
-        code = find_rf(loading);
-    return code == RM_OK ? check_families(loading) : code;
+    if (code != RM_OK)
+        return code;
+    code = load_pairs(loading, "golden", loading->file->golden, "nm", take_golden);
+    code = rm_code_first(code, load_pairs(loading, "weights", loading->file->weights, "the weight", take_weight));
+    code = rm_code_first(code, find_rf(loading));
+    return rm_code_first(code, check_families(loading));
 }
 
-enum rm_code feedback_configuration_load(char const *path, struct feedback_configuration *configuration,
-                                         struct rm_error *error) {
-    struct loading loading = {.configuration = configuration, .error = error};
+static enum rm_code load_all(struct loading *loading) {
+    void *file = NULL;
+    enum rm_code code = rm_yaml_load_all(loading->path, &feedback_schema, &file, loading->errors);
+    if (code != RM_OK)
+        return code;
+    loading->file = file;
+    code = feedback_configuration_resolve(loading->path, loading->file, loading->configuration, loading->errors);
+    code = rm_code_first(code, load_matrix_and_more(loading));
+    rm_yaml_free(&feedback_schema, file);
+    return code;
+}
+
+enum rm_code feedback_configuration_load_all(char const *path, struct feedback_configuration *configuration,
+                                             struct rm_errors *errors) {
+    struct loading loading = {.path = path, .configuration = configuration, .errors = errors};
     *configuration = (struct feedback_configuration){.path = strdup(path), .rf = {.column = -1}};
-    enum rm_code code = feedback_yaml_open(path, &loading.yaml, error);
-    if (code == RM_OK)
-        code = configuration->path == NULL ? no_memory(&loading) : load_all(&loading);
-    feedback_yaml_free(loading.file);
-    feedback_yaml_close(&loading.yaml);
+    enum rm_code const code = configuration->path == NULL ? no_memory(&loading) : load_all(&loading);
     free(loading.row_seen);
     free(loading.column_seen);
     if (code != RM_OK)
         feedback_configuration_free(configuration);
+    return code;
+}
+
+enum rm_code feedback_configuration_load(char const *path, struct feedback_configuration *configuration,
+                                         struct rm_error *error) {
+    struct rm_errors errors = {.count = 0};
+    enum rm_code const code = feedback_configuration_load_all(path, configuration, &errors);
+    if (code != RM_OK && error != NULL)
+        *error = errors.first[0];
     return code;
 }
 

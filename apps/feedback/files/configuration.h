@@ -52,6 +52,8 @@
 
 #include <ringmaster/error.h>
 
+#include "base/errors.h"
+
 #include "../law/law.h"
 #include "matrix.h"
 
@@ -143,7 +145,12 @@ struct feedback_configuration {
     double soft_start_s;
 };
 
-/** Reads the file and all that it names. Errors have file, line and what was expected. */
+/** Reads the file and all that it names. Errors have file, line and what was expected: all that is wrong with the file,
+ * and the first that is wrong with each that it names. */
+enum rm_code feedback_configuration_load_all(char const *path, struct feedback_configuration *configuration,
+                                             struct rm_errors *errors);
+
+/** The same, with the first error alone. */
 enum rm_code feedback_configuration_load(char const *path, struct feedback_configuration *configuration,
                                          struct rm_error *error);
 void feedback_configuration_free(struct feedback_configuration *configuration);

@@ -9,8 +9,7 @@
 
 #include <cyaml/cyaml.h>
 
-#include <ringmaster/error.h>
-
+#include "base/errors.h"
 #include "configuration.h"
 
 struct feedback_file_plant {
@@ -121,37 +120,21 @@ struct feedback_file {
 
 extern cyaml_schema_value_t const feedback_schema;
 
-/** A file of YAML: its text, from which the places of errors are found. */
-struct feedback_yaml {
-    char const *path;
-    char *text;
-    size_t bytes;
-};
-
-enum { FEEDBACK_YAML_BYTES_MOST = 1 << 20 };
-
-enum rm_code feedback_yaml_open(char const *path, struct feedback_yaml *yaml, struct rm_error *error);
-void feedback_yaml_close(struct feedback_yaml *yaml);
-
-/** Loads the file by the schema. Errors of libcyaml are reported with their place: "FILE:LINE:COLUMN: …". */
-enum rm_code feedback_yaml_load(struct feedback_yaml const *yaml, struct feedback_file **file, struct rm_error *error);
-
-/** Makes a sentence of what libcyaml logged: its lines name what is wrong, and the way to it from the inside out. What
- * was expected comes from the schema. */
-enum rm_code feedback_yaml_tell(struct feedback_yaml const *yaml, char const *logged, struct rm_error *error);
-void feedback_yaml_free(struct feedback_file *file);
-
-/** RM_E_CONFIG "FILE:LINE:COLUMN: KEY: text", at the value of the key ("families[1].plant.delay_us"), or of the nearest
- * that is there above it. */
-enum rm_code feedback_yaml_fail(struct feedback_yaml const *yaml, struct rm_error *error, char const *key,
-                                char const *format, ...) __attribute__((format(printf, 4, 5)));
+/** Adds "FILE:LINE:COLUMN: KEY: text" to the errors, at the value of the key ("families[1].plant.delay_us"), or of the
+ * nearest that is there above it. Returns RM_E_CONFIG. */
+enum rm_code feedback_refuse(struct rm_errors *errors, char const *path, char const *key, char const *format, ...)
+    __attribute__((format(printf, 4, 5)));
 
 /** `name` in the folder of `path`, unless it begins with a slash; to be freed. NULL without memory. */
 char *feedback_beside(char const *path, char const *name);
 
-/** Takes over all that the file itself says; the files that it names are read afterwards. After an error,
- * `configuration` holds what was allocated, and the caller frees it. */
-enum rm_code feedback_configuration_resolve(struct feedback_yaml const *yaml, struct feedback_file const *file,
-                                            struct feedback_configuration *configuration, struct rm_error *error);
+/** All that the file says without the files that it names, which are read afterwards. All that is wrong is added to
+ * `errors`; what was allocated is in `configuration`, to be freed. */
+enum rm_code feedback_configuration_resolve(char const *path, struct feedback_file const *file,
+                                            struct feedback_configuration *configuration, struct rm_errors *errors);
+
+/** As feedback_families_assign, with every pattern that is wrong. `family` has room for the matrix's columns. */
+enum rm_code feedback_families_check(struct feedback_configuration const *configuration, int32_t *family,
+                                     struct rm_errors *errors);
 
 #endif

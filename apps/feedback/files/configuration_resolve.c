@@ -13,21 +13,37 @@
 static double const WIDTH_SHARE = 0.0125;
 static double const LEAK_SHARE = 0.004;
 
-/** Once something is wrong, `code` says so, and all that follows does nothing. */
 struct resolve {
-    struct feedback_yaml const *yaml;
+    char const *path;
     struct feedback_file const *file;
     struct feedback_configuration *to;
-    struct rm_error *error;
+    struct rm_errors *errors;
+    /** Of the first error. */
     enum rm_code code;
 };
 
-/** Within the range that the schema gives the key. */
-static double check_number(struct resolve *resolve, char const *key, double value) {
+/** Adds an error at a key of the file, and goes on. */
+#define REFUSE(resolve, key, ...)                                                                                      \
+    ((resolve)->code =                                                                                                 \
+         rm_code_first((resolve)->code, feedback_refuse((resolve)->errors, (resolve)->path, key, __VA_ARGS__)))
+
+static void refuse_memory(struct resolve *resolve) {
+    struct rm_error error;
+    resolve->code = rm_code_first(resolve->code, feedback_fail(&error, RM_E_NO_SPACE, "%s: no memory", resolve->path));
+    rm_errors_add(resolve->errors, &error);
+}
+
+/** Whether a number is within the range that the schema gives the key. */
+static bool check_range(struct resolve *resolve, char const *key, double value) {
     struct rm_yaml_key const *known = rm_yaml_key_at(&feedback_schema, key);
-    if (resolve->code == RM_OK && !rm_yaml_in_range(known, value))
-        resolve->code = feedback_yaml_fail(resolve->yaml, resolve->error, key, "found %.10g, expected %.10g to %.10g",
-                                           value, known->min, known->max);
+    if (rm_yaml_in_range(known, value))
+        return true;
+    REFUSE(resolve, key, "found %.10g, expected %.10g to %.10g", value, known->min, known->max);
+    return false;
+}
+
+static double check_number(struct resolve *resolve, char const *key, double value) {
+    check_range(resolve, key, value);
     return value;
 }
 
@@ -41,8 +57,8 @@ static uint32_t resolve_whole_number(struct resolve *resolve, char const *key, u
 
 static char *resolve_text(struct resolve *resolve, char const *text) {
     char *made = strdup(text);
-    if (made == NULL && resolve->code == RM_OK)
-        resolve->code = feedback_fail(resolve->error, RM_E_NO_SPACE, "%s: no memory", resolve->yaml->path);
+    if (made == NULL)
+        refuse_memory(resolve);
     return made;
 }
 
@@ -72,42 +88,51 @@ static double leak_of(struct feedback_file_resonator const *of) {
     return of->leak_hz == NULL ? LEAK_SHARE * width_of(of) : *of->leak_hz;
 }
 
-static void check_resonators(struct resolve *resolve) {
+/** What follows from a wrong number is not called wrong for that. */
+static void check_resonator(struct resolve *resolve, uint32_t index) {
+    struct feedback_file_resonator const *of = &resolve->file->resonators[index];
     char key[64];
-    for (uint32_t r = 0; r < resolve->file->resonators_count && resolve->code == RM_OK; ++r) {
-        struct feedback_file_resonator const *of = &resolve->file->resonators[r];
-        snprintf(key, sizeof key, "resonators[%u].hz", r);
-        resolve_double(resolve, key, of->hz);
-        if (resolve->code == RM_OK && find_resonator(resolve->file, *of->hz) != of)
-            resolve->code = feedback_yaml_fail(resolve->yaml, resolve->error, key,
-                                               "%g Hz is there twice, expected it once", *of->hz);
-        snprintf(key, sizeof key, "resonators[%u].width_hz", r);
-        check_number(resolve, key, width_of(of));
-        snprintf(key, sizeof key, "resonators[%u].leak_hz", r);
-        check_number(resolve, key, leak_of(of));
-    }
+    snprintf(key, sizeof key, "resonators[%u].hz", index);
+    bool good = check_range(resolve, key, *of->hz);
+    if (good && find_resonator(resolve->file, *of->hz) != of)
+        REFUSE(resolve, key, "%g Hz is there twice, expected it once", *of->hz);
+    snprintf(key, sizeof key, "resonators[%u].width_hz", index);
+    good = (of->width_hz != NULL || good) && check_range(resolve, key, width_of(of));
+    snprintf(key, sizeof key, "resonators[%u].leak_hz", index);
+    if (of->leak_hz != NULL || good)
+        check_range(resolve, key, leak_of(of));
+}
+
+static void check_resonators(struct resolve *resolve) {
+    for (uint32_t r = 0; r < resolve->file->resonators_count; ++r)
+        check_resonator(resolve, r);
+}
+
+static bool is_named_before(struct resolve const *resolve, uint32_t family, uint32_t index) {
+    struct feedback_file_family const *from = &resolve->file->families[family];
+    for (uint32_t other = 0; other < index; ++other)
+        if (find_resonator(resolve->file, from->resonators[other]) ==
+            find_resonator(resolve->file, from->resonators[index]))
+            return true;
+    return false;
 }
 
 static void take_resonators(struct resolve *resolve, uint32_t family) {
     struct feedback_file_family const *from = &resolve->file->families[family];
     struct feedback_tuning *to = &resolve->to->family[family].tuning;
-    for (uint32_t r = 0; r < from->resonators_count && resolve->code == RM_OK; ++r) {
+    for (uint32_t r = 0; r < from->resonators_count; ++r) {
         char key[64];
         snprintf(key, sizeof key, "families[%u].resonators[%u]", family, r);
         struct feedback_file_resonator const *of = find_resonator(resolve->file, from->resonators[r]);
-        for (uint32_t other = 0; other < r; ++other)
-            if (of != NULL && of == find_resonator(resolve->file, from->resonators[other]))
-                resolve->code = feedback_yaml_fail(resolve->yaml, resolve->error, key, "%g Hz is there twice", *of->hz);
         if (of == NULL) {
-            resolve->code =
-                feedback_yaml_fail(resolve->yaml, resolve->error, key,
-                                   "found %g, expected the hz of one of the file's `resonators`", from->resonators[r]);
-            return;
+            REFUSE(resolve, key, "found %g, expected the hz of one of the file's `resonators`", from->resonators[r]);
+            continue;
         }
-        to->resonator[r].hz = *of->hz;
-        to->resonator[r].width_hz = width_of(of);
-        to->resonator[r].leak_hz = leak_of(of);
-        to->resonator_count = r + 1;
+        if (is_named_before(resolve, family, r))
+            REFUSE(resolve, key, "%g Hz is there twice", *of->hz);
+        to->resonator[to->resonator_count].hz = *of->hz;
+        to->resonator[to->resonator_count].width_hz = width_of(of);
+        to->resonator[to->resonator_count++].leak_hz = leak_of(of);
     }
 }
 
@@ -119,9 +144,9 @@ static void take_law(struct resolve *resolve, uint32_t family) {
     to->tuning.integral_hz = resolve_double(resolve, family_key_of(family, "integral_hz").text, from->integral_hz);
     to->tuning.predicts = *from->predictor;
     take_resonators(resolve, family);
-    if (resolve->code == RM_OK && !to->acts && to->tuning.resonator_count > 0)
-        resolve->code = feedback_yaml_fail(resolve->yaml, resolve->error, family_key_of(family, "resonators").text,
-                                           "the family has no law, expected `proportional` or `integral_hz` beside");
+    if (!to->acts && to->tuning.resonator_count > 0)
+        REFUSE(resolve, family_key_of(family, "resonators").text,
+               "the family has no law, expected `proportional` or `integral_hz` beside");
 }
 
 static void take_plant(struct resolve *resolve, uint32_t family) {
@@ -132,14 +157,21 @@ static void take_plant(struct resolve *resolve, uint32_t family) {
     to->delay_s = 1e-6 * resolve_double(resolve, family_key_of(family, "plant.delay_us").text, from->delay_us);
 }
 
+/** The first of that name. */
+static uint32_t find_family(struct feedback_file const *file, char const *name) {
+    uint32_t family = 0;
+    while (strcmp(file->families[family].name, name) != 0)
+        ++family;
+    return family;
+}
+
 static void take_family(struct resolve *resolve, uint32_t family) {
     struct feedback_file_family const *from = &resolve->file->families[family];
     struct feedback_family *to = &resolve->to->family[family];
     snprintf(to->name, sizeof to->name, "%s", from->name);
-    for (uint32_t other = 0; other < family && resolve->code == RM_OK; ++other)
-        if (strcmp(from->name, resolve->file->families[other].name) == 0)
-            resolve->code = feedback_yaml_fail(resolve->yaml, resolve->error, family_key_of(family, "name").text,
-                                               "families[%u] has that name already", other);
+    uint32_t const other = find_family(resolve->file, from->name);
+    if (other < family)
+        REFUSE(resolve, family_key_of(family, "name").text, "families[%u] has that name already", other);
     to->unload_to = -1;
     for (uint32_t p = 0; p < from->actuators_count; ++p) {
         to->patterns[p] = resolve_text(resolve, from->actuators[p]);
@@ -158,31 +190,54 @@ static void take_unloading(struct resolve *resolve, uint32_t family) {
     for (uint32_t other = 0; other < resolve->to->family_count; ++other)
         if (other != family && strcmp(from->unload_to, resolve->to->family[other].name) == 0)
             to->unload_to = (int32_t)other;
-    if (to->unload_to < 0 && resolve->code == RM_OK)
-        resolve->code = feedback_yaml_fail(resolve->yaml, resolve->error, key.text,
-                                           "found \"%s\", expected the name of another family", from->unload_to);
-    if (from->crossover_hz == NULL && resolve->code == RM_OK)
-        resolve->code =
-            feedback_yaml_fail(resolve->yaml, resolve->error, key.text, "expected `crossover_hz` beside it");
-    to->crossover_hz = resolve_double(resolve, family_key_of(family, "crossover_hz").text, from->crossover_hz);
+    if (to->unload_to < 0)
+        REFUSE(resolve, key.text, "found \"%s\", expected the name of another family", from->unload_to);
+    if (from->crossover_hz == NULL)
+        REFUSE(resolve, key.text, "expected `crossover_hz` beside it");
+    else
+        to->crossover_hz = resolve_double(resolve, family_key_of(family, "crossover_hz").text, from->crossover_hz);
 }
 
-/* What is handed over must come to rest somewhere, and a family without a law must be given something. */
-static void check_unloading(struct resolve *resolve, uint32_t family) {
-    struct feedback_configuration const *to = resolve->to;
+/* What is handed over must come to rest somewhere. */
+static bool unloads_in_a_circle(struct feedback_configuration const *to, uint32_t family) {
     uint32_t steps = 0;
-    for (int32_t at = to->family[family].unload_to; at >= 0 && resolve->code == RM_OK; at = to->family[at].unload_to)
+    for (int32_t at = to->family[family].unload_to; at >= 0; at = to->family[at].unload_to)
         if (++steps >= to->family_count)
-            resolve->code = feedback_yaml_fail(resolve->yaml, resolve->error, family_key_of(family, "unload_to").text,
-                                               "families unload to each other in a circle");
+            return true;
+    return false;
+}
+
+/* A family without a law must be given something. */
+static void check_use(struct resolve *resolve, uint32_t family) {
+    struct feedback_configuration const *to = resolve->to;
     bool takes = false;
     for (uint32_t other = 0; other < to->family_count; ++other)
         takes = takes || to->family[other].unload_to == (int32_t)family;
-    if (resolve->code == RM_OK && !to->family[family].acts && !takes)
-        resolve->code = feedback_yaml_fail(resolve->yaml, resolve->error, family_key_of(family, "name").text,
-                                           "the family \"%s\" has nothing to do, expected `integral_hz` or "
-                                           "`proportional`, or another family that unloads to it",
-                                           to->family[family].name);
+    if (!to->family[family].acts && !takes)
+        REFUSE(resolve, family_key_of(family, "name").text,
+               "the family \"%s\" has nothing to do, expected `integral_hz` or `proportional`, or another family that "
+               "unloads to it",
+               to->family[family].name);
+}
+
+/* Where one unloads to a family that is not there, another may lack it. */
+static bool all_takers_are_known(struct resolve const *resolve) {
+    for (uint32_t f = 0; f < resolve->to->family_count; ++f)
+        if (resolve->file->families[f].unload_to != NULL && resolve->to->family[f].unload_to < 0)
+            return false;
+    return true;
+}
+
+static void check_unloading(struct resolve *resolve) {
+    uint32_t const count = resolve->to->family_count;
+    uint32_t f = 0;
+    while (f < count && !unloads_in_a_circle(resolve->to, f))
+        ++f;
+    if (f < count)
+        REFUSE(resolve, family_key_of(f, "unload_to").text, "families unload to each other in a circle");
+    if (all_takers_are_known(resolve))
+        for (f = 0; f < count; ++f)
+            check_use(resolve, f);
 }
 
 static void take_families(struct resolve *resolve) {
@@ -191,19 +246,18 @@ static void take_families(struct resolve *resolve) {
         take_family(resolve, f);
     for (uint32_t f = 0; f < resolve->file->families_count; ++f)
         take_unloading(resolve, f);
-    for (uint32_t f = 0; f < resolve->file->families_count; ++f)
-        check_unloading(resolve, f);
+    check_unloading(resolve);
 }
 
 static void take_mains(struct resolve *resolve) {
     struct feedback_file const *file = resolve->file;
-    double const otherwise = file->resonators_count == 0 ? 50 : *file->resonators[0].hz;
-    resolve->to->mains_hz = check_number(resolve, "mains_hz", file->mains_hz == NULL ? otherwise : *file->mains_hz);
-    bool const absent = file->resonators_count > 0 && find_resonator(file, resolve->to->mains_hz) == NULL;
-    if (resolve->code == RM_OK && absent)
-        resolve->code =
-            feedback_yaml_fail(resolve->yaml, resolve->error, "mains_hz",
-                               "found %g, expected the hz of one of the file's `resonators`", resolve->to->mains_hz);
+    if (file->mains_hz == NULL) {
+        resolve->to->mains_hz = file->resonators_count == 0 ? 50 : *file->resonators[0].hz;
+        return;
+    }
+    double const hz = resolve->to->mains_hz = *file->mains_hz;
+    if (check_range(resolve, "mains_hz", hz) && file->resonators_count > 0 && find_resonator(file, hz) == NULL)
+        REFUSE(resolve, "mains_hz", "found %g, expected the hz of one of the file's `resonators`", hz);
 }
 
 static void take_rf(struct resolve *resolve) {
@@ -267,10 +321,10 @@ static void take_tables(struct resolve *resolve) {
         struct feedback_table *to = &resolve->to->table[t];
         snprintf(to->input, sizeof to->input, "%s", from->input);
         snprintf(to->lane, sizeof to->lane, "%s", from->lane);
-        to->path = feedback_beside(resolve->yaml->path, from->table);
+        to->path = feedback_beside(resolve->path, from->table);
         resolve->to->table_count = t + 1;
         if (to->path == NULL)
-            resolve->code = feedback_fail(resolve->error, RM_E_NO_SPACE, "%s: no memory", resolve->yaml->path);
+            refuse_memory(resolve);
     }
 }
 
@@ -282,9 +336,9 @@ static void take_shadow(struct resolve *resolve) {
     }
 }
 
-enum rm_code feedback_configuration_resolve(struct feedback_yaml const *yaml, struct feedback_file const *file,
-                                            struct feedback_configuration *configuration, struct rm_error *error) {
-    struct resolve resolve = {yaml, file, configuration, error, RM_OK};
+enum rm_code feedback_configuration_resolve(char const *path, struct feedback_file const *file,
+                                            struct feedback_configuration *configuration, struct rm_errors *errors) {
+    struct resolve resolve = {path, file, configuration, errors, RM_OK};
     configuration->golden_speed_um_s = resolve_double(&resolve, "golden_speed", file->golden_speed);
     configuration->coupled = *file->coupled;
     configuration->per_corrector = *file->per == FEEDBACK_PER_CORRECTOR;
@@ -292,8 +346,7 @@ enum rm_code feedback_configuration_resolve(struct feedback_yaml const *yaml, st
     configuration->tikhonov = resolve_double(&resolve, "tikhonov", file->tikhonov);
     configuration->soft_start_s = resolve_double(&resolve, "soft_start_s", file->soft_start_s);
     check_resonators(&resolve);
-    if (resolve.code == RM_OK)
-        take_families(&resolve);
+    take_families(&resolve);
     take_mains(&resolve);
     take_rf(&resolve);
     take_enable_conditions(&resolve);

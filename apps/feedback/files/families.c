@@ -8,21 +8,15 @@
 #include "configuration_file.h"
 #include "fail.h"
 
-/* The file is read again for the place; when it is gone by now, the key is said without it. */
 static enum rm_code fail_pattern(struct feedback_configuration const *configuration, uint32_t family, uint32_t pattern,
-                                 char const *what, struct rm_error *error) {
-    struct feedback_yaml yaml;
+                                 char const *what, struct rm_errors *errors) {
     char key[64];
     snprintf(key, sizeof key, "families[%u].actuators[%u]", family, pattern);
-    if (feedback_yaml_open(configuration->path, &yaml, NULL) != RM_OK)
-        return feedback_fail(error, RM_E_CONFIG, "%s: %s: %s", configuration->path, key, what);
-    enum rm_code const code = feedback_yaml_fail(&yaml, error, key, "%s", what);
-    feedback_yaml_close(&yaml);
-    return code;
+    return feedback_refuse(errors, configuration->path, key, "%s", what);
 }
 
 static enum rm_code assign_family(struct feedback_configuration const *configuration, uint32_t f, uint32_t p,
-                                  int32_t *family, struct rm_error *error) {
+                                  int32_t *family, struct rm_errors *errors) {
     struct feedback_matrix const *matrix = &configuration->matrix;
     char const *pattern = configuration->family[f].patterns[p];
     char what[384];
@@ -34,7 +28,7 @@ static enum rm_code assign_family(struct feedback_configuration const *configura
         if (family[c] >= 0 && family[c] != (int32_t)f) {
             snprintf(what, sizeof what, "\"%s\" finds %s, which is in the family \"%s\" already", pattern,
                      matrix->column_name[c], configuration->family[family[c]].name);
-            return fail_pattern(configuration, f, p, what, error);
+            return fail_pattern(configuration, f, p, what, errors);
         }
         family[c] = (int32_t)f;
     }
@@ -42,20 +36,27 @@ static enum rm_code assign_family(struct feedback_configuration const *configura
         return RM_OK;
     snprintf(what, sizeof what, "\"%s\" finds none of the matrix's %u columns, expected a name or a pattern of some",
              pattern, matrix->columns);
-    return fail_pattern(configuration, f, p, what, error);
+    return fail_pattern(configuration, f, p, what, errors);
+}
+
+enum rm_code feedback_families_check(struct feedback_configuration const *configuration, int32_t *family,
+                                     struct rm_errors *errors) {
+    enum rm_code code = RM_OK;
+    for (uint32_t c = 0; c < configuration->matrix.columns; ++c)
+        family[c] = -1;
+    for (uint32_t f = 0; f < configuration->family_count; ++f)
+        for (uint32_t p = 0; p < configuration->family[f].pattern_count; ++p)
+            code = rm_code_first(code, assign_family(configuration, f, p, family, errors));
+    return code;
 }
 
 enum rm_code feedback_families_assign(struct feedback_configuration const *configuration, int32_t *family,
                                       struct rm_error *error) {
-    for (uint32_t c = 0; c < configuration->matrix.columns; ++c)
-        family[c] = -1;
-    for (uint32_t f = 0; f < configuration->family_count; ++f)
-        for (uint32_t p = 0; p < configuration->family[f].pattern_count; ++p) {
-            enum rm_code const code = assign_family(configuration, f, p, family, error);
-            if (code != RM_OK)
-                return code;
-        }
-    return RM_OK;
+    struct rm_errors errors = {.count = 0};
+    enum rm_code const code = feedback_families_check(configuration, family, &errors);
+    if (code != RM_OK && error != NULL)
+        *error = errors.first[0];
+    return code;
 }
 
 static bool is_taken(struct feedback_configuration const *configuration, uint32_t column) {

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Whatever the bytes: refused with an error that names the file, or a configuration within its limits. The files that
  * it would name are not opened. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
+#include "base/pattern.h"
+#include "base/yaml.h"
 #include "configuration_file.h"
 
 int LLVMFuzzerTestOneInput(uint8_t const *data, size_t size);
@@ -21,23 +26,33 @@ static void check(struct feedback_configuration const *configuration) {
         abort();
 }
 
+/** Each error names the file; its words are one line. */
+static void check_errors(struct rm_errors const *errors, char const *path) {
+    if (errors->count == 0)
+        abort();
+    for (uint32_t e = 0; e < errors->count && e < RM_ERRORS_MAX; ++e)
+        if (strncmp(errors->first[e].text, path, strlen(path)) != 0 || strchr(errors->first[e].text, '\n') != NULL)
+            abort();
+}
+
 int LLVMFuzzerTestOneInput(uint8_t const *data, size_t size) {
     struct feedback_configuration configuration = {.path = NULL};
-    struct feedback_yaml yaml = {.path = "fuzz", .text = malloc(size + 1), .bytes = size};
-    struct feedback_file *file = NULL;
-    struct rm_error error = {.text = ""};
-    if (yaml.text == NULL)
-        return 0;
-    memcpy(yaml.text, data, size);
-    enum rm_code code = feedback_yaml_load(&yaml, &file, &error);
+    struct rm_errors errors = {.count = 0};
+    void *file = NULL;
+    char path[32];
+    int const memory = memfd_create("feedback", MFD_CLOEXEC);
+    if (memory < 0 || write(memory, data, size) != (ssize_t)size)
+        abort();
+    snprintf(path, sizeof path, "/proc/self/fd/%d", memory);
+    enum rm_code code = rm_yaml_load_all(path, &feedback_schema, &file, &errors);
     if (code == RM_OK)
-        code = feedback_configuration_resolve(&yaml, file, &configuration, &error);
+        code = feedback_configuration_resolve(path, file, &configuration, &errors);
     if (code == RM_OK)
         check(&configuration);
-    else if (strncmp(error.text, "fuzz:", 5) != 0)
-        abort();
+    else
+        check_errors(&errors, path);
     feedback_configuration_free(&configuration);
-    feedback_yaml_free(file);
-    feedback_yaml_close(&yaml);
+    rm_yaml_free(&feedback_schema, file);
+    close(memory);
     return 0;
 }
