@@ -4,6 +4,8 @@
 #include <math.h>
 
 static double const two_pi = 6.28318530717958647692;
+/** Of a delay in cycles. */
+static double const ROUNDING = 1e-9;
 
 /** z⁻¹ at a frequency. */
 static double complex inverse_z_at(double hz, double rate_hz) {
@@ -15,8 +17,8 @@ static double complex inverse_z_at(double hz, double rate_hz) {
  * thousandth: partial fractions have none that are the same. */
 static void law_set_model(struct feedback_law *law, struct feedback_plant const *plant) {
     double const cycles = fmin(fmax(plant->delay_s * plant->rate_hz, 0), FEEDBACK_DELAY_MOST);
-    law->delay = (uint32_t)cycles;
-    law->fraction = cycles - law->delay;
+    law->delay = (uint32_t)(cycles + ROUNDING); /* 600 µs at 10 kHz are 6 cycles, not 5 and almost another */
+    law->fraction = fmax(cycles - law->delay, 0);
     bool const first = plant->bandwidth_hz > 0, second = plant->second_hz > 0;
     double const one = first ? plant->bandwidth_hz : plant->second_hz;
     double two = first && second ? plant->second_hz : 0;
