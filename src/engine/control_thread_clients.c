@@ -47,12 +47,11 @@ static uint32_t state_of(struct rm_segment_header const *header) {
 /** Writes a command. False while the transmit role has not taken the last one: later, then. */
 static bool control_thread_post(struct rm_control_thread *control_thread, uint32_t application,
                                 struct rm_transmit_command const *command) {
-    struct rm_command_mailbox *const mailbox = &control_thread->setup.mailbox[application];
-    uint64_t const posted = atomic_load_explicit(&mailbox->posted, memory_order_relaxed);
-    if (atomic_load_explicit(&mailbox->taken, memory_order_acquire) != posted)
+    struct rm_command_mailbox *const box = &control_thread->setup.mailbox[application];
+    if (!rm_mailbox_is_free(&box->mailbox))
         return false;
-    mailbox->command = *command;
-    atomic_store_explicit(&mailbox->posted, posted + 1, memory_order_release);
+    box->command = *command;
+    rm_mailbox_post(&box->mailbox);
     return true;
 }
 
@@ -126,18 +125,14 @@ static void take_leave(struct rm_control_thread *control_thread, uint32_t applic
         !control_thread_post(control_thread, application, &(struct rm_transmit_command){.died = !in_order}))
         return;
     client->gone = client->mapped;
-    client->gone_command =
-        atomic_load_explicit(&control_thread->setup.mailbox[application].posted, memory_order_relaxed);
     client->mapped = (struct rm_mapped_segment){0};
     client->here = false;
 }
 
-/** Unmaps what the transmit role uses no more. */
+/** Unmaps what the transmit role uses no more: it has taken the command that said so, and no other was posted since. */
 static void control_thread_let_go(struct rm_control_thread *control_thread, uint32_t application) {
     struct rm_control_thread_client *const client = &control_thread->client[application];
-    struct rm_command_mailbox *const mailbox = &control_thread->setup.mailbox[application];
-    if (client->gone.header != NULL &&
-        atomic_load_explicit(&mailbox->taken, memory_order_acquire) >= client->gone_command)
+    if (client->gone.header != NULL && rm_mailbox_is_free(&control_thread->setup.mailbox[application].mailbox))
         rm_segment_unmap(&client->gone);
 }
 

@@ -55,12 +55,10 @@ static bool role_has_time(uint64_t ran_ns, uint64_t waited_ns, char reason[TEXT_
 static bool wait_for_role(struct rm_control_thread const *control_thread, char reason[TEXT_BYTES]) {
     struct rm_operator_put *const box = control_thread->setup.put;
     uint64_t const begin = rm_monotonic_ns(), ran = role_ran_ns(control_thread);
-    while (atomic_load_explicit(&box->state, memory_order_acquire) != RM_PUT_ANSWERED) {
-        unsigned expected = RM_PUT_POSTED;
+    while (!rm_mailbox_is_answered(&box->mailbox)) {
         bool const stop = atomic_load_explicit(&control_thread->stop, memory_order_relaxed);
         if ((stop || !role_has_time(role_ran_ns(control_thread) - ran, rm_monotonic_ns() - begin, reason)) &&
-            atomic_compare_exchange_strong_explicit(&box->state, &expected, RM_PUT_NONE, memory_order_relaxed,
-                                                    memory_order_relaxed))
+            rm_mailbox_withdraw(&box->mailbox))
             return false;
         nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
     }
@@ -74,11 +72,12 @@ static bool control_thread_put_setpoint(struct rm_control_thread *control_thread
     struct rm_operator_put *const box = control_thread->setup.put;
     box->supply = supply;
     box->value = value;
-    atomic_store_explicit(&box->state, RM_PUT_POSTED, memory_order_release);
+    rm_mailbox_post(&box->mailbox);
     if (!wait_for_role(control_thread, reason))
         return false;
     *refusal = box->refusal;
     *limit = box->limit;
+    rm_mailbox_close(&box->mailbox);
     return true;
 }
 

@@ -31,8 +31,6 @@ struct rm_control_thread_client {
     struct rm_mapped_segment mapped;
     /** Segment of an application that has gone, until the transmit role has let it go. */
     struct rm_mapped_segment gone;
-    /** Number of the command by which the role is told to let it go. */
-    uint64_t gone_command;
 };
 
 struct rm_control_thread {

@@ -141,20 +141,19 @@ static int tear_down(void **state) {
 /** Waits for the next command to the role, and takes it as the role does. */
 static struct rm_transmit_command take_command(struct bench *bench) {
     struct rm_command_mailbox *const box = &bench->mailbox[1];
-    uint64_t const taken = atomic_load(&box->taken);
-    for (int i = 0; atomic_load_explicit(&box->posted, memory_order_acquire) == taken; ++i) {
+    for (int i = 0; !rm_mailbox_take(&box->mailbox); ++i) {
         assert_true(i < 20000);
         nap();
     }
     struct rm_transmit_command const command = box->command;
-    atomic_store_explicit(&box->taken, taken + 1, memory_order_release);
+    rm_mailbox_free(&box->mailbox);
     return command;
 }
 
 static void expect_no_command(struct bench *bench) {
     for (int i = 0; i < 400; ++i)
         nap();
-    assert_int_equal(atomic_load(&bench->mailbox[1].posted), atomic_load(&bench->mailbox[1].taken));
+    assert_true(rm_mailbox_is_free(&bench->mailbox[1].mailbox));
 }
 
 /** What a test's application does with its segment. */
@@ -334,15 +333,13 @@ static void one_that_cuts_its_file_harms_itself_alone(void **state) {
 /** Plays the transmit role for one value. */
 static void answer_put(struct bench *bench, enum rm_refusal refusal, double limit) {
     struct rm_operator_put *const box = &bench->put;
-    unsigned expected = RM_PUT_POSTED;
-    for (int i = 0; !atomic_compare_exchange_strong(&box->state, &expected, RM_PUT_CLAIMED); ++i) {
+    for (int i = 0; !rm_mailbox_take(&box->mailbox); ++i) {
         assert_true(i < 20000);
         nap();
-        expected = RM_PUT_POSTED;
     }
     box->refusal = refusal;
     box->limit = limit;
-    atomic_store_explicit(&box->state, RM_PUT_ANSWERED, memory_order_release);
+    rm_mailbox_answer(&box->mailbox);
 }
 
 /** Asks for a value, and waits for the reply. */
@@ -418,7 +415,7 @@ static void a_role_that_hangs_is_named_and_its_command_withdrawn(void **state) {
     struct rm_reply const reply = ask(bench, "sr/ps/d/setpoint", 2.5, false, RM_REFUSED_NOTHING, 0);
     assert_int_equal(reply.verdict, RM_VERDICT_REFUSED);
     assert_non_null(strstr(reply.reason, "sr/ps/d: not set: the transmit role hangs: its core ran it for 1"));
-    assert_int_equal(atomic_load(&bench->put.state), RM_PUT_NONE);
+    assert_true(rm_mailbox_is_free(&bench->put.mailbox));
     rm_control_thread_stop(bench->control_thread);
     bench->control_thread = NULL;
     atomic_store(&stop, true);
@@ -428,7 +425,7 @@ static void a_role_that_hangs_is_named_and_its_command_withdrawn(void **state) {
 /** A role that sleeps gets as little of its core as one whose core others have. */
 static void *answer_late(void *argument) {
     struct bench *const bench = argument;
-    while (atomic_load_explicit(&bench->put.state, memory_order_acquire) != RM_PUT_POSTED)
+    while (!rm_mailbox_is_in(&bench->put.mailbox, RM_MAILBOX_POSTED))
         nap();
     nanosleep(&(struct timespec){.tv_sec = 1}, NULL);
     answer_put(bench, RM_REFUSED_NOTHING, 0);
@@ -467,7 +464,7 @@ static void a_flood_of_requests_hides_no_death(void **state) {
         assert_int_equal(
             rm_requests_post(asker, workspace, "sr/ps/d/setpoint", 0, &value, sizeof value, &number, &error), RM_OK);
     finish(child, true);
-    for (int i = 0; atomic_load(&box->posted) == atomic_load(&box->taken); ++i) {
+    for (int i = 0; rm_mailbox_is_free(&box->mailbox); ++i) {
         assert_true(i < ROUNDS);
         for (int naps = 0; naps < 5; ++naps)
             nap();

@@ -301,9 +301,9 @@ static enum rm_refusal put(struct transmit_rig *rig, uint32_t supply, double val
     struct rm_operator_put *const box = rm_transmit_put(rig->transmit);
     box->supply = supply;
     box->value = value;
-    atomic_store(&box->state, RM_PUT_POSTED);
+    rm_mailbox_post(&box->mailbox);
     rig_pass_cycles(rig, 1);
-    assert_int_equal(atomic_load(&box->state), RM_PUT_ANSWERED);
+    assert_true(rm_mailbox_is_answered(&box->mailbox));
     return box->refusal;
 }
 

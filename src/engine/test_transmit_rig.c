@@ -269,10 +269,10 @@ rm_turn rig_next_turn(struct transmit_rig const *rig) {
 }
 
 static void post(struct transmit_rig *rig, uint32_t application, struct rm_transmit_command command) {
-    struct rm_command_mailbox *const mailbox = rm_transmit_mailbox(rig->transmit, application);
-    require(atomic_load(&mailbox->posted) == atomic_load(&mailbox->taken));
-    mailbox->command = command;
-    atomic_store(&mailbox->posted, atomic_load(&mailbox->posted) + 1);
+    struct rm_command_mailbox *const box = rm_transmit_mailbox(rig->transmit, application);
+    require(rm_mailbox_is_free(&box->mailbox));
+    box->command = command;
+    rm_mailbox_post(&box->mailbox);
 }
 
 void rig_grant(struct transmit_rig *rig, uint32_t application, uint64_t grant_number, uint64_t instance) {

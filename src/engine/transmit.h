@@ -39,6 +39,7 @@
 #include <ringmaster/stream.h>
 #include <ringmaster/supply.h>
 
+#include "base/mailbox.h"
 #include "config/config.h"
 #include "engine/guard.h"
 #include "net/port.h"
@@ -62,35 +63,19 @@ struct rm_transmit_command {
     bool died;
 };
 
+/** A command on its way. The role frees the mailbox without an answer. */
 struct rm_command_mailbox {
-    /** Number of commands so far. */
-    _Alignas(RM_CACHE_LINE) _Atomic uint64_t posted;
-
+    _Alignas(RM_CACHE_LINE) struct rm_mailbox mailbox;
     struct rm_transmit_command command;
-    _Alignas(RM_CACHE_LINE) _Atomic uint64_t taken;
 };
 
-/** Which thread owns the command: the control thread while there is none, the transmit role from when it has claimed
- * it. */
-enum rm_transmit_put_state {
-    /** The control thread may write one. */
-    RM_PUT_NONE,
-    /** Stored with release; claimed or withdrawn by compare-and-swap. */
-    RM_PUT_POSTED,
-    /** The role loaded it with acquire, and carries it out. */
-    RM_PUT_CLAIMED,
-    /** Stored with release: `refusal` and `limit` are the answer, loaded with acquire. */
-    RM_PUT_ANSWERED,
-};
-
-/** One setpoint commanded by the operator, from the control thread. A command that the role did not claim in time is
+/** One setpoint commanded by the operator, from the control thread. A command that the role did not take in time is
  * withdrawn, so that what was reported as not done is never done later. */
 struct rm_operator_put {
-    /** enum rm_transmit_put_state */
-    _Alignas(RM_CACHE_LINE) _Atomic unsigned state;
-
+    _Alignas(RM_CACHE_LINE) struct rm_mailbox mailbox;
     uint32_t supply;
     double value;
+    /** The answer, with `limit`. */
     enum rm_refusal refusal;
     double limit;
 };

@@ -38,11 +38,10 @@ static void skip_old_vectors(struct rm_transmit *transmit, struct rm_transmit_so
 
 static void take_command(struct rm_transmit *transmit, uint32_t application) {
     struct rm_transmit_source *const source = &transmit->source[application];
-    struct rm_command_mailbox *const mailbox = &transmit->mailbox[application];
-    uint64_t const posted = atomic_load_explicit(&mailbox->posted, memory_order_acquire);
-    if (posted == atomic_load_explicit(&mailbox->taken, memory_order_relaxed))
+    struct rm_command_mailbox *const box = &transmit->mailbox[application];
+    if (!rm_mailbox_take(&box->mailbox))
         return;
-    source->command = mailbox->command;
+    source->command = box->command;
     skip_old_vectors(transmit, source, application);
     if (source->command.grant_number != 0) {
         source->restarts += source->instance != 0 && source->instance != source->command.instance;
@@ -50,7 +49,7 @@ static void take_command(struct rm_transmit *transmit, uint32_t application) {
         source->instance = source->command.instance;
     }
     rm_guard_grant(transmit->guard, application, source->command.grant_number, source->command.died);
-    atomic_store_explicit(&mailbox->taken, posted, memory_order_release);
+    rm_mailbox_free(&box->mailbox);
 }
 
 void rm_transmit_take_commands(struct rm_transmit *transmit) {
@@ -60,14 +59,11 @@ void rm_transmit_take_commands(struct rm_transmit *transmit) {
 
 void rm_transmit_take_put(struct rm_transmit *transmit) {
     struct rm_operator_put *const put = &transmit->put;
-    unsigned expected = RM_PUT_POSTED;
-    if (atomic_load_explicit(&put->state, memory_order_relaxed) != RM_PUT_POSTED ||
-        !atomic_compare_exchange_strong_explicit(&put->state, &expected, RM_PUT_CLAIMED, memory_order_acquire,
-                                                 memory_order_relaxed))
+    if (!rm_mailbox_take(&put->mailbox))
         return;
     put->limit = 0;
     put->refusal = rm_guard_put(transmit->guard, put->supply, put->value, transmit->turn, &put->limit);
     rm_counter_add(transmit->setup.guard_counters[0], RM_GUARD_VECTORS, 1);
     rm_transmit_publish_grant(transmit, 0); /* the requester may look at the counters next */
-    atomic_store_explicit(&put->state, RM_PUT_ANSWERED, memory_order_release);
+    rm_mailbox_answer(&put->mailbox);
 }

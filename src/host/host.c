@@ -196,7 +196,7 @@ static uint32_t step_whole(struct rm_host *host, uint64_t tsc) {
 
 static void take_settings(struct rm_host *host) {
     /* Not asked for anything is the rule: then no clock is looked at. */
-    if (atomic_load_explicit(&host->settings.state, memory_order_relaxed) != RM_PROPOSAL_POSTED)
+    if (!rm_mailbox_is_in(&host->settings.mailbox, RM_MAILBOX_POSTED))
         return;
     uint32_t const changed = rm_host_settings_take(&host->settings, host->program, rm_stamp_now());
     rm_counter_add(host->counters, RM_APPLICATION_SETTINGS, changed);

@@ -185,7 +185,7 @@ static void host_control_thread_propose(struct rm_host_control_thread *control_t
     struct rm_host_settings *settings = &control_thread->host->settings;
     bool any = false;
     /* What was taken by an answer that came too late belongs to the stepping thread until then. */
-    if (atomic_load_explicit(&settings->state, memory_order_acquire) == RM_PROPOSAL_TAKEN) {
+    if (rm_mailbox_is_in(&settings->mailbox, RM_MAILBOX_TAKEN)) {
         for (uint32_t i = 0; i < control_thread->request_count; ++i)
             host_control_thread_refuse(control_thread, &control_thread->request[i],
                                        "the application is still judging an earlier change");

@@ -72,37 +72,29 @@ static uint32_t host_settings_change(struct rm_host_settings *settings, struct r
 uint32_t rm_host_settings_take(struct rm_host_settings *settings, struct rm_host_program const *program,
                                struct rm_stamp stamp) {
     struct rm_application_code const *code = program->code.it;
-    uint32_t posted = RM_PROPOSAL_POSTED;
-    if (atomic_load_explicit(&settings->state, memory_order_relaxed) != posted)
-        return 0;
-    /* Acquire: pairs with the release in rm_host_settings_propose. */
-    if (!atomic_compare_exchange_strong_explicit(&settings->state, &posted, RM_PROPOSAL_TAKEN, memory_order_acquire,
-                                                 memory_order_relaxed))
+    if (!rm_mailbox_take(&settings->mailbox))
         return 0;
     complete_command(settings);
     settings->reason = (struct rm_error){.code = RM_E_ARGUMENT, .text = "the application does not accept it"};
-    bool const accepted =
+    settings->accepted =
         code->accept == NULL || code->accept(&program->passed, program->state, settings->proposed, &settings->reason);
-    uint32_t const changed = accepted ? host_settings_change(settings, stamp) : 0;
+    uint32_t const changed = settings->accepted ? host_settings_change(settings, stamp) : 0;
     if (changed > 0)
         rm_host_permissions_note(settings, program, stamp);
-    atomic_store_explicit(&settings->state, accepted ? RM_PROPOSAL_ACCEPTED : RM_PROPOSAL_REFUSED,
-                          memory_order_release);
+    rm_mailbox_answer(&settings->mailbox);
     return changed;
 }
 
-/** Waits until the command is answered; false when the time is over. Acquire: pairs with rm_host_settings_take. */
+/** Waits until the command is answered; false when the time is over. */
 static bool host_settings_wait_for_answer(struct rm_host_settings *settings, uint64_t timeout_ns) {
     struct timespec const nap = {.tv_nsec = NAP_NS};
     uint64_t const end = rm_monotonic_ns() + timeout_ns;
-    for (;;) {
-        uint32_t const state = atomic_load_explicit(&settings->state, memory_order_acquire);
-        if (state == RM_PROPOSAL_ACCEPTED || state == RM_PROPOSAL_REFUSED)
-            return true;
+    while (!rm_mailbox_is_answered(&settings->mailbox)) {
         if (rm_monotonic_ns() >= end)
             return false;
         nanosleep(&nap, NULL);
     }
+    return true;
 }
 
 void rm_host_settings_begin(struct rm_host_settings *settings) {
@@ -120,19 +112,16 @@ void rm_host_settings_ask(struct rm_host_settings *settings, uint32_t setting, u
 }
 
 enum rm_code rm_host_settings_propose(struct rm_host_settings *settings, uint64_t timeout_ns, struct rm_error *error) {
-    uint32_t posted = RM_PROPOSAL_POSTED;
-    atomic_store_explicit(&settings->state, posted, memory_order_release);
+    rm_mailbox_post(&settings->mailbox);
     if (!host_settings_wait_for_answer(settings, timeout_ns)) {
         /* Taken just now: then `accept` is at work, and the answer will come. */
-        if (atomic_compare_exchange_strong_explicit(&settings->state, &posted, RM_PROPOSAL_FREE, memory_order_relaxed,
-                                                    memory_order_relaxed))
+        if (rm_mailbox_withdraw(&settings->mailbox))
             return rm_fail(error, RM_E_BUSY, "the application has been inside of one step for longer than %.1f s",
                            (double)timeout_ns * 1e-9);
         if (!host_settings_wait_for_answer(settings, timeout_ns))
             return rm_fail(error, RM_E_BUSY, "the application does not come back from judging it");
     }
-    bool const accepted = atomic_load_explicit(&settings->state, memory_order_acquire) == RM_PROPOSAL_ACCEPTED;
-    enum rm_code const code = accepted ? RM_OK : rm_fail(error, RM_E_ARGUMENT, "%s", settings->reason.text);
-    atomic_store_explicit(&settings->state, RM_PROPOSAL_FREE, memory_order_relaxed);
+    enum rm_code const code = settings->accepted ? RM_OK : rm_fail(error, RM_E_ARGUMENT, "%s", settings->reason.text);
+    rm_mailbox_close(&settings->mailbox);
     return code;
 }

@@ -5,31 +5,21 @@
  * it when it is between two steps. So all settings of one proposal change in one step, the application is asked by the
  * thread that it always runs in, and the parameters have one writer.
  *
- * The proposal is a mailbox of one command. `state` goes from FREE to POSTED (release, by the proposer), to TAKEN (by
- * exchange, so that a proposer that waits no longer can take it back), to ACCEPTED or REFUSED (release). The command's
- * content belongs to the proposer while FREE, and to the stepping thread while TAKEN. It names the settings that it is
- * about: all others stay as they are, also where they have changed since it was written. So a permission that was
- * withdrawn meanwhile does not come back with another setting's change.
+ * The proposal goes through a mailbox. It names the settings that it is about: all others stay as they are, also where
+ * they have changed since it was written. So a permission that was withdrawn meanwhile does not come back with another
+ * setting's change.
  */
 #ifndef RM_HOST_HOST_SETTINGS_H
 #define RM_HOST_HOST_SETTINGS_H
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include <ringmaster/application.h>
 #include <ringmaster/group.h>
 
+#include "base/mailbox.h"
 #include "host/host_program.h"
-
-enum rm_proposal {
-    RM_PROPOSAL_FREE,
-    RM_PROPOSAL_POSTED,
-    RM_PROPOSAL_TAKEN,
-    RM_PROPOSAL_ACCEPTED,
-    RM_PROPOSAL_REFUSED,
-};
 
 struct rm_host_settings {
     uint32_t count;
@@ -49,10 +39,11 @@ struct rm_host_settings {
     bool *asked;
     /** enum rm_withdrawal; NULL: the code has no permissions. */
     struct rm_parameter *withdrawn;
-    /** Why the last proposal was refused. */
+    /** The proposal: `proposed` and `asked`. */
+    struct rm_mailbox mailbox;
+    /** The answer: whether it was accepted, and else why not. */
+    bool accepted;
     struct rm_error reason;
-    /** enum rm_proposal. */
-    _Atomic uint32_t state;
 };
 
 bool rm_host_settings_allocate(struct rm_host_settings *settings, struct rm_host_program const *program);

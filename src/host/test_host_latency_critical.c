@@ -232,10 +232,10 @@ static void test_no_setting_inside_a_turn(void **state) {
     assert_int_equal(duty(test), 0);
     uint64_t const number = ask(&asker, "app/scale", 2.0);
     uint64_t const end = rm_monotonic_ns() + TIMEOUT_NS;
-    while (atomic_load(&test->host->settings.state) != RM_PROPOSAL_POSTED && rm_monotonic_ns() < end)
+    while (!rm_mailbox_is_in(&test->host->settings.mailbox, RM_MAILBOX_POSTED) && rm_monotonic_ns() < end)
         usleep(100);
     assert_int_equal(duty(test), 0);
-    assert_int_equal(atomic_load(&test->host->settings.state), RM_PROPOSAL_POSTED);
+    assert_true(rm_mailbox_is_in(&test->host->settings.mailbox, RM_MAILBOX_POSTED));
     put(test, 1, 1);
     assert_int_equal(duty(test), 1);
     assert_true(sum_of(test, test->turn) == 2.0);

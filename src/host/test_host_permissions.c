@@ -24,9 +24,9 @@ static void write_command(struct host_test *test, unsigned which, double value) 
 
 static void post_command(struct host_test *test) {
     struct rm_host_settings *settings = &test->host->settings;
-    atomic_store(&settings->state, RM_PROPOSAL_POSTED);
+    rm_mailbox_post(&settings->mailbox);
     assert_int_equal(rm_host_settings_take(settings, test->host->program, rm_stamp_now()), 1);
-    atomic_store(&settings->state, RM_PROPOSAL_FREE);
+    rm_mailbox_close(&settings->mailbox);
 }
 
 static void come_back(struct host_test *test) {

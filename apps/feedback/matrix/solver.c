@@ -126,11 +126,10 @@ static void copy_requests(struct feedback_requests *to, struct feedback_requests
 }
 
 bool feedback_solver_ask(struct feedback_solver *solver, struct feedback_requests const *requests) {
-    /* Acquire: pairs with the release of feedback_solver_work, which has read the last question by then. */
-    if (atomic_load_explicit(&solver->is_requested, memory_order_acquire))
+    if (!rm_mailbox_is_free(&solver->mailbox))
         return false;
     copy_requests(&solver->question, requests, solver->layout);
-    atomic_store_explicit(&solver->is_requested, true, memory_order_release);
+    rm_mailbox_post(&solver->mailbox);
     return true;
 }
 
@@ -156,12 +155,10 @@ void feedback_solver_work(struct feedback_solver *solver) {
         return;
     /* Acquire and release: pairs with the first release of feedback_solver_take, and with feedback_solver_look. */
     free_answer(atomic_exchange_explicit(&solver->spent, NULL, memory_order_acq_rel));
-    /* Acquire: pairs with the release of feedback_solver_ask. */
-    if (!atomic_load_explicit(&solver->is_requested, memory_order_acquire))
+    if (!rm_mailbox_take(&solver->mailbox))
         return;
     copy_requests(&solver->in_work, &solver->question, solver->layout);
-    /* Release: the question was read. */
-    atomic_store_explicit(&solver->is_requested, false, memory_order_release);
+    rm_mailbox_free(&solver->mailbox);
     struct feedback_answer *answer = solver_solve_request(solver);
     if (answer != NULL && answer->solution != NULL)
         solver->last = answer;

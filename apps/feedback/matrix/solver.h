@@ -20,6 +20,8 @@
 
 #include <ringmaster/error.h>
 
+#include "base/mailbox.h"
+
 #include "../files/configuration.h"
 #include "../law/controllers.h"
 #include "solution.h"
@@ -46,8 +48,8 @@ struct feedback_solver {
     struct feedback_configuration const *configuration;
     struct feedback_layout const *layout;
     double rate_hz;
-    /** `question` may be read by the solver's thread. */
-    _Atomic bool is_requested;
+    /** Of `question`; the answer comes another way. */
+    struct rm_mailbox mailbox;
 
     _Atomic(struct feedback_answer *) ready;
     _Atomic(struct feedback_answer *) spent;
