@@ -7,7 +7,7 @@
 #include "sender.h"
 
 struct rm_members {
-    /** [group]; the caller fills in the sinks of its outlets. */
+    /** [group]; the caller fills in the ports of its outlets. */
     struct rm_sender_member *member;
     /** Faults of all outlets. */
     struct rm_fault *faults;

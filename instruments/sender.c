@@ -57,7 +57,7 @@ static struct rm_sender_way way_of(struct sender *sender, struct rm_sender_membe
     if (group->format->udp_port != 0)
         flow.destination_port = group->format->udp_port;
     return (struct rm_sender_way){
-        .link = &sender->links[outlet->sink],
+        .link = &sender->links[outlet->port],
         .flow = flow,
         .mtu = outlet->mtu,
         .udp_checksum = setup->udp_checksum,
@@ -137,7 +137,7 @@ static void send_section(struct sender *sender, struct rm_section *section, uint
 }
 
 static void flush_all(struct sender *sender) {
-    for (uint32_t l = 0; l < sender->setup->sink_count; ++l)
+    for (uint32_t l = 0; l < sender->setup->port_count; ++l)
         rm_sender_link_flush(&sender->links[l]);
 }
 
@@ -166,7 +166,7 @@ static void send_batch(struct sender *sender, uint64_t end) {
                 send_section(sender, &sender->schedule.section[s], index);
     sender->index = end;
     flush_all(sender);
-    for (uint32_t l = 0; l < sender->setup->sink_count; ++l)
+    for (uint32_t l = 0; l < sender->setup->port_count; ++l)
         sender->links[l].expected = 0;
 }
 
@@ -180,16 +180,16 @@ static void send_held(struct sender *sender) {
 
 /** Looks again at links that were down. */
 static void look_at_links(struct sender *sender) {
-    for (uint32_t l = 0; l < sender->setup->sink_count; ++l) {
+    for (uint32_t l = 0; l < sender->setup->port_count; ++l) {
         struct rm_sender_link *link = &sender->links[l];
         if (link->lost)
-            link->lost = !link->sink.link_up(link->sink.state);
+            link->lost = !rm_sender_link_works(link);
     }
 }
 
 static uint32_t links_up(struct sender const *sender) {
     uint32_t up = 0;
-    for (uint32_t l = 0; l < sender->setup->sink_count; ++l)
+    for (uint32_t l = 0; l < sender->setup->port_count; ++l)
         up += !sender->links[l].lost;
     return up;
 }
@@ -233,7 +233,7 @@ static void publish_passed(struct sender *sender, uint64_t passed) {
 /** With the last link down, waits; with some of them, goes on and looks now and then. */
 static void mind_the_links(struct sender *sender) {
     uint32_t const up = links_up(sender);
-    if (up == sender->setup->sink_count)
+    if (up == sender->setup->port_count)
         return;
     if (up == 0) {
         if (wait_for_links(sender, 1))
@@ -282,9 +282,9 @@ static bool meets_another_server(struct sender *sender) {
     if (now < sender->look_tsc)
         return false;
     sender->look_tsc = now + sender->look_ticks;
-    uint32_t const count = sender->setup->sink_count;
+    uint32_t const count = sender->setup->port_count;
     for (uint32_t l = 0; l < count; ++l)
-        sender->links[l].lost = !sender->links[l].sink.link_up(sender->links[l].sink.state);
+        sender->links[l].lost = !rm_sender_link_works(&sender->links[l]);
     if (links_up(sender) == count || !wait_for_links(sender, count))
         return false;
     sender->setup->hook.forget(sender->setup->hook.state);
@@ -348,13 +348,13 @@ static uint64_t turns_of_a_burst(struct rm_sender_setup const *setup) {
 static enum rm_code sender_make(struct sender *sender, double tsc_hz, struct rm_error *error) {
     struct rm_sender_setup const *setup = sender->setup;
     sender->groups = calloc(setup->member_count, sizeof *sender->groups);
-    sender->links = calloc(setup->sink_count, sizeof *sender->links);
+    sender->links = calloc(setup->port_count, sizeof *sender->links);
     sender->schedule.section = calloc(setup->member_count, sizeof *sender->schedule.section);
     sender->schedule.first_turn = setup->first_turn;
     if (sender->groups == NULL || sender->links == NULL || sender->schedule.section == NULL)
         return rm_fail(error, RM_E_NO_SPACE, "no memory to send for %u instruments", setup->member_count);
-    for (uint32_t l = 0; l < setup->sink_count; ++l) {
-        rm_sender_link_init(&sender->links[l], &setup->sinks[l], tsc_hz, sender->stop);
+    for (uint32_t l = 0; l < setup->port_count; ++l) {
+        rm_sender_link_init(&sender->links[l], setup->ports[l], tsc_hz, sender->stop);
         sender->links[l].lost = true; /* until it was seen up */
         sender->links[l].meanwhile = setup->hook.elsewhere ? poll_hook : NULL;
         sender->links[l].meanwhile_state = sender;
@@ -409,7 +409,7 @@ enum rm_code rm_sender_run(struct rm_sender_setup const *setup, double tsc_hz, a
     sender->stop = stop;
     sender->lock_step = (struct rm_lock_step){.config = setup->lock_step, .tsc_hz = tsc_hz};
     enum rm_code code = sender_make(sender, tsc_hz, error);
-    if (code == RM_OK && wait_for_links(sender, setup->sink_count)) {
+    if (code == RM_OK && wait_for_links(sender, setup->port_count)) {
         begin_turns(sender, tsc_hz);
         sender->max_lag_turns = max_lag_turns(setup);
         sender->max_lag_ticks = (uint64_t)(setup->max_lag_s * tsc_hz);

@@ -28,8 +28,8 @@
 
 #include "fault.h"
 #include "lock_step.h"
+#include "net/port.h"
 #include "pace.h"
-#include "sink.h"
 #include "virtual_instrument.h"
 #include "wire/frame.h"
 
@@ -42,8 +42,8 @@ struct rm_turn_source {
 
 /** A group on one network. */
 struct rm_sender_outlet {
-    /** Index of the sink that takes its datagrams. */
-    uint32_t sink;
+    /** Index of the open port that takes its datagrams. */
+    uint32_t port;
     /** Where datagrams go. The group's own source address replaces the one here, and a source MAC of zeros; the
      * format's destination port replaces the one here, where the format has one. */
     struct rm_flow flow;
@@ -89,8 +89,9 @@ struct rm_sender_setup {
     /** 1, or 2: mirrored. */
     uint32_t network_count;
 
-    struct rm_sink const *sinks;
-    uint32_t sink_count;
+    /** Each sends in its queue 0. */
+    struct rm_port *const *ports;
+    uint32_t port_count;
     /** UDP checksums are written. */
     bool udp_checksum;
 

@@ -14,7 +14,7 @@ static uint32_t before_ipv4(struct rm_sender_path const *path) {
 static enum rm_code make_path(struct rm_sender_group *group, struct rm_virtual_group const *from,
                               struct rm_sender_way const *way, struct rm_error *error) {
     struct rm_sender_path *path = &group->path[group->path_count++];
-    enum rm_framing const framing = way->link->sink.framing;
+    enum rm_framing const framing = rm_port_framing(way->link->port);
     *path = (struct rm_sender_path){.link = way->link, .counters = way->counters, .mtu = way->mtu, .buffers = 1};
     rm_datagram_template_make(&path->template, from->format, group->payload.bytes, framing, &way->flow,
                               way->udp_checksum);

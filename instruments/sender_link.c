@@ -3,12 +3,15 @@
 
 #include "base/timebase.h"
 
+enum { QUEUE = 0 };
+
 static double const LOOK_SECONDS = 1e-3;
 
-void rm_sender_link_init(struct rm_sender_link *link, struct rm_sink const *sink, double tsc_hz,
-                         atomic_bool const *stop) {
-    *link = (struct rm_sender_link){.sink = *sink, .stop = stop, .look_ticks = (uint64_t)(LOOK_SECONDS * tsc_hz)};
+void rm_sender_link_init(struct rm_sender_link *link, struct rm_port *port, double tsc_hz, atomic_bool const *stop) {
+    *link = (struct rm_sender_link){.port = port, .stop = stop, .look_ticks = (uint64_t)(LOOK_SECONDS * tsc_hz)};
 }
+
+bool rm_sender_link_works(struct rm_sender_link const *link) { return rm_port_check(link->port, NULL) == RM_OK; }
 
 /** Waiting for a link: since when, and when to ask next whether it is up. */
 struct link_wait {
@@ -32,7 +35,7 @@ static bool sender_link_wait_on(struct rm_sender_link *link, struct link_wait *w
     if (now < wait->look_tsc)
         return true;
     wait->look_tsc = now + link->look_ticks;
-    link->lost = !link->sink.link_up(link->sink.state);
+    link->lost = !rm_sender_link_works(link);
     return !link->lost;
 }
 
@@ -53,7 +56,7 @@ static bool send_filled(struct rm_sender_link *link) {
         struct link_wait wait = wait_begin(link);
         bool waited = false;
         uint32_t taken;
-        while ((taken = link->sink.send(link->sink.state, &link->burst)) == 0 && sending) {
+        while ((taken = rm_port_send(link->port, QUEUE, &link->burst)) == 0 && sending) {
             waited = true;
             sending = sender_link_wait_on(link, &wait);
         }
@@ -80,9 +83,9 @@ void rm_sender_link_flush(struct rm_sender_link *link) {
     struct rm_burst spare;
     take_spare(link, &spare);
     if (link->filled != 0 && !send_filled(link))
-        link->sink.release(link->sink.state, &link->burst);
+        rm_port_release(link->port, QUEUE, &link->burst);
     if (spare.count != 0)
-        link->sink.release(link->sink.state, &spare);
+        rm_port_release(link->port, QUEUE, &spare);
     link->burst.count = 0;
     link->filled = 0;
 }
@@ -90,7 +93,7 @@ void rm_sender_link_flush(struct rm_sender_link *link) {
 static bool sender_link_reserve(struct rm_sender_link *link) {
     uint32_t const wanted = link->expected == 0 ? 1 : link->expected > RM_BURST ? RM_BURST : link->expected;
     struct link_wait wait = wait_begin(link);
-    while ((link->burst.count = link->sink.reserve(link->sink.state, &link->burst, wanted)) == 0)
+    while ((link->burst.count = rm_port_reserve(link->port, QUEUE, &link->burst, wanted)) == 0)
         if (!sender_link_wait_on(link, &wait))
             return false;
     return true;

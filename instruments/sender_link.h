@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Fills bursts for one sink, and sends them. While a link is full it spins, as pause frames would make a sender wait.
+/** Fills bursts for one port, and sends them. While a link is full it spins, as pause frames would make a sender wait.
  * Each wait is counted with the group whose datagram is at the head of the queue. A link that is down, or a call to
  * stop, ends the wait: then what is in the burst is given up and not counted as sent. */
 #ifndef RM_INSTRUMENTS_SENDER_LINK_H
@@ -11,10 +11,10 @@
 
 #include <ringmaster/counter.h>
 
-#include "sink.h"
+#include "net/port.h"
 
 struct rm_sender_link {
-    struct rm_sink sink;
+    struct rm_port *port;
     atomic_bool const *stop;
     /** TSC ticks after which a waiting sender asks again whether the link is still up. */
     uint64_t look_ticks;
@@ -36,8 +36,10 @@ struct rm_sender_link {
     struct rm_burst burst;
 };
 
-void rm_sender_link_init(struct rm_sender_link *link, struct rm_sink const *sink, double tsc_hz,
-                         atomic_bool const *stop);
+void rm_sender_link_init(struct rm_sender_link *link, struct rm_port *port, double tsc_hz, atomic_bool const *stop);
+
+/** True when the port takes datagrams, or will soon; asks the kernel. */
+bool rm_sender_link_works(struct rm_sender_link const *link);
 
 /** The buffer for the next datagram or fragment; sends a full burst first. NULL when the link is lost or the sender is
  * to stop. */

@@ -9,8 +9,8 @@
 #include "base/timebase.h"
 #include "chain_duty.h"
 #include "members.h"
-#include "port_sinks.h"
 #include "publish.h"
+#include "sender_ports.h"
 #include "signals.h"
 #include "summary.h"
 
@@ -19,7 +19,7 @@ struct session_run {
     struct rm_session const *session;
     struct rm_publication publication;
     struct rm_signals signals;
-    struct rm_port_sinks sinks;
+    struct rm_sender_ports ports;
     struct rm_members members;
     struct rm_chain_duty duty; /**< where there are chains */
     double tsc_hz;
@@ -46,15 +46,15 @@ static enum rm_code make_members(struct session_run *run, struct rm_error *error
     enum rm_code const code = rm_members_make(ring, run->publication.counters, &run->members, error);
     for (uint32_t g = 0; code == RM_OK && g < ring->group_count; ++g)
         for (uint32_t n = 0; n < ring->network_count; ++n)
-            run->members.member[g].outlet[n].sink =
-                rm_port_sinks_find(&run->sinks, ring->groups[g].port[n], ring->groups[g].source_ipv4[n]);
+            run->members.member[g].outlet[n].port =
+                rm_sender_ports_find(&run->ports, ring->groups[g].port[n], ring->groups[g].source_ipv4[n]);
     return code;
 }
 
-static void tell_of_waiting(struct rm_port_sinks const *sinks, struct rm_ring_config const *ring) {
-    for (uint32_t s = 0; s < sinks->count; ++s)
-        if (!sinks->sink[s].link_up(sinks->sink[s].state)) {
-            struct rm_port_config const *port = &ring->ports[sinks->port[s].index].port;
+static void tell_of_waiting(struct rm_sender_ports const *ports, struct rm_ring_config const *ring) {
+    for (uint32_t p = 0; p < ports->count; ++p)
+        if (rm_port_check(ports->port[p], NULL) != RM_OK) {
+            struct rm_port_config const *port = &ring->ports[ports->of[p].index].port;
             fprintf(stderr, "ringmaster-instruments: waiting for the other end of %s\n",
                     port->socket_path[0] != '\0' ? port->socket_path : port->interface);
         }
@@ -91,7 +91,7 @@ static enum rm_code open_chains(struct session_run *run, struct rm_error *error)
         return RM_OK;
     struct rm_port *open[RM_RING_PORTS_MAX];
     for (uint32_t p = 0; p < RM_RING_PORTS_MAX; ++p)
-        open[p] = rm_port_sinks_port(&run->sinks, p);
+        open[p] = rm_sender_ports_shared(&run->ports, p);
     enum rm_code const code =
         rm_chain_duty_open(ring, open, run->publication.supply_counters, run->tsc_hz, &run->duty, error);
     if (code != RM_OK)
@@ -117,7 +117,7 @@ static void sum_up(struct session_run *run, struct rm_sender_result const *resul
         .counters = run->publication.counters,
         .blocks = run->publication.count,
         .instruments = session->ring->instrument_count,
-        .unsent = rm_port_sinks_unsent(&run->sinks),
+        .unsent = rm_sender_ports_unsent(&run->ports),
         .tsc_hz = run->tsc_hz,
         .chains = session->ring->supplies.chain_count,
         .supply_counters = run->publication.supply_counters,
@@ -137,8 +137,8 @@ static enum rm_code session_send_all(struct session_run *run, struct rm_error *e
         .members = run->members.member,
         .member_count = ring->group_count,
         .network_count = ring->network_count,
-        .sinks = run->sinks.sink,
-        .sink_count = run->sinks.count,
+        .ports = run->ports.port,
+        .port_count = run->ports.count,
         .udp_checksum = ring->udp_checksum,
         .source = session->source,
         .first_turn = ring->first_turn,
@@ -156,7 +156,7 @@ static enum rm_code session_send_all(struct session_run *run, struct rm_error *e
         setup.hook.forget = rm_chain_duty_forget;
         setup.hook.elsewhere = !shares_ports(run);
     }
-    tell_of_waiting(&run->sinks, ring);
+    tell_of_waiting(&run->ports, ring);
     struct rm_sender_result result;
     enum rm_code const code = rm_sender_run(&setup, run->tsc_hz, &run->signals.stop, &result, error);
     if (code == RM_OK)
@@ -183,7 +183,7 @@ static enum rm_code run_chains(struct session_run *run, struct rm_error *error) 
 }
 
 static enum rm_code run_with_ports(struct session_run *run, struct rm_error *error) {
-    enum rm_code code = rm_port_sinks_open(run->session->ring, &run->sinks, error);
+    enum rm_code code = rm_sender_ports_open(run->session->ring, &run->ports, error);
     if (code != RM_OK)
         return code;
     code = make_members(run, error);
@@ -194,7 +194,7 @@ static enum rm_code run_with_ports(struct session_run *run, struct rm_error *err
     if (has_chains(run))
         rm_chain_duty_close(&run->duty);
     rm_members_free(&run->members);
-    rm_port_sinks_close(&run->sinks);
+    rm_sender_ports_close(&run->ports);
     return code;
 }
 

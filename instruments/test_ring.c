@@ -47,27 +47,27 @@ static union rm_lane const *read_beam(void *state, uint64_t index, uint32_t firs
 
 void test_ring_run(struct test_ring *bench, uint64_t turns) {
     struct rm_ring_config const *ring = &bench->ring;
-    struct rm_sink sinks[TEST_RING_PORTS];
+    struct rm_port *ports[TEST_RING_PORTS];
     struct rm_sender_setup setup = {
         .instruments = ring->instruments,
         .members = bench->members.member,
         .member_count = ring->group_count,
         .network_count = ring->network_count,
-        .sinks = sinks,
-        .sink_count = ring->port_count,
+        .ports = ports,
+        .port_count = ring->port_count,
         .udp_checksum = ring->udp_checksum,
         .source = {read_beam, bench->beam},
         .first_turn = TEST_RING_FIRST,
         .turns = turns,
     };
     for (uint32_t p = 0; p < ring->port_count; ++p)
-        sinks[p] = test_sink_as_sink(&bench->sink[p]);
+        ports[p] = test_port_open(&bench->port[p]);
     for (uint32_t g = 0; g < ring->group_count; ++g)
         for (uint32_t n = 0; n < ring->network_count; ++n)
-            bench->members.member[g].outlet[n].sink = ring->groups[g].port[n];
+            bench->members.member[g].outlet[n].port = ring->groups[g].port[n];
     struct rm_sender_result result;
     assert_int_equal(rm_sender_run(&setup, 1e9, &bench->stop, &result, NULL), RM_OK);
-    assert_int_equal(bench->sink[0].lent + bench->sink[1].lent, 0);
+    assert_int_equal(bench->port[0].lent + bench->port[1].lent, 0);
     assert_int_equal(result.turns, turns);
 }
 
@@ -114,20 +114,20 @@ static void check_datagram(struct test_ring *bench, struct rm_datagram const *da
 }
 
 struct test_reading test_ring_read(struct test_ring *bench, uint32_t port) {
-    struct test_sink const *sink = &bench->sink[port];
+    struct test_port const *kept = &bench->port[port];
     struct rm_reassembly *reassembly = rm_reassembly_new(8, 9300, TIMEOUT);
     struct test_reading reading = {0};
     assert_non_null(reassembly);
-    for (uint32_t i = 0; i < sink->count; ++i) {
+    for (uint32_t i = 0; i < kept->count; ++i) {
         struct rm_datagram datagram = {0};
-        enum rm_port_counter verdict = rm_frame_parse(sink->data[i], sink->length[i], false, &datagram);
+        enum rm_port_counter verdict = rm_frame_parse(kept->data[i], kept->length[i], false, &datagram);
         if (verdict == RM_PORT_FRAGMENT)
-            verdict = rm_reassembly_put(reassembly, sink->data[i], sink->length[i], i, &datagram);
+            verdict = rm_reassembly_put(reassembly, kept->data[i], kept->length[i], i, &datagram);
         ++reading.verdicts[verdict];
         if (verdict == RM_PORT_DECODED)
             check_datagram(bench, &datagram, &reading);
     }
-    reading.verdicts[RM_PORT_FRAGMENT_EXPIRED] += rm_reassembly_expire(reassembly, sink->count + 2 * TIMEOUT);
+    reading.verdicts[RM_PORT_FRAGMENT_EXPIRED] += rm_reassembly_expire(reassembly, kept->count + 2 * TIMEOUT);
     rm_reassembly_free(reassembly);
     return reading;
 }

@@ -6,11 +6,11 @@
 
 #include "beam.h"
 #include "members.h"
-#include "test_sink.h"
+#include "test_port.h"
 
 enum { TEST_RING_BLOCKS = 16, TEST_RING_PORTS = 2, TEST_RING_FIRST = 1000000 };
 
-/** A ring between its file and two sinks. */
+/** A ring between its file and two ports. */
 struct test_ring {
     struct rm_ring_config ring;
     struct rm_beam *beam;
@@ -20,13 +20,13 @@ struct test_ring {
     struct rm_members members;
     rm_counter counters[TEST_RING_BLOCKS][RM_SENDER_COUNTERS];
     rm_counter *blocks[TEST_RING_BLOCKS];
-    /** [port] its sink; the second one is the mirror. */
-    struct test_sink sink[TEST_RING_PORTS];
+    /** [port] the second one is the mirror. */
+    struct test_port port[TEST_RING_PORTS];
 
     atomic_bool stop;
 };
 
-/** What a receiver makes of everything that reached a sink. */
+/** What a receiver makes of everything that reached a port. */
 struct test_reading {
     uint32_t datagrams;
     uint32_t records;
@@ -39,12 +39,12 @@ struct test_reading {
 struct test_ring *test_ring_make(char const *machine, char const *overlay);
 void test_ring_destroy(struct test_ring *bench);
 
-/** Sends so many turns into the sinks. */
+/** Sends so many turns into the ports. */
 void test_ring_run(struct test_ring *bench, uint64_t turns);
 
 uint64_t test_ring_counted(struct test_ring const *bench, uint32_t block, enum rm_sender_counter counter);
 
-/** Reads all that reached a sink, of the first group's format, and compares every record with the beam. */
+/** Reads all that reached a port, of the first group's format, and compares every record with the beam. */
 struct test_reading test_ring_read(struct test_ring *bench, uint32_t port);
 
 /** Index of the instrument with this id. */

@@ -11,7 +11,7 @@
 
 #include "base/timebase.h"
 #include "datagram.h"
-#include "test_sink.h"
+#include "test_port.h"
 #include "wire/native.h"
 
 #include <ringmaster/stream.h>
@@ -22,8 +22,8 @@ static double const TSC_HZ = 1e9; /* nothing here depends on the true one */
 
 /** A sender of nine instruments into an array. */
 struct bench {
-    struct test_sink sink;
-    struct rm_sink as_sink;
+    struct test_port port;
+    struct rm_port *as_port;
     struct rm_format native;
     struct rm_virtual_instrument instruments[COUNT];
     struct rm_virtual_group groups[COUNT];
@@ -61,14 +61,14 @@ static int make(void **state) {
                         .faults = &bench->faults[m]}},
         };
     }
-    bench->as_sink = test_sink_as_sink(&bench->sink);
+    bench->as_port = test_port_open(&bench->port);
     bench->setup = (struct rm_sender_setup){
         .instruments = bench->instruments,
         .members = bench->members,
         .member_count = COUNT,
         .network_count = 1,
-        .sinks = &bench->as_sink,
-        .sink_count = 1,
+        .ports = &bench->as_port,
+        .port_count = 1,
         .source = {digits, bench},
         .first_turn = FIRST,
         .turns = 1000,
@@ -84,9 +84,8 @@ static int destroy(void **state) {
 
 static struct rm_sender_result run(struct bench *bench) {
     struct rm_sender_result result;
-    bench->as_sink.framing = bench->sink.framing;
     assert_int_equal(rm_sender_run(&bench->setup, TSC_HZ, &bench->stop, &result, NULL), RM_OK);
-    assert_int_equal(bench->sink.lent, 0);
+    assert_int_equal(bench->port.lent, 0);
     return result;
 }
 
@@ -105,8 +104,8 @@ static void add_fault(struct bench *bench, uint32_t member, struct rm_fault faul
 
 static enum rm_port_counter parse(struct bench const *bench, uint32_t i, struct rm_datagram *datagram,
                                   struct rm_native *native) {
-    struct test_sink const *sink = &bench->sink;
-    enum rm_port_counter const verdict = rm_frame_parse(sink->data[i], sink->length[i], false, datagram);
+    struct test_port const *kept = &bench->port;
+    enum rm_port_counter const verdict = rm_frame_parse(kept->data[i], kept->length[i], false, datagram);
     return verdict == RM_PORT_DECODED ? rm_native_parse(datagram->payload, datagram->length, native) : verdict;
 }
 
@@ -114,7 +113,7 @@ static void sends_every_instrument_of_every_turn_in_order(void **state) {
     struct bench *bench = *state;
     struct rm_sender_result const result = run(bench);
     assert_int_equal(result.turns, 1000);
-    assert_int_equal(bench->sink.count, 9000);
+    assert_int_equal(bench->port.count, 9000);
     for (uint32_t i = 0; i < 9000; ++i) {
         struct rm_datagram datagram = {0};
         struct rm_native native = {0};
@@ -138,20 +137,20 @@ static void sends_every_instrument_of_every_turn_in_order(void **state) {
 
 static void sends_bare_payloads_where_the_kernel_frames_them(void **state) {
     struct bench *bench = *state;
-    bench->sink.framing = RM_FRAMING_UDP;
+    bench->port.ops.framing = RM_FRAMING_UDP;
     run(bench);
     struct rm_native native = {0};
-    assert_int_equal(rm_native_parse(bench->sink.data[10], bench->sink.length[10], &native), RM_PORT_DECODED);
+    assert_int_equal(rm_native_parse(bench->port.data[10], bench->port.length[10], &native), RM_PORT_DECODED);
     assert_int_equal(native.turn, FIRST + 1);
     assert_int_equal(native.instrument, 2);
 }
 
 static void waits_for_a_full_link_and_loses_nothing(void **state) {
     struct bench *bench = *state;
-    bench->sink.most = 7;
-    bench->sink.refusals = 2;
+    bench->port.most = 7;
+    bench->port.refusals = 2;
     run(bench);
-    assert_int_equal(bench->sink.count, 9000);
+    assert_int_equal(bench->port.count, 9000);
     assert_int_equal(sum(bench, RM_SENDER_SENT), 9000);
     assert_in_range(sum(bench, RM_SENDER_WAITS), 9000 / 7, 2 * 9000 / 7);
     assert_in_range(sum(bench, RM_SENDER_LONGEST_WAIT_TICKS), 1, sum(bench, RM_SENDER_WAIT_TICKS));
@@ -177,7 +176,7 @@ static void each_damage_is_found_by_its_own_counter(void **state) {
     for (uint32_t c = 0; c < 3; ++c)
         add_fault(bench, c, (struct rm_fault){.kind = cases[c].kind, .at_turn = RM_TURN_NONE, .probability = 0.2});
     run(bench);
-    assert_int_equal(bench->sink.count, 9000);
+    assert_int_equal(bench->port.count, 9000);
     uint64_t found[RM_PORT_COUNTERS] = {0};
     for (uint32_t i = 0; i < 9000; ++i) {
         struct rm_datagram datagram = {0};
@@ -199,7 +198,7 @@ static void unseen_corruption_passes_all_checksums(void **state) {
     run(bench);
     for (uint32_t i = 0; i < 9000; ++i) {
         struct rm_datagram datagram = {0};
-        assert_int_equal(rm_frame_parse(bench->sink.data[i], bench->sink.length[i], false, &datagram), RM_PORT_DECODED);
+        assert_int_equal(rm_frame_parse(bench->port.data[i], bench->port.length[i], false, &datagram), RM_PORT_DECODED);
     }
     assert_int_equal(rm_counter_get(bench->counters[0], RM_SENDER_CORRUPTED), 1000);
 }
@@ -208,7 +207,7 @@ static void sends_what_was_held_back_after_the_last_turn(void **state) {
     struct bench *bench = *state;
     add_fault(bench, 4, (struct rm_fault){.kind = RM_FAULT_DELAY, .at_turn = RM_TURN_NONE, .turns = 50});
     run(bench);
-    assert_int_equal(bench->sink.count, 9000);
+    assert_int_equal(bench->port.count, 9000);
     struct rm_datagram datagram = {0};
     struct rm_native native = {0};
     assert_int_equal(parse(bench, 8999, &datagram, &native), RM_PORT_DECODED);
@@ -221,22 +220,22 @@ static void gives_unneeded_buffers_back(void **state) {
     for (uint32_t m = 0; m < COUNT; ++m)
         add_fault(bench, m, (struct rm_fault){.kind = RM_FAULT_DROP, .at_turn = RM_TURN_NONE, .probability = 0.5});
     run(bench); /* checks that no buffer stays lent */
-    assert_int_equal(bench->sink.count, 9000 - sum(bench, RM_SENDER_DROPPED));
+    assert_int_equal(bench->port.count, 9000 - sum(bench, RM_SENDER_DROPPED));
 }
 
 static void turns_pass_unsent_while_the_link_is_down(void **state) {
     struct bench *bench = *state;
     bench->setup.turn_rate_hz = 1e5;
     bench->setup.turns = 5000;
-    bench->sink.down_after = 9 * 500;
-    bench->sink.down_looks = 5;
+    bench->port.down_after = 9 * 500;
+    bench->port.down_looks = 5;
     struct rm_sender_result const result = run(bench);
     assert_true(result.link_down_turns > 0);
     assert_int_equal(result.turns + result.link_down_turns, 5000);
-    assert_int_equal(bench->sink.count, sum(bench, RM_SENDER_SENT));
-    assert_in_range(bench->sink.count, (result.turns - 10) * COUNT, result.turns * COUNT); /* less the burst given up */
+    assert_int_equal(bench->port.count, sum(bench, RM_SENDER_SENT));
+    assert_in_range(bench->port.count, (result.turns - 10) * COUNT, result.turns * COUNT); /* less the burst given up */
     rm_turn last = FIRST - 1;
-    for (uint32_t i = 0; i < bench->sink.count; ++i) {
+    for (uint32_t i = 0; i < bench->port.count; ++i) {
         struct rm_datagram datagram = {0};
         struct rm_native native = {0};
         assert_int_equal(parse(bench, i, &datagram, &native), RM_PORT_DECODED);
@@ -249,14 +248,14 @@ static void turns_pass_unsent_while_the_link_is_down(void **state) {
 
 static void a_stop_ends_a_wait_and_counts_only_what_was_sent(void **state) {
     struct bench *bench = *state;
-    bench->sink.down_after = 1;
-    bench->sink.down_looks = UINT32_MAX;
-    bench->sink.stop = &bench->stop;
+    bench->port.down_after = 1;
+    bench->port.down_looks = UINT32_MAX;
+    bench->port.stop = &bench->stop;
     bench->setup.turns = UINT64_MAX;
     run(bench);
     assert_true(atomic_load(&bench->stop));
-    assert_in_range(bench->sink.count, 1, RM_BURST);
-    assert_int_equal(bench->sink.count, sum(bench, RM_SENDER_SENT));
+    assert_in_range(bench->port.count, 1, RM_BURST);
+    assert_int_equal(bench->port.count, sum(bench, RM_SENDER_SENT));
 }
 
 /** What a poll hook saw. */
@@ -271,7 +270,7 @@ struct hook {
 static void hook_begins(void *state, struct rm_pace const *pace) {
     struct hook *hook = state;
     assert_null(hook->pace);
-    assert_int_equal(hook->bench->sink.count, 0);
+    assert_int_equal(hook->bench->port.count, 0);
     hook->pace = pace;
 }
 
@@ -280,9 +279,9 @@ static void hook_is_polled(void *state, uint64_t tsc) {
     ++hook->polls;
     hook->late += hook->pace != NULL && tsc >= hook->pace->start_tsc;
     if (!hook->bench->setup.hook.elsewhere)
-        assert_int_equal(hook->bench->sink.lent, 0); /* the queue is its own meanwhile */
-    hook->waiting += hook->bench->sink.lent != 0;
-    hook->sent = hook->bench->sink.count;
+        assert_int_equal(hook->bench->port.lent, 0); /* the queue is its own meanwhile */
+    hook->waiting += hook->bench->port.lent != 0;
+    hook->sent = hook->bench->port.count;
 }
 
 /** Between two bursts, when no buffer is lent. */
@@ -292,7 +291,7 @@ static void a_hook_is_looked_after(void **state) {
     bench->setup.hook = (struct rm_sender_hook){.poll = hook_is_polled, .begin = hook_begins, .state = &hook};
     run(bench);
     assert_non_null(hook.pace);
-    assert_int_equal(bench->sink.count, 9000);
+    assert_int_equal(bench->port.count, 9000);
     assert_true(hook.polls >= 9000 / (2 * RM_BURST)); /* a burst is filled up with a whole turn */
     assert_int_equal(hook.polls, hook.late);
     assert_in_range(hook.sent, 9000 - 2 * RM_BURST, 9000);
@@ -301,11 +300,11 @@ static void a_hook_is_looked_after(void **state) {
 static void one_that_is_elsewhere_is_looked_after_while_the_link_is_full(void **state) {
     struct bench *bench = *state;
     struct hook hook = {.bench = bench};
-    bench->sink.refusals = 3;
+    bench->port.refusals = 3;
     bench->setup.hook =
         (struct rm_sender_hook){.poll = hook_is_polled, .begin = hook_begins, .state = &hook, .elsewhere = true};
     run(bench);
-    assert_int_equal(bench->sink.count, 9000);
+    assert_int_equal(bench->port.count, 9000);
     assert_true(hook.waiting >= 9000 / (2 * RM_BURST));
 }
 
@@ -332,13 +331,13 @@ static void loop_is_polled(void *state, uint64_t tsc) {
 static bool loop_has(void *state, rm_turn cycle) {
     struct loop *loop = state;
     assert_int_equal(cycle % CYCLE_TURNS, 0);
-    assert_true(loop->bench->sink.count <= COUNT * (cycle + CYCLE_TURNS + ANSWER_TURNS - FIRST));
+    assert_true(loop->bench->port.count <= COUNT * (cycle + CYCLE_TURNS + ANSWER_TURNS - FIRST));
     loop->asked = cycle == loop->cycle ? loop->asked + 1 : 0;
     loop->cycle = cycle;
     if (loop->asked >= 3)
         return true;
     if (cycle >= FIRST)
-        assert_true(loop->bench->sink.count <= COUNT * (cycle + ANSWER_TURNS - FIRST));
+        assert_true(loop->bench->port.count <= COUNT * (cycle + ANSWER_TURNS - FIRST));
     return false;
 }
 
@@ -356,7 +355,7 @@ static void in_lock_step_no_turn_is_sent_before_the_answer_and_none_is_skipped(v
     struct rm_sender_result const result = run(bench);
     assert_int_equal(result.turns, 1000);
     assert_int_equal(result.skipped_turns, 0);
-    assert_int_equal(bench->sink.count, 9000);
+    assert_int_equal(bench->port.count, 9000);
     assert_true(loop.stood > 0);
 }
 
@@ -372,7 +371,6 @@ static void in_lock_step_setpoints_that_never_come_are_an_error(void **state) {
     bench->setup.hook.has = never_has;
     struct rm_sender_result result;
     struct rm_error error;
-    bench->as_sink.framing = bench->sink.framing;
     double const hurried_tsc_hz = 1e6; /* ten of its seconds are some milliseconds */
     assert_int_equal(rm_sender_run(&bench->setup, hurried_tsc_hz, &bench->stop, &result, &error), RM_E_DEAD);
     assert_non_null(strstr(error.text, "no setpoints for 10 s at turn 1000105"));
@@ -384,15 +382,15 @@ static bool has_until_it_ends(void *state, rm_turn cycle) {
     struct loop *loop = state;
     bool const is_there = cycle < FIRST + 5 * CYCLE_TURNS || loop->forgotten;
     if (!is_there && loop->asked++ == 0) {
-        loop->bench->sink.down_after = loop->bench->sink.count;
-        loop->bench->sink.down_looks = 3;
+        loop->bench->port.down_after = loop->bench->port.count;
+        loop->bench->port.down_looks = 3;
     }
     return is_there;
 }
 
 static void forget(void *state) {
     struct loop *loop = state;
-    assert_int_equal(loop->bench->sink.down_looks, 0);
+    assert_int_equal(loop->bench->port.down_looks, 0);
     loop->forgotten = true;
 }
 
@@ -405,7 +403,7 @@ static void in_lock_step_another_server_is_not_waited_for_before_it_has_sent(voi
     struct rm_sender_result const result = run(bench);
     assert_true(loop.forgotten);
     assert_int_equal(result.turns, 1000);
-    assert_int_equal(bench->sink.count, 9000);
+    assert_int_equal(bench->port.count, 9000);
 }
 
 /** A source that stalls once, as a core that is taken away does: 5 ms, which are 500 turns. */
@@ -453,7 +451,7 @@ static void observer_is_polled(void *state, uint64_t tsc) {
     observer->last_tsc = tsc;
     if (observer->pace == NULL)
         return;
-    assert_true(tsc <= rm_pace_tsc(observer->pace, observer->bench->sink.count / COUNT));
+    assert_true(tsc <= rm_pace_tsc(observer->pace, observer->bench->port.count / COUNT));
     observer->behind += rm_pace_due(observer->pace, rm_tsc()) > rm_pace_due(observer->pace, tsc) + 100;
 }
 
@@ -467,7 +465,7 @@ static void a_hook_has_the_time_of_the_next_turn(void **state) {
     bench->setup.hook =
         (struct rm_sender_hook){.poll = observer_is_polled, .begin = observer_begins, .state = &observer};
     run(bench);
-    assert_int_equal(bench->sink.count, 9000);
+    assert_int_equal(bench->port.count, 9000);
     assert_true(observer.behind > 0);
 }
 
@@ -479,7 +477,7 @@ static void seldom_groups_leave_bursts_full(void **state) {
         bench->groups[m].period_turns = 1000;
     bench->setup.hook = (struct rm_sender_hook){.poll = hook_is_polled, .begin = hook_begins, .state = &hook};
     run(bench);
-    assert_int_equal(bench->sink.count, 1000 + COUNT - 1); /* the first turn is a thousandth */
+    assert_int_equal(bench->port.count, 1000 + COUNT - 1); /* the first turn is a thousandth */
     assert_in_range(hook.polls, 1000 / (2 * RM_BURST), 2 * 1000 / RM_BURST);
 }
 

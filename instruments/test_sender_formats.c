@@ -10,10 +10,10 @@
 #include "test_ring.h"
 #include "wire/native.h"
 
-static uint32_t longest(struct test_sink const *sink) {
+static uint32_t longest(struct test_port const *kept) {
     uint32_t most = 0;
-    for (uint32_t i = 0; i < sink->count; ++i)
-        most = sink->length[i] > most ? sink->length[i] : most;
+    for (uint32_t i = 0; i < kept->count; ++i)
+        most = kept->length[i] > most ? kept->length[i] : most;
     return most;
 }
 
@@ -24,8 +24,8 @@ static void libera_leaves_in_fragments_and_is_whole_again(void **state) {
     (void)state;
     struct test_ring *bench = test_ring_make(LIBERA SOURCE, "udp_checksum: true\n");
     test_ring_run(bench, 116 * 1000);
-    assert_int_equal(bench->sink[0].count, 2000);
-    assert_int_equal(longest(&bench->sink[0]), 14 + 1500);
+    assert_int_equal(bench->port[0].count, 2000);
+    assert_int_equal(longest(&bench->port[0]), 14 + 1500);
     assert_int_equal(test_ring_counted(bench, 0, RM_SENDER_SENT), 1000);
     assert_int_equal(test_ring_counted(bench, 0, RM_SENDER_TURNS), 1000);
     struct test_reading const reading = test_ring_read(bench, 0);
@@ -43,12 +43,12 @@ static void jumbo_frames_take_it_whole_with_a_tag_too(void **state) {
                        "id: 0, period_turns: 116, " SOURCE,
                        "mtu: 9000\nports: [{name: ring, vlan: 40, destination: 239.1.2.3}]\n");
     test_ring_run(bench, 116 * 100);
-    assert_int_equal(bench->sink[0].count, 100);
-    assert_int_equal(longest(&bench->sink[0]), RM_FRAME_HEADER_BYTES + RM_VLAN_BYTES + 4096);
+    assert_int_equal(bench->port[0].count, 100);
+    assert_int_equal(longest(&bench->port[0]), RM_FRAME_HEADER_BYTES + RM_VLAN_BYTES + 4096);
     uint8_t const mac[6] = {0x01, 0, 0x5E, 1, 2, 3};
     struct rm_datagram datagram = {0};
-    assert_memory_equal(bench->sink[0].data[0], mac, sizeof mac);
-    rm_frame_parse(bench->sink[0].data[0], bench->sink[0].length[0], false, &datagram);
+    assert_memory_equal(bench->port[0].data[0], mac, sizeof mac);
+    rm_frame_parse(bench->port[0].data[0], bench->port[0].length[0], false, &datagram);
     assert_int_equal(datagram.vlan, 40);
     assert_int_equal(datagram.destination_port, 2048);
     assert_int_equal(datagram.source_ipv4, 0x0A140301);
@@ -77,12 +77,12 @@ static void four_turns_share_a_datagram_of_two(void **state) {
     struct test_ring *bench = test_ring_make(VENDOR, "");
     assert_int_equal(bench->ring.group_count, 2);
     test_ring_run(bench, 403); /* the last three turns fill no datagram */
-    assert_int_equal(bench->sink[0].count, 200);
+    assert_int_equal(bench->port[0].count, 200);
     struct test_reading const reading = test_ring_read(bench, 0);
     assert_int_equal(reading.records, 200 * 8);
     assert_int_equal(reading.turn, TEST_RING_FIRST + 399);
     struct rm_datagram datagram = {0};
-    rm_frame_parse(bench->sink[0].data[1], bench->sink[0].length[1], false, &datagram);
+    rm_frame_parse(bench->port[0].data[1], bench->port[0].length[1], false, &datagram);
     assert_int_equal(datagram.destination_port, 5000);
     assert_int_equal(datagram.payload[0], 0xBE);
     assert_int_equal(datagram.payload[9], 9); /* the third BPM's id, in the second group */
@@ -139,7 +139,7 @@ static void faults_of_fragments_are_found_and_counted(void **state) {
     bench = test_ring_make(LIBERA SOURCE, "faults: [{instrument: bpm, fault: fragment_duplicate, probability: 0.5}]\n");
     test_ring_run(bench, 116 * 1000);
     assert_in_range(test_ring_counted(bench, 0, RM_SENDER_FRAGMENTS_DUPLICATED), 400, 600);
-    assert_int_equal(bench->sink[0].count, 2000 + test_ring_counted(bench, 0, RM_SENDER_FRAGMENTS_DUPLICATED));
+    assert_int_equal(bench->port[0].count, 2000 + test_ring_counted(bench, 0, RM_SENDER_FRAGMENTS_DUPLICATED));
     assert_int_equal(test_ring_read(bench, 0).datagrams, 1000);
     test_ring_destroy(bench);
 }
@@ -166,11 +166,11 @@ static void periods_mix(void **state) {
                        "");
     test_ring_run(bench, 1160);
     uint32_t seen[16] = {0};
-    for (uint32_t i = 0; i < bench->sink[0].count; ++i) {
+    for (uint32_t i = 0; i < bench->port[0].count; ++i) {
         struct rm_datagram datagram = {0};
         struct rm_native native = {0};
         struct rm_record record;
-        rm_frame_parse(bench->sink[0].data[i], bench->sink[0].length[i], false, &datagram);
+        rm_frame_parse(bench->port[0].data[i], bench->port[0].length[i], false, &datagram);
         assert_int_equal(rm_native_parse(datagram.payload, datagram.length, &native), RM_PORT_DECODED);
         rm_native_record(&native, native.turn, 0, &record);
         uint32_t const instrument = test_ring_index(&bench->ring, native.instrument);

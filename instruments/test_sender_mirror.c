@@ -31,19 +31,19 @@ static void each_network_loses_on_its_own(void **state) {
                                         test_ring_counted(bench, 1, RM_SENDER_DROPPED)};
     for (uint32_t n = 0; n < RM_NETWORKS; ++n) {
         assert_in_range(lost[n], 850, 1150);
-        assert_in_range(bench->sink[n].count - (5000 - lost[n]), 0, 1);
-        assert_int_equal(test_ring_read(bench, n).datagrams, bench->sink[n].count);
+        assert_in_range(bench->port[n].count - (5000 - lost[n]), 0, 1);
+        assert_int_equal(test_ring_read(bench, n).datagrams, bench->port[n].count);
     }
     assert_int_not_equal(lost[0], lost[1]);
     uint32_t a = 0, both = 0;
-    for (uint32_t b = 0; b < bench->sink[1].count; ++b) {
+    for (uint32_t b = 0; b < bench->port[1].count; ++b) {
         struct rm_datagram first = {0}, second = {0};
-        rm_frame_parse(bench->sink[1].data[b], bench->sink[1].length[b], false, &second);
+        rm_frame_parse(bench->port[1].data[b], bench->port[1].length[b], false, &second);
         assert_int_equal(second.source_ipv4, 0x0A150301);
         assert_int_equal(second.destination_ipv4, 0x0A15FF01);
         assert_int_equal(second.vlan, 7);
-        for (uint32_t ahead = a; ahead < bench->sink[0].count && ahead < a + 50; ++ahead) {
-            rm_frame_parse(bench->sink[0].data[ahead], bench->sink[0].length[ahead], false, &first);
+        for (uint32_t ahead = a; ahead < bench->port[0].count && ahead < a + 50; ++ahead) {
+            rm_frame_parse(bench->port[0].data[ahead], bench->port[0].length[ahead], false, &first);
             if (memcmp(first.payload, second.payload, first.length) == 0) {
                 a = ahead + 1;
                 ++both;
@@ -60,15 +60,15 @@ static void what_befalls_both_networks_befalls_the_same_datagrams(void **state) 
     struct test_ring *bench = test_ring_make(BPM, "faults: [{instrument: bpm, fault: drop, probability: 0.5}, "
                                                   "{instrument: bpm, fault: turn_jump, at_turn: 1000500, turns: 7}]\n");
     test_ring_run(bench, 1000);
-    assert_int_equal(bench->sink[0].count, bench->sink[1].count);
-    assert_in_range(bench->sink[0].count, 400, 600);
+    assert_int_equal(bench->port[0].count, bench->port[1].count);
+    assert_in_range(bench->port[0].count, 400, 600);
     assert_int_equal(test_ring_counted(bench, 0, RM_SENDER_TURN_JUMPS), 1);
     assert_int_equal(test_ring_counted(bench, 1, RM_SENDER_TURN_JUMPS), 0);
-    for (uint32_t i = 0; i < bench->sink[0].count; ++i) {
+    for (uint32_t i = 0; i < bench->port[0].count; ++i) {
         uint32_t const tag = RM_VLAN_BYTES, from = RM_FRAME_HEADER_BYTES;
-        assert_int_equal(bench->sink[1].length[i], bench->sink[0].length[i] + tag);
-        assert_memory_equal(bench->sink[1].data[i] + from + tag, bench->sink[0].data[i] + from,
-                            bench->sink[0].length[i] - from);
+        assert_int_equal(bench->port[1].length[i], bench->port[0].length[i] + tag);
+        assert_memory_equal(bench->port[1].data[i] + from + tag, bench->port[0].data[i] + from,
+                            bench->port[0].length[i] - from);
     }
     test_ring_destroy(bench);
 }
@@ -76,12 +76,12 @@ static void what_befalls_both_networks_befalls_the_same_datagrams(void **state) 
 static void one_network_goes_on_while_the_other_is_down(void **state) {
     (void)state;
     struct test_ring *bench = test_ring_make(BPM, "");
-    bench->sink[1].down_after = 100;
-    bench->sink[1].down_looks = UINT32_MAX;
+    bench->port[1].down_after = 100;
+    bench->port[1].down_looks = UINT32_MAX;
     test_ring_run(bench, 5000);
-    assert_int_equal(bench->sink[0].count, 5000);
-    assert_int_equal(bench->sink[1].count, test_ring_counted(bench, 1, RM_SENDER_SENT));
-    assert_in_range(bench->sink[1].count, 100, 100 + RM_BURST);
+    assert_int_equal(bench->port[0].count, 5000);
+    assert_int_equal(bench->port[1].count, test_ring_counted(bench, 1, RM_SENDER_SENT));
+    assert_in_range(bench->port[1].count, 100, 100 + RM_BURST);
     assert_int_equal(test_ring_counted(bench, 1, RM_SENDER_TURNS), 5000);
     test_ring_destroy(bench);
 }

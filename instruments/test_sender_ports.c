@@ -19,9 +19,9 @@ static char const LINES[] = "ports:\n"
                             "  - {name: bpm, kind: bpm, id: 1, count: 2, port: one, source: 10.20.3.1}\n"
                             "  - {name: llrf, kind: llrf, id: 9, port: two, source: 10.20.3.2}\n";
 
-static void check_frame(struct test_sink const *sink, uint32_t i, uint32_t destination, uint16_t vlan) {
+static void check_frame(struct test_port const *kept, uint32_t i, uint32_t destination, uint16_t vlan) {
     struct rm_datagram datagram = {0};
-    assert_int_equal(rm_frame_parse(sink->data[i], sink->length[i], false, &datagram), RM_PORT_DECODED);
+    assert_int_equal(rm_frame_parse(kept->data[i], kept->length[i], false, &datagram), RM_PORT_DECODED);
     assert_int_equal(datagram.destination_ipv4, destination);
     assert_int_equal(datagram.vlan, vlan);
 }
@@ -30,11 +30,11 @@ static void each_instrument_leaves_through_its_port(void **state) {
     (void)state;
     struct test_ring *bench = test_ring_make(LINES, "");
     test_ring_run(bench, TURNS);
-    assert_int_equal(bench->sink[0].count, 2 * TURNS);
-    assert_int_equal(bench->sink[1].count, TURNS);
+    assert_int_equal(bench->port[0].count, 2 * TURNS);
+    assert_int_equal(bench->port[1].count, TURNS);
     for (uint32_t i = 0; i < TURNS; ++i) {
-        check_frame(&bench->sink[0], 2 * i, 0x0A14FF01, RM_VLAN_NONE);
-        check_frame(&bench->sink[1], i, 0x0A15FF01, 7);
+        check_frame(&bench->port[0], 2 * i, 0x0A14FF01, RM_VLAN_NONE);
+        check_frame(&bench->port[1], i, 0x0A15FF01, 7);
     }
     test_ring_destroy(bench);
 }
@@ -43,12 +43,12 @@ static void one_port_goes_on_while_another_is_down(void **state) {
     (void)state;
     for (uint32_t down = 0; down < TEST_RING_PORTS; ++down) {
         struct test_ring *bench = test_ring_make(LINES, "");
-        bench->sink[down].down_after = 100;
-        bench->sink[down].down_looks = UINT32_MAX;
+        bench->port[down].down_after = 100;
+        bench->port[down].down_looks = UINT32_MAX;
         test_ring_run(bench, TURNS);
         uint32_t const other = 1 - down;
-        assert_int_equal(bench->sink[other].count, other == 0 ? 2 * TURNS : TURNS);
-        assert_in_range(bench->sink[down].count, 100, 100 + RM_BURST);
+        assert_int_equal(bench->port[other].count, other == 0 ? 2 * TURNS : TURNS);
+        assert_in_range(bench->port[down].count, 100, 100 + RM_BURST);
         assert_int_equal(test_ring_counted(bench, 2, RM_SENDER_TURNS), TURNS);
         test_ring_destroy(bench);
     }

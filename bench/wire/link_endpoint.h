@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/** One end of a wire: datagrams with a probe in front go out and come in, by DPDK or by the kernel's sockets, behind
- * one interface, so that a measurement of the one is a measurement of the other.
+/** One end of a wire: datagrams with a probe in front go out and come in through a port (net/port.h), by DPDK or by the
+ * kernel's sockets, so that a measurement of the one is a measurement of the other.
  *
  * As text, KIND:WHERE[,KEY=VALUE]…:
  *
- *     memif:/run/a.sock,role=server    shared memory between two processes; role=server or client    } DPDK's way,
- *     af_packet:veth0                  a kernel interface by DPDK's packet ring                      } src/net/port.h:
- *     af_xdp:veth0                     a kernel interface past the kernel's stack                    } Ethernet frames
+ *     memif:/run/a.sock,role=server    shared memory between two processes; role=server or client    } DPDK's way:
+ *     af_packet:veth0                  a kernel interface by DPDK's packet ring                      } Ethernet
+ *     af_xdp:veth0                     a kernel interface past the kernel's stack                    } frames
  *     pci:0000:03:00.0                 a network card                                                }
  *     raw:veth0                        the kernel's packet socket, one system call per frame
  *     udp:10.99.0.1:4660,peer=10.99.0.2:4660    the kernel's UDP socket, one system call per datagram
@@ -41,10 +41,6 @@ enum {
 
     RM_LINK_MTU_MAX = 9000,
 };
-
-/** For rm_link_receive and rm_links_wait: until something comes, though at most some 100 ms, so that a program hears
- * that it is to stop. */
-#define RM_LINK_WAIT UINT64_MAX
 
 enum rm_link_kind {
     RM_LINK_MEMIF,
@@ -104,7 +100,7 @@ struct rm_link_statistics {
     uint64_t foreign;
     /** Datagrams that were dropped before we could receive them: by the device, or by a full socket buffer. */
     uint64_t missed;
-    /** Datagrams that rm_link_send took, and the kernel or the device then refused for good. */
+    /** Sends that the kernel refused, and datagrams that the device took and then dropped. */
     uint64_t unsent;
 };
 
@@ -138,9 +134,9 @@ void rm_links_wait(struct rm_link *const *links, uint32_t count, uint64_t wait_n
  * writes the payloads, sets length[], and sends or releases all of them. */
 uint32_t rm_link_reserve(struct rm_link *link, struct rm_link_burst *burst, uint32_t count);
 
-/** Sends in order, as many as the link takes now; never sleeps. Returns how many are gone, sent or refused for good
- * (`unsent`); the rest has moved to the front and burst->count is what is left: call again, or release them. With none
- * taken the link is full, or ended: rm_link_check tells. */
+/** Sends in order, as many as the link takes now; never sleeps. Returns how many are gone; the rest has moved to the
+ * front and burst->count is what is left: call again, or release them. With none taken the link is full, or ended:
+ * rm_link_check tells. */
 uint32_t rm_link_send(struct rm_link *link, struct rm_link_burst *burst);
 
 void rm_link_totals(struct rm_link *link, struct rm_link_statistics *totals);

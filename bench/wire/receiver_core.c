@@ -79,7 +79,7 @@ static uint32_t receiver_core_receive(struct rm_receiver_core *core, uint64_t wa
 /** One link's sleep is the receiving call's own, as in most programs. */
 static void poll_links(struct rm_receiver_core *core) {
     bool const alone = core->link_count == 1;
-    uint64_t const wait_ns = core->sleeps && alone ? RM_LINK_WAIT : 0;
+    uint64_t const wait_ns = core->sleeps && alone ? RM_SLEEP : 0;
     uint64_t const look_ticks = (uint64_t)(LOOK_S * core->tsc_hz);
     uint64_t now = rm_tsc(), next_look = now;
     begin_count(core, now);
@@ -93,7 +93,7 @@ static void poll_links(struct rm_receiver_core *core) {
         if (!core->counted)
             rm_poll_times_loop(&core->polling, now, count != 0);
         if (count == 0 && core->sleeps && !alone) {
-            rm_links_wait(core->link, core->link_count, RM_LINK_WAIT);
+            rm_links_wait(core->link, core->link_count, RM_SLEEP);
             receiver_core_note_waking(core);
         }
     }

@@ -130,7 +130,7 @@ static bool reflector_let_go(struct reflector *self) {
 /** How long the link may sleep: until something comes, or is due. */
 static uint64_t timeout_ns(struct reflector const *self) {
     uint64_t const due = rm_hold_due(&self->hold);
-    return due == UINT64_MAX ? RM_LINK_WAIT : rm_poll_times_may_sleep_ns(due, rm_tsc(), self->tsc_hz);
+    return due == UINT64_MAX ? RM_SLEEP : rm_poll_times_may_sleep_ns(due, rm_tsc(), self->tsc_hz);
 }
 
 static void look_later(struct reflector *self, uint64_t now) {

@@ -171,7 +171,7 @@ static void send_foreign(struct rm_link *from, struct rm_link *to, uint32_t byte
     struct rm_link_statistics totals = {0};
     for (uint64_t const give_up = rm_monotonic_ns() + TIMEOUT_NS;
          totals.foreign < foreign && rm_monotonic_ns() < give_up;) {
-        assert_int_equal(rm_link_receive(to, &in, RM_LINK_WAIT), 0);
+        assert_int_equal(rm_link_receive(to, &in, RM_SLEEP), 0);
         rm_link_release(to, &in);
         rm_link_totals(to, &totals);
     }
@@ -199,11 +199,11 @@ static void a_sleep_ends_when_something_comes_or_time_is_over(void **state) {
     rm_links_wait(udp, 2, 20 * 1000 * 1000);
     assert_true(rm_monotonic_ns() - before >= 20 * 1000 * 1000);
     assert_int_equal(send_some(udp[0], 0, 1), 1);
-    rm_links_wait(udp, 2, RM_LINK_WAIT);
+    rm_links_wait(udp, 2, RM_SLEEP);
     assert_int_equal(receive_some(udp[1], 0), 1);
     uint64_t const begin = rm_monotonic_ns();
     for (int i = 0; i < 200; ++i)
-        rm_links_wait(world->end, 3, RM_LINK_WAIT); // memif never sleeps, so none does: 0.1 s each time
+        rm_links_wait(world->end, 3, RM_SLEEP); // memif never sleeps, so none does: 0.1 s each time
     assert_true(rm_monotonic_ns() - begin < 10ull * 1000 * 1000 * 1000);
 }
 
@@ -230,12 +230,12 @@ static void a_link_that_cannot_be_leaves_none_open(void **state) {
     struct rm_error error = {0};
     struct rm_link *links[2];
     assert_int_equal(rm_link_parse("raw:no_such", &configs[1], NULL), RM_OK);
-    assert_int_equal(rm_links_open(configs, 2, links, &error), RM_E_SYSTEM);
-    assert_non_null(strstr(error.text, "no network interface 'no_such'"));
+    assert_int_equal(rm_links_open(configs, 2, links, &error), RM_E_CONFIG);
+    assert_non_null(strstr(error.text, "there is no interface 'no_such'"));
     assert_int_equal(rm_links_open(configs, 1, links, &error), RM_OK); // its address is free again
     rm_links_close(links, 1);
-    assert_int_equal(rm_links_open(&world->config[2], 1, links, &error), RM_E_SYSTEM);
-    assert_non_null(strstr(error.text, "another socket has our address"));
+    assert_int_equal(rm_links_open(&world->config[2], 1, links, &error), RM_E_BUSY);
+    assert_non_null(strstr(error.text, "another socket has it"));
 }
 
 int main(void) {

@@ -55,6 +55,7 @@ static void print_place(struct rm_port_config const *config, FILE *out) {
     case RM_PORT_AF_PACKET:
     case RM_PORT_AF_XDP:
     case RM_PORT_TAP:
+    case RM_PORT_RAW:
         fputs(config->interface, out);
         return;
     case RM_PORT_PCAP:

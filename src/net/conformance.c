@@ -24,8 +24,10 @@ static void run_both(struct endpoints *endpoints, script *receiver, script *send
 /** Opens, polls in vain, and only then lets the sender begin. */
 static struct rm_port *open_receiver(struct endpoints *endpoints) {
     struct rm_port *const port = open_end(endpoints, RECEIVER);
-    if (endpoints->first != SENDER) // the peer at a socket comes later
+    if (endpoints->first != SENDER) { // the peer at a socket comes later
         wait_for_link(port, !endpoints->slow);
+        expect(rm_port_check(port, NULL) == (endpoints->slow ? RM_E_ABSENT : RM_OK), "the port to know of its peer");
+    }
     struct rm_burst burst = {.count = 7};
     expect(rm_port_receive(port, 0, &burst) == 0 && burst.count == 0, "an empty poll to return 0");
     rm_port_release(port, 0, &burst);
@@ -39,6 +41,7 @@ static struct rm_port *open_sender(struct endpoints *endpoints) {
     struct rm_port *const port = open_end(endpoints, SENDER);
     wait_for_step(endpoints, 1);
     wait_for_link(port, true);
+    expect(rm_port_check(port, NULL) == RM_OK, "a port that works");
     return port;
 }
 
@@ -123,6 +126,34 @@ static void reserved_buffers_can_be_released_unsent(void **state) {
     run_both(endpoints_of(state), receive_one_burst, change_mind_then_send);
 }
 
+/** By the calls of those who would rather sleep; a port that cannot sleep returns at once. */
+static void sleep_and_receive(struct endpoints *endpoints, int end) {
+    (void)end;
+    struct rm_port *const port = open_receiver(endpoints);
+    struct rm_burst burst = {0};
+    struct numbered numbered = {0};
+    uint64_t const waits_ns[] = {0, RM_LONGEST_SLEEP_NS / 100, RM_SLEEP};
+    for (uint32_t i = 0; numbered.next < RM_BURST; ++i) {
+        rm_ports_wait(&port, 1, RM_SLEEP);
+        rm_port_receive_sleeping(port, 0, &burst, waits_ns[i % 3]);
+        numbered_check(endpoints, port, &numbered, &burst);
+        rm_port_release(port, 0, &burst);
+        atomic_store(&endpoints->shared->received, numbered.next);
+    }
+    expect_totals(port, RM_BURST, 0);
+    rm_port_close(port);
+}
+
+static void send_one_burst(struct endpoints *endpoints, int end) {
+    (void)end;
+    struct rm_port *const port = open_sender(endpoints);
+    struct numbered numbered = {0};
+    numbered_send(endpoints, port, 0, &numbered, RM_BURST);
+    close_sender(endpoints, port, RM_BURST);
+}
+
+static void a_receiver_may_sleep(void **state) { run_both(endpoints_of(state), sleep_and_receive, send_one_burst); }
+
 enum { REOPENINGS = 3, PER_OPENING = 500 };
 
 static void reopen_and_receive(struct endpoints *endpoints, int end) {
@@ -198,6 +229,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test_prestate(every_datagram_arrives_unchanged_and_in_order, &endpoints),
         cmocka_unit_test_prestate(buffers_come_back, &endpoints),
         cmocka_unit_test_prestate(reserved_buffers_can_be_released_unsent, &endpoints),
+        cmocka_unit_test_prestate(a_receiver_may_sleep, &endpoints),
         cmocka_unit_test_prestate(ports_can_be_closed_and_opened_again, &endpoints),
         cmocka_unit_test_prestate(impossible_configurations_are_refused_by_name, &endpoints),
     };

@@ -73,6 +73,7 @@ static struct pairing const pairings[] = {
     {"memif", {RM_PORT_MEMIF, RM_PORT_MEMIF}, NEITHER, configure_socket},
     {"af_packet", {RM_PORT_AF_PACKET, RM_PORT_AF_PACKET}, NEITHER, configure_veth},
     {"af_xdp", {RM_PORT_AF_XDP, RM_PORT_AF_XDP}, NEITHER, configure_af_xdp},
+    {"raw", {RM_PORT_RAW, RM_PORT_RAW}, NEITHER, configure_veth},
     {"udp", {RM_PORT_UDP, RM_PORT_UDP}, NEITHER, configure_udp},
     {"tap", {RM_PORT_TAP, RM_PORT_AF_PACKET}, RECEIVER, configure_tap},
     {"vhost", {RM_PORT_VHOST, RM_PORT_VIRTIO_USER}, RECEIVER, configure_vhost},
@@ -99,14 +100,16 @@ static bool configure_endpoints(struct endpoints *endpoints, char const *kind) {
     return false;
 }
 
-bool endpoints_make(struct endpoints *endpoints, char const *kind) {
+bool endpoints_make_mtu(struct endpoints *endpoints, char const *kind, int mtu) {
     *endpoints = (struct endpoints){.veth = {.holder = {-1, -1}}};
     endpoints->shared =
         mmap(NULL, sizeof *endpoints->shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (endpoints->shared == MAP_FAILED || !configure_endpoints(endpoints, kind))
         return false;
-    return !endpoints->has_veth || rm_veth_pair_make(&endpoints->veth);
+    return !endpoints->has_veth || rm_veth_links_make(&endpoints->veth, (struct rm_veth_links){.count = 1, .mtu = mtu});
 }
+
+bool endpoints_make(struct endpoints *endpoints, char const *kind) { return endpoints_make_mtu(endpoints, kind, 1500); }
 
 void endpoints_remove(struct endpoints *endpoints) {
     rm_veth_pair_remove(&endpoints->veth);

@@ -60,6 +60,8 @@ typedef void script(struct endpoints *endpoints, int end);
 /** Makes the ends of a link: "memif", "af_packet", … False where this machine does not allow it, with the reason on
  * standard error. */
 bool endpoints_make(struct endpoints *endpoints, char const *kind);
+/** The same, of a link that carries IP packets of `mtu` bytes. */
+bool endpoints_make_mtu(struct endpoints *endpoints, char const *kind, int mtu);
 void endpoints_remove(struct endpoints *endpoints);
 
 /** Call it before each test that starts processes: it clears what the last test shared, and ends processes of one that

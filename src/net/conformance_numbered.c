@@ -17,7 +17,8 @@ static uint32_t length_of(struct rm_port const *port, struct numbered const *num
     if (numbered->fixed != 0)
         return numbered->fixed;
     uint32_t const shortest = rm_port_framing(port) == RM_FRAMING_ETHERNET ? SHORTEST_FRAME : sizeof numbered->next;
-    uint32_t const longest = rm_port_framing(port) == RM_FRAMING_ETHERNET ? RM_SEND_BYTES : LONGEST_PAYLOAD;
+    uint32_t const usual = rm_port_framing(port) == RM_FRAMING_ETHERNET ? RM_SEND_BYTES : LONGEST_PAYLOAD;
+    uint32_t const longest = numbered->longest == 0 ? usual : numbered->longest;
     return shortest + (uint32_t)(numbered->next * 7919 % (longest - shortest + 1));
 }
 

@@ -13,6 +13,8 @@ struct numbered {
     uint64_t next;
     /** Bytes of each; 0: all lengths differ. */
     uint32_t fixed;
+    /** The longest, where lengths differ; 0: what every link carries. */
+    uint32_t longest;
     /** The next one may have any number: its sender was there before this receiver. */
     bool any;
     /** The link has other traffic too, and drops when it is full: those that come are in order. */

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "net/port.h"
 
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/fail.h"
 #include "base/zeroed.h"
@@ -30,6 +32,8 @@ struct rm_port *rm_port_new(size_t bytes, struct rm_port_ops const *ops, struct 
         return NULL;
     }
     port->ops = ops;
+    port->kind = config->kind;
+    port->file = -1;
     memcpy(port->name, config->name, sizeof port->name);
     return port;
 }
@@ -61,6 +65,9 @@ static enum rm_code port_check_config(struct rm_port_config const *config, struc
         return rm_fail(error, RM_E_CONFIG,
                        "port '%s': %u ring slots are no power of two; write %u, or 0 for the default", config->name,
                        config->ring_slots, 1u << (31 - __builtin_clz(config->ring_slots)));
+    if (config->batch > RM_BURST)
+        return rm_fail(error, RM_E_ARGUMENT, "port '%s': batches of %u datagrams; expected at most %d", config->name,
+                       config->batch, RM_BURST);
     if (config->longest_frame > RM_LONGEST_FRAME_MAX)
         return rm_fail(error, RM_E_CONFIG, "port '%s': a longest frame of %u bytes; expected at most %d", config->name,
                        config->longest_frame, RM_LONGEST_FRAME_MAX);
@@ -81,7 +88,7 @@ enum rm_code rm_port_open(struct rm_port_config const *config, struct rm_port **
         [RM_PORT_PCAP] = rm_vdev_port_open,        [RM_PORT_RING] = rm_ring_port_open,
         [RM_PORT_NULL] = rm_vdev_port_open,        [RM_PORT_TAP] = rm_vdev_port_open,
         [RM_PORT_VIRTIO_USER] = rm_vdev_port_open, [RM_PORT_VHOST] = rm_vdev_port_open,
-        [RM_PORT_PCI] = rm_pci_port_open,
+        [RM_PORT_PCI] = rm_pci_port_open,          [RM_PORT_RAW] = rm_raw_port_open,
     };
     if ((unsigned)config->kind >= sizeof openers / sizeof openers[0])
         return rm_fail(error, RM_E_ARGUMENT, "port '%s' is of the unknown kind %d; expected one of enum rm_port_kind",
@@ -115,6 +122,25 @@ void rm_port_totals(struct rm_port *port, struct rm_port_statistics *totals) {
     totals->sent += atomic_load_explicit(&port->counts[port->queues].sent, memory_order_relaxed);
 }
 
+/** A socket file or a shared ring has another end, a device has a cable. */
+static bool has_other_end(enum rm_port_kind kind) {
+    return kind == RM_PORT_MEMIF || kind == RM_PORT_VHOST || kind == RM_PORT_VIRTIO_USER;
+}
+
+enum rm_code rm_port_check(struct rm_port *port, struct rm_error *error) {
+    if (port->ops->check != NULL)
+        return port->ops->check(port, error);
+    struct rm_port_statistics totals;
+    rm_port_totals(port, &totals);
+    if (totals.link_up)
+        return RM_OK;
+    if (has_other_end(port->kind))
+        return rm_fail(error, RM_E_ABSENT, "port '%s' has no peer: start the other end of its socket", port->name);
+    return rm_fail(error, RM_E_SYSTEM,
+                   "port '%s' is down: the interface is gone, switched off, or its cable is out; `ip link` shows it",
+                   port->name);
+}
+
 static uint32_t port_receive_burst(struct rm_port *port, uint16_t queue, struct rm_burst *burst) {
     if (queue == port->queues)
         return rm_dpdk_device_show(burst, rm_punt_queue_take(&port->exception_path, burst));
@@ -129,6 +155,38 @@ uint32_t rm_port_receive(struct rm_port *port, uint16_t queue, struct rm_burst *
     if (count != 0)
         port_add_count(&port->counts[queue].received, count);
     return count;
+}
+
+static void sleep_on(struct pollfd *files, uint32_t count, uint64_t wait_ns) {
+    uint64_t const ns = wait_ns < RM_LONGEST_SLEEP_NS ? wait_ns : RM_LONGEST_SLEEP_NS;
+    struct timespec const time = {.tv_nsec = (long)ns};
+    (void)ppoll(files, count, &time, NULL);
+}
+
+/** A long sleep is the receiving call's own, as in most programs; a short one needs a call before it, because the
+ * kernel rounds a socket's own timeout up to its timer's tick. */
+uint32_t rm_port_receive_sleeping(struct rm_port *port, uint16_t queue, struct rm_burst *burst, uint64_t wait_ns) {
+    if (port->file >= 0 && wait_ns != 0 && wait_ns != RM_SLEEP) {
+        struct pollfd file = {.fd = port->file, .events = POLLIN};
+        sleep_on(&file, 1, wait_ns);
+        if (file.revents == 0)
+            return burst->count = 0;
+    }
+    if (port->file < 0 || wait_ns != RM_SLEEP)
+        return rm_port_receive(port, queue, burst);
+    burst->count = port->ops->receive_sleeping(port, queue, burst);
+    port_add_count(&port->counts[queue].received, burst->count);
+    return burst->count;
+}
+
+void rm_ports_wait(struct rm_port *const *ports, uint32_t count, uint64_t wait_ns) {
+    struct pollfd files[RM_PORTS_WAIT_MAX];
+    for (uint32_t i = 0; i < count; ++i) {
+        if (ports[i]->file < 0)
+            return;
+        files[i] = (struct pollfd){.fd = ports[i]->file, .events = POLLIN};
+    }
+    sleep_on(files, count, wait_ns);
 }
 
 uint32_t rm_port_discard(struct rm_port *port, uint16_t queue) {

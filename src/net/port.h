@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Ports: every way datagrams come in or go out, behind one burst interface.
  *
- * A port is a DPDK device (hardware NIC, af_packet, …), a memif link, or a plain kernel UDP socket. A socket carries
- * bare UDP payloads, all others Ethernet frames: `framing` says which, and the wire room takes both.
+ * A port is a DPDK device (hardware NIC, af_packet, …), a memif link, or a plain kernel socket. A UDP socket carries
+ * bare payloads, all others Ethernet frames: `framing` says which, and the wire room takes both.
  *
  * Life: rm_net_start → rm_port_open … → rm_port_close … → rm_net_stop. Opening, closing and reading totals is one
  * thread's work. Each direction of a queue is used by one thread, which has called rm_net_thread_join first.
@@ -30,6 +30,8 @@ enum {
     RM_PORT_PATH_BYTES = 104,
     /** Most UDP ports that instruments send to. */
     RM_PORT_CLAIMS_MAX = 16,
+    /** Most EtherTypes of frames that are no IPv4. */
+    RM_PORT_ETHERTYPES_MAX = 8,
     /** Most multicast groups joined. */
     RM_PORT_GROUPS_MAX = 16,
     /** Bytes of a jumbo frame with its headers. */
@@ -38,6 +40,8 @@ enum {
     RM_LONGEST_FRAME = 1518,
     /** Most software queues of one port. */
     RM_SPREAD_QUEUES_MAX = 16,
+    /** Most ports of one rm_ports_wait. */
+    RM_PORTS_WAIT_MAX = 16,
     /** Most network cards. */
     RM_NET_DEVICES_MAX = 16,
 };
@@ -45,6 +49,11 @@ enum {
 /** Length of a received payload that a socket has cut, because it was longer than `longest_frame`: none of it may be
  * read, for half of a datagram may look like a shorter one. */
 #define RM_LENGTH_CUT UINT32_MAX
+
+/** For rm_port_receive_sleeping and rm_ports_wait: until something comes, though at most RM_LONGEST_SLEEP_NS, so that a
+ * program hears that it is to stop. */
+#define RM_SLEEP UINT64_MAX
+#define RM_LONGEST_SLEEP_NS 100000000ull
 
 /** For rm_port_queue_of: any of them. */
 #define RM_QUEUE_ANY UINT16_MAX
@@ -61,10 +70,10 @@ enum rm_port_kind {
      * this host sends out of the interface is not received. A sender in the same kernel may leave the UDP checksum to
      * hardware that a virtual interface has not: `ethtool -K INTERFACE tx off` there. */
     RM_PORT_AF_PACKET,
-    /** A kernel UDP socket. */
+    /** A kernel UDP socket. It can sleep: rm_port_receive_sleeping. */
     RM_PORT_UDP,
-    /** A kernel interface by AF_XDP, with our own XDP program: it takes the IPv4 datagrams that `claim` names, with or
-     * without a VLAN tag, and leaves all other frames to the kernel. Of a fragmented datagram it takes the first
+    /** A kernel interface by AF_XDP, with our own XDP program: it takes the IPv4 datagrams that `claim` names and
+     * the frames that `ethertype` names, with or without a VLAN tag, and leaves all others to the kernel. Of a fragmented datagram it takes the first
      * fragment by its port and the others by their address, one of `source`. The program stays on the interface until
      * the port is closed; what a dead process has left there is removed. */
     RM_PORT_AF_XDP,
@@ -74,7 +83,7 @@ enum rm_port_kind {
     RM_PORT_RING,
     /** Receives nothing, and takes all that is sent (DPDK net_null). */
     RM_PORT_NULL,
-    /** Makes a kernel interface, whose frames it sends and receives (DPDK net_tap). */
+    /** Makes a kernel interface, whose frames it sends and receives (DPDK net_tap). No jumbo frames. */
     RM_PORT_TAP,
     /** The guest's end of a vhost-user socket (DPDK net_virtio_user). The host's end must be there. */
     RM_PORT_VIRTIO_USER,
@@ -84,6 +93,10 @@ enum rm_port_kind {
     /** A network card by its PCI address, with whatever driver DPDK has for it. It must be in the configuration of
      * rm_net_start. */
     RM_PORT_PCI,
+    /** A kernel interface by a packet socket, without DPDK: frames to any MAC address, but none that this host sends
+     * out of it, and without VLAN tags, which the kernel takes out. It can sleep: rm_port_receive_sleeping. Senders in
+     * the same kernel: as for af_packet. */
+    RM_PORT_RAW,
 };
 
 /** What decides in which queue the datagrams of a source address arrive. */
@@ -115,7 +128,7 @@ struct rm_port_config {
     char socket_path[RM_PORT_PATH_BYTES];
     /** memif: true makes this side the server. */
     bool memif_server;
-    /** af_packet, af_xdp: the kernel's name of the interface, "veth0". tap: the name of the one to make, "rm0". */
+    /** af_packet, af_xdp, raw: the kernel's name of the interface, "veth0". tap: the name of the one to make, "rm0". */
     char interface[RM_PORT_NAME_BYTES];
     /** pcap: the capture. */
     char file[RM_PORT_PATH_BYTES];
@@ -129,7 +142,11 @@ struct rm_port_config {
     uint32_t peer_ipv4;
     /** udp, sender: their port; 0 for a receiver. */
     uint16_t peer_port;
-    /** Receive queues, 1 for udp. There are as many transmit queues; with `spread`, one. */
+    /** udp: the socket is connected to its peer, receives from no other, and hears when no program listens there. */
+    bool connected;
+    /** raw, udp: most datagrams of one system call, up to RM_BURST; 0: RM_BURST. */
+    uint32_t batch;
+    /** Receive queues, 1 for udp and raw. There are as many transmit queues; with `spread`, one. */
     uint16_t queues;
     /** Datagrams a queue buffers, a power of two; 0 takes the kind's default. */
     uint32_t ring_slots;
@@ -143,6 +160,11 @@ struct rm_port_config {
     uint32_t claim_count;
     /** Destination UDP ports; fragments of UDP are taken whole. */
     uint16_t claim[RM_PORT_CLAIMS_MAX];
+
+    /** af_xdp: how many EtherTypes other than IPv4 it takes too; other kinds take all frames. */
+    uint32_t ethertype_count;
+    /** 0x88B5, …; behind a VLAN tag, too. */
+    uint16_t ethertype[RM_PORT_ETHERTYPES_MAX];
 
     uint32_t group_count;
     /** Multicast addresses to receive, host byte order. Where the kernel knows the interface (udp, af_packet, af_xdp)
@@ -234,8 +256,21 @@ enum rm_framing rm_port_framing(struct rm_port const *port);
 char const *rm_port_name(struct rm_port const *port);
 void rm_port_totals(struct rm_port *port, struct rm_port_statistics *totals);
 
+/** Whether a port still works, for those to whom nothing comes or who cannot send. RM_E_ABSENT: the other end is not
+ * there, and may come. RM_E_SYSTEM: the interface is gone or down, or the kernel has refused what was sent last. Cold:
+ * it may ask the kernel. */
+enum rm_code rm_port_check(struct rm_port *port, struct rm_error *error);
+
 /** Takes up to RM_BURST waiting datagrams, never blocks; returns burst->count. */
 uint32_t rm_port_receive(struct rm_port *port, uint16_t queue, struct rm_burst *burst);
+
+/** As rm_port_receive. With nothing there, a port that can sleep sleeps in the kernel for `wait_ns`, or for RM_SLEEP in
+ * the receiving call itself, as programs usually do. */
+uint32_t rm_port_receive_sleeping(struct rm_port *port, uint16_t queue, struct rm_burst *burst, uint64_t wait_ns);
+
+/** Sleeps until one of up to RM_PORTS_WAIT_MAX ports has something, at most `wait_ns`; returns at once where one of them
+ * cannot sleep. */
+void rm_ports_wait(struct rm_port *const *ports, uint32_t count, uint64_t wait_ns);
 
 /** Takes up to RM_BURST waiting datagrams and gives them back unread: receiving cannot be faster than that. Returns
  * how many; they are counted as received. */

@@ -17,6 +17,9 @@
 struct rm_port_ops {
     enum rm_framing framing;
     uint32_t (*receive)(struct rm_port *port, uint16_t queue, struct rm_burst *burst);
+    /** As receive, and sleeps in the kernel while nothing is there, at most RM_LONGEST_SLEEP_NS. NULL where `file` is
+     * -1. */
+    uint32_t (*receive_sleeping)(struct rm_port *port, uint16_t queue, struct rm_burst *burst);
     void (*release)(struct rm_port *port, uint16_t queue, struct rm_burst *burst);
     /** NULL: rm_port_discard calls receive and release. */
     uint32_t (*discard)(struct rm_port *port, uint16_t queue);
@@ -28,6 +31,8 @@ struct rm_port_ops {
     uint32_t (*send)(struct rm_port *port, uint16_t queue, struct rm_burst *burst);
     /** Fills in all members but received and sent. */
     void (*totals)(struct rm_port *port, struct rm_port_statistics *totals);
+    /** As rm_port_check. NULL: the port works while its link is up. */
+    enum rm_code (*check)(struct rm_port *port, struct rm_error *error);
     /** NULL: the port has no MAC address. */
     bool (*mac)(struct rm_port const *port, uint8_t mac[6]);
     /** Frees everything but the struct rm_port itself. */
@@ -47,6 +52,9 @@ struct rm_port {
     /** One per queue, and one for the exception path's queue. */
     struct rm_port_counts *counts;
 
+    enum rm_port_kind kind;
+    /** What poll can sleep on; -1: the port cannot sleep. */
+    int file;
     uint16_t queues;
     bool has_spread;
     bool has_exception_path;
@@ -60,7 +68,7 @@ struct rm_port {
 typedef enum rm_code rm_port_opener(struct rm_port_config const *config, struct rm_port **port, struct rm_error *error);
 
 rm_port_opener rm_af_xdp_port_open, rm_memif_port_open, rm_af_packet_port_open, rm_udp_port_open, rm_ring_port_open,
-    rm_vdev_port_open, rm_pci_port_open;
+    rm_vdev_port_open, rm_pci_port_open, rm_raw_port_open;
 
 /** Allocates a kind's structure of `bytes`, a multiple of 64, with zeros, and its struct rm_port filled in. NULL and
  * an error when memory is full. rm_port_free undoes it. */

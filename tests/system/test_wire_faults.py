@@ -118,7 +118,7 @@ def test_no_privilege_is_reported(kind: str) -> None:
         ("udp:127.0.0.1:1,peer=127.0.0.1:2 --core 1000 --seconds 1 --rate 9", 1, "cannot run on core 1000"),
         ("udp:127.0.0.1:1,peer=127.0.0.1:2 --core 0 --seconds 1e6 --rate 1e6", 1, "lower the rate"),
         ("smoke:signals --core 0 --seconds 1 --rate 9", 2, "memif, af_packet"),
-        ("raw:nowhere0 --core 0 --seconds 1 --rate 9", 1, "no network interface 'nowhere0'"),
+        ("raw:nowhere0 --core 0 --seconds 1 --rate 9", 1, "there is no interface 'nowhere0'"),
         ("udp:192.0.2.1:4660,peer=127.0.0.1:2 --core 0 --seconds 1 --rate 9", 1, "no interface has our address"),
     ],
 )
