@@ -67,9 +67,10 @@ static enum rm_code af_xdp_port_check(struct rm_port_config const *config, uint3
     if (config->ring_slots != 0)
         return rm_fail(error, RM_E_CONFIG, "port '%s' has %u ring slots; af_xdp has its own number, write 0",
                        config->name, config->ring_slots);
-    if (config->claim_count == 0)
+    if (config->claim_count == 0 && config->ethertype_count == 0)
         return rm_fail(error, RM_E_CONFIG,
-                       "port '%s' claims no UDP port; af_xdp needs one at least, or all frames would go to the kernel",
+                       "port '%s' claims no UDP port and no EtherType; af_xdp needs one at least, or all frames would "
+                       "go to the kernel",
                        config->name);
     if (config->longest_frame > LONGEST_FRAME_BYTES)
         return rm_fail(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Runs in the kernel for every frame that an interface receives, before the kernel looks at it: gives instruments'
- * datagrams to the AF_XDP socket of the queue, and everything else to the kernel. Compiled for BPF; xdp_claim.h loads
+ * datagrams and frames to the AF_XDP socket of the queue, and everything else to the kernel. Compiled for BPF; xdp_claim.h loads
  * it and fills its maps. */
 #include <linux/bpf.h> // first: the helpers need its types
 
@@ -13,7 +13,7 @@
 
 enum {
     QUEUES_MAX = 64,
-    PORTS_MAX = 16,
+    CLAIMS_MAX = 32,
     SOURCES_MAX = 4096,
     TAGS_MOST = 2,
     FRAGMENT_OFFSET = 0x1FFF, /* in ip->frag_off: 0 in a whole datagram and in the first fragment of one */
@@ -27,14 +27,20 @@ struct {
     __type(value, __u32);
 } xsks_map SEC(".maps");
 
-/* Destination UDP ports that are claimed, as they stand in the frame, and the process that claims them: a process that
- * finds the program on an interface can tell whether its owner is still there. */
+/* As they stand in the frame: an EtherType, and for IPv4 the destination UDP port, else 0. xdp_claim.c has the same. */
+struct claim {
+    __be16 ethertype;
+    __be16 udp_port;
+};
+
+/* What is claimed, and the process that claims it: a process that finds the program on an interface can tell whether
+ * its owner is still there. */
 struct {
     __uint(type, BPF_MAP_TYPE_HASH);
-    __uint(max_entries, PORTS_MAX);
-    __type(key, __u16);
+    __uint(max_entries, CLAIMS_MAX);
+    __type(key, struct claim);
     __type(value, __u32);
-} rm_ports SEC(".maps");
+} rm_claims SEC(".maps");
 
 /* Source addresses whose fragments are claimed, as they stand in the frame. */
 struct {
@@ -50,7 +56,7 @@ struct vlan_tag {
 };
 
 /* Only the first fragment has a UDP header; the others are claimed by their sender. */
-static __always_inline int is_claimed(struct iphdr const *ip, void const *end) {
+static __always_inline int datagram_is_claimed(struct iphdr const *ip, void const *end) {
     if ((void const *)(ip + 1) > end || ip->protocol != IPPROTO_UDP)
         return 0;
     if ((ip->frag_off & bpf_htons(FRAGMENT_OFFSET)) != 0) {
@@ -60,8 +66,13 @@ static __always_inline int is_claimed(struct iphdr const *ip, void const *end) {
     struct udphdr const *const udp = (void const *)ip + ip->ihl * 4;
     if ((void const *)(udp + 1) > end)
         return 0;
-    __u16 const port = udp->dest;
-    return bpf_map_lookup_elem(&rm_ports, &port) != NULL;
+    struct claim const claim = {.ethertype = bpf_htons(ETH_P_IP), .udp_port = udp->dest};
+    return bpf_map_lookup_elem(&rm_claims, &claim) != NULL;
+}
+
+static __always_inline int frame_is_claimed(__be16 ethertype) {
+    struct claim const claim = {.ethertype = ethertype};
+    return bpf_map_lookup_elem(&rm_claims, &claim) != NULL;
 }
 
 SEC("xdp")
@@ -81,7 +92,7 @@ int rm_claim(struct xdp_md *context) {
         ethertype = vlan->ethertype;
         packet = vlan + 1;
     }
-    if (ethertype != bpf_htons(ETH_P_IP) || !is_claimed(packet, end))
+    if (ethertype == bpf_htons(ETH_P_IP) ? !datagram_is_claimed(packet, end) : !frame_is_claimed(ethertype))
         return XDP_PASS;
     /* A socket that is gone leaves the frame to the kernel. */
     return bpf_redirect_map(&xsks_map, context->rx_queue_index, XDP_PASS);

@@ -206,6 +206,34 @@ static void tagged_datagrams_are_claimed(void **state) {
     assert_true(endpoints_wait_both(twice, endpoints_start(endpoints, RECEIVER, receive_tagged_twice)));
 }
 
+/** Frames of an EtherType for local experiments, in place of datagrams. */
+static void send_plain_frames(struct endpoints *endpoints, int end) {
+    endpoints->claimed = false;
+    send_stream(endpoints, end);
+}
+
+static void receive_plain_frames(struct endpoints *endpoints, int end) {
+    struct rm_port_config *config = &endpoints->config[end];
+    endpoints->claimed = false;
+    config->claim_count = 0;
+    config->ethertype_count = 1;
+    config->ethertype[0] = 0x88B5;
+    struct rm_port *const port = open_end(endpoints, end);
+    atomic_store(&endpoints->shared->step, 1);
+    struct numbered numbered = {.fixed = NATIVE_FRAME_BYTES};
+    numbered_receive(endpoints, port, 0, &numbered, 1000);
+    atomic_store(&endpoints->shared->received, FOR_EVER);
+    atomic_store(&endpoints->shared->step, 2);
+    rm_port_close(port);
+}
+
+static void frames_of_a_named_ethertype_are_claimed(void **state) {
+    struct endpoints *const endpoints = *state;
+    endpoints_begin(endpoints);
+    pid_t const sender = endpoints_start(endpoints, SENDER, send_plain_frames);
+    assert_true(endpoints_wait_both(sender, endpoints_start(endpoints, RECEIVER, receive_plain_frames)));
+}
+
 static void open_and_wait(struct endpoints *endpoints, int end) {
     open_end(endpoints, end);
     atomic_store(&endpoints->shared->step, 1);
@@ -270,6 +298,7 @@ int main(void) {
         cmocka_unit_test_prestate(the_kernel_keeps_what_is_not_claimed, &endpoints),
         cmocka_unit_test_prestate(all_fragments_of_a_known_source_are_claimed, &endpoints),
         cmocka_unit_test_prestate(tagged_datagrams_are_claimed, &endpoints),
+        cmocka_unit_test_prestate(frames_of_a_named_ethertype_are_claimed, &endpoints),
         cmocka_unit_test_prestate(one_process_has_an_interface_and_its_death_frees_it, &endpoints),
         cmocka_unit_test_prestate(impossible_configurations_are_refused, &endpoints),
     };

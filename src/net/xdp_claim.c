@@ -14,7 +14,12 @@
 #include "base/fail.h"
 #include "net/claim_object.h"
 
-enum { MAPS_MOST = 16 };
+enum { MAPS_MOST = 16, ETHERTYPE_IPV4 = 0x0800 };
+
+/** As claim.bpf.c has it: an EtherType, and for IPv4 a UDP port, as they stand in the frame. */
+struct claim {
+    uint16_t ethertype, udp_port;
+};
 
 int rm_xdp_claim_file(void) {
     int const file = memfd_create("ringmaster-xdp", MFD_CLOEXEC);
@@ -54,13 +59,13 @@ static int map_of(int program, char const *name) {
 
 /** The process that a program of ours runs for; 0 when it is not ours. */
 static uint32_t owner_of(int program) {
-    uint16_t port;
+    struct claim claim;
     uint32_t owner = 0;
-    int const map = map_of(program, "rm_ports");
+    int const map = map_of(program, "rm_claims");
     if (map < 0)
         return 0;
-    if (bpf_map_get_next_key(map, NULL, &port) == 0)
-        (void)bpf_map_lookup_elem(map, &port, &owner);
+    if (bpf_map_get_next_key(map, NULL, &claim) == 0)
+        (void)bpf_map_lookup_elem(map, &claim, &owner);
     close(map);
     return owner;
 }
@@ -87,12 +92,18 @@ enum rm_code rm_xdp_claim_clear(struct rm_port_config const *config, uint32_t in
 }
 
 /** False, and errno, when the map is not there or takes no more. */
-static bool enter_ports(int program, struct rm_port_config const *config) {
+static bool enter_claims(int program, struct rm_port_config const *config) {
     uint32_t const owner = (uint32_t)getpid();
-    int const map = map_of(program, "rm_ports");
+    int const map = map_of(program, "rm_claims");
     bool good = map >= 0;
-    for (uint32_t i = 0; i < config->claim_count && good; ++i)
-        good = bpf_map_update_elem(map, &(uint16_t){htons(config->claim[i])}, &owner, BPF_ANY) == 0;
+    for (uint32_t i = 0; i < config->claim_count && good; ++i) {
+        struct claim const claim = {htons(ETHERTYPE_IPV4), htons(config->claim[i])};
+        good = bpf_map_update_elem(map, &claim, &owner, BPF_ANY) == 0;
+    }
+    for (uint32_t i = 0; i < config->ethertype_count && good; ++i) {
+        struct claim const claim = {htons(config->ethertype[i]), 0};
+        good = bpf_map_update_elem(map, &claim, &owner, BPF_ANY) == 0;
+    }
     if (map >= 0)
         close(map);
     return good;
@@ -111,13 +122,15 @@ static bool enter_sources(int program, struct rm_port_config const *config) {
 
 enum rm_code rm_xdp_claim_fill(struct rm_port_config const *config, uint32_t interface_index, struct rm_error *error) {
     int const program = program_on(interface_index);
-    bool const good = program >= 0 && enter_sources(program, config) && enter_ports(program, config);
+    bool const good = program >= 0 && enter_sources(program, config) && enter_claims(program, config);
     int const why = errno;
     if (program >= 0)
         close(program);
     if (good)
         return RM_OK;
     return rm_fail(error, RM_E_SYSTEM,
-                   "port '%s': cannot tell the XDP program on '%s' what to claim (%u ports, %u sources): %s",
-                   config->name, config->interface, config->claim_count, config->source_count, strerror(why));
+                   "port '%s': cannot tell the XDP program on '%s' what to claim (%u UDP ports, %u EtherTypes, %u "
+                   "sources): %s",
+                   config->name, config->interface, config->claim_count, config->ethertype_count, config->source_count,
+                   strerror(why));
 }
