@@ -11,13 +11,14 @@
 
 #include <cmocka.h>
 
+#include "base/zeroed.h"
 #include "test_files.h"
 #include "wire/reassembly.h"
 
 enum { TIMEOUT = 100 };
 
 struct test_ring *test_ring_make(char const *machine, char const *overlay) {
-    struct test_ring *bench = calloc(1, sizeof *bench);
+    struct test_ring *bench = rm_zeroed(1, sizeof *bench);
     char lines[1024];
     assert_non_null(bench);
     snprintf(lines, sizeof lines, "first_turn: %d\nbeam: {kick_um: 0}\n%s", TEST_RING_FIRST, overlay);

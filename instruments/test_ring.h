@@ -12,6 +12,9 @@ enum { TEST_RING_BLOCKS = 16, TEST_RING_PORTS = 2, TEST_RING_FIRST = 1000000 };
 
 /** A ring between its file and two ports. */
 struct test_ring {
+    /** [port] the second one is the mirror. */
+    struct test_port port[TEST_RING_PORTS];
+
     struct rm_ring_config ring;
     struct rm_beam *beam;
     /** A second beam of the same configuration, to compare with. */
@@ -20,9 +23,6 @@ struct test_ring {
     struct rm_members members;
     rm_counter counters[TEST_RING_BLOCKS][RM_SENDER_COUNTERS];
     rm_counter *blocks[TEST_RING_BLOCKS];
-    /** [port] the second one is the mirror. */
-    struct test_port port[TEST_RING_PORTS];
-
     atomic_bool stop;
 };
 

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "base/timebase.h"
+#include "base/zeroed.h"
 #include "datagram.h"
 #include "test_port.h"
 #include "wire/native.h"
@@ -45,7 +46,7 @@ static union rm_lane const *digits(void *state, uint64_t index, uint32_t first, 
 }
 
 static int make(void **state) {
-    struct bench *bench = calloc(1, sizeof *bench);
+    struct bench *bench = rm_zeroed(1, sizeof *bench);
     assert_true(rm_format_builtin("native", &bench->native));
     for (uint32_t m = 0; m < COUNT; ++m) {
         uint32_t const source = 0x0A140001 + m;
