@@ -118,7 +118,7 @@ static void make_product(struct bench *bench) {
             if ((range[row].first + i) % bench->per_plane < bench->size.outputs)
                 bench->weight[(size_t)row * bench->outputs + range[row].first + i] = 1e-6 * feedback_cost_draw();
     }
-    if (!feedback_product_make(&bench->product, bench->rows, bench->outputs, range, FEEDBACK_SIMD_BEST))
+    if (!feedback_product_make(&bench->product, bench->rows, bench->outputs, range, RM_SIMD_BEST))
         exit(1);
     feedback_product_set(&bench->product, bench->weight, bench->outputs);
     free(range);
@@ -370,10 +370,6 @@ static void feedback_cost_print(struct bench const *bench, double ns_per_tick, b
     printf("}");
 }
 
-static char const *simd_name(enum feedback_simd simd) {
-    return simd == FEEDBACK_SIMD_AVX512 ? "AVX-512" : simd == FEEDBACK_SIMD_AVX2 ? "AVX2" : "scalar";
-}
-
 int main(int argc, char **argv) {
     unsigned long long const cycles = argc == 3 ? strtoull(argv[1], NULL, 10) : 0;
     if (cycles < 1) {
@@ -386,7 +382,7 @@ int main(int argc, char **argv) {
         return 1;
     }
     double const ns_per_tick = 1e9 / rm_tsc_hz_measure();
-    printf("{\"simd\": \"%s\", \"sizes\": {", simd_name(feedback_simd_choose(FEEDBACK_SIMD_BEST)));
+    printf("{\"simd\": \"%s\", \"sizes\": {", rm_simd_name(RM_SIMD_BEST));
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; ++i) {
         static struct bench bench;
         feedback_cost_make(&bench, &sizes[i]);

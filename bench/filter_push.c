@@ -14,7 +14,7 @@
 
 #include "filter/decimator.h"
 
-enum { ROUNDS = 9, PUSHES = 1200000, VERSIONS = RM_SIMD_AVX512 + 1 };
+enum { ROUNDS = 9, PUSHES = 1200000, VERSIONS = RM_SIMD_AVX512 };
 
 static double now_ns(void) {
     struct timespec time;
@@ -43,7 +43,7 @@ static int by_size(void const *a, void const *b) {
 }
 
 static void filter_push_measure(struct rm_fir_design const *design, uint32_t streams) {
-    uint32_t const versions = (uint32_t)rm_simd_best() + 1;
+    uint32_t const versions = (uint32_t)rm_simd_best();
     struct rm_decimator *decimators[VERSIONS];
     double ns[VERSIONS][ROUNDS];
     struct rm_decimator_input const input = {.period = 1, .float_lanes = 0xF00};
@@ -52,7 +52,7 @@ static void filter_push_measure(struct rm_fir_design const *design, uint32_t str
         if (!decimators[v])
             abort();
         for (uint32_t stream = 0; stream < streams; ++stream)
-            rm_decimator_init(&decimators[v][stream], design, (enum rm_simd)v, &input);
+            rm_decimator_init(&decimators[v][stream], design, (enum rm_simd)(v + 1), &input);
         round_ns(decimators[v], streams); /* warm up */
     }
     for (int round = 0; round < ROUNDS; ++round)
@@ -60,8 +60,8 @@ static void filter_push_measure(struct rm_fir_design const *design, uint32_t str
             ns[v][round] = round_ns(decimators[v], streams);
     for (uint32_t v = 0; v < versions; ++v) {
         qsort(ns[v], ROUNDS, sizeof ns[v][0], by_size);
-        printf("%-7s %-8s %3u streams: %7.2f ns per push (%.2f to %.2f)\n", design->name, rm_simd_name((enum rm_simd)v),
-               streams, ns[v][ROUNDS / 2], ns[v][0], ns[v][ROUNDS - 1]);
+        printf("%-7s %-8s %3u streams: %7.2f ns per push (%.2f to %.2f)\n", design->name,
+               rm_simd_name((enum rm_simd)(v + 1)), streams, ns[v][ROUNDS / 2], ns[v][0], ns[v][ROUNDS - 1]);
         free(decimators[v]);
     }
 }

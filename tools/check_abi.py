@@ -33,6 +33,7 @@ PRIVATE_HEADERS = {
     "error.h",
     "lattice.h",
     "owner.h",
+    "simd.h",
     "truncation.h",
     "twin.h",
     "workspace.h",
@@ -41,6 +42,9 @@ PRIVATE_HEADERS = {
 the values of a parameter, which begin with a version of their own; tests/property/test_calibration.py freezes them."""
 PRIVATE = {
     "rm_clock_reading",
+    "rm_grant_reading",
+    "rm_offence_reading",
+    "rm_stream_look",
     "rm_parameter_reading",
     "rm_read",
     "rm_reply",

@@ -8,23 +8,15 @@
 #include "track_block.h"
 #include "twin_parts.h"
 
-static bool has_avx2(void) { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
-
-static bool has_avx512(void) {
-    return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-           __builtin_cpu_supports("avx512vl");
-}
-
-enum rm_code rm_track_with(enum rm_twin_simd simd, struct rm_track const *track, struct rm_error *error) {
+enum rm_code rm_track_with(enum rm_simd simd, struct rm_track const *track, struct rm_error *error) {
     /* One particle goes faster alone than in a bundle of empty lanes. */
-    bool const any = simd == RM_TWIN_SIMD_BEST && track->count > 1;
-    if (simd == RM_TWIN_SIMD_AVX512 && !has_avx512())
-        return rm_fail(error, RM_E_ARGUMENT, "this processor has no AVX-512; ask for RM_TWIN_SIMD_BEST");
-    if (simd == RM_TWIN_SIMD_AVX2 && !has_avx2())
-        return rm_fail(error, RM_E_ARGUMENT, "this processor has no AVX2 with FMA; ask for RM_TWIN_SIMD_BEST");
-    if (simd == RM_TWIN_SIMD_AVX512 || (any && has_avx512()))
+    bool const alone = simd == RM_SIMD_BEST && track->count <= 1;
+    enum rm_simd const chosen = alone ? RM_SIMD_SCALAR : rm_simd_choose(simd);
+    if (simd > rm_simd_best())
+        return rm_fail(error, RM_E_ARGUMENT, "this processor has no %s; ask for RM_SIMD_BEST", rm_simd_name(simd));
+    if (chosen == RM_SIMD_AVX512)
         rm_track_avx512(track);
-    else if (simd == RM_TWIN_SIMD_AVX2 || (any && has_avx2()))
+    else if (chosen == RM_SIMD_AVX2)
         rm_track_avx2(track);
     else
         rm_track_scalar(track);
@@ -68,7 +60,7 @@ enum rm_code rm_twin_track(struct rm_twin *twin, double (*particles)[RM_COORDINA
 
 enum rm_code rm_track_once(struct rm_twin const *twin, double (*particles)[RM_COORDINATES], uint32_t count,
                            struct rm_particle_kick const *kicks, uint32_t kick_count, uint32_t const *refpts,
-                           uint32_t refpt_count, double *out, enum rm_twin_simd simd, struct rm_error *error) {
+                           uint32_t refpt_count, double *out, enum rm_simd simd, struct rm_error *error) {
     struct rm_plan plan;
     enum rm_code code =
         rm_track_plan_make(twin, refpts, out != NULL ? refpt_count : 0, kicks, kick_count, &plan, error);

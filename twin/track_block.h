@@ -19,6 +19,6 @@ struct rm_particle_kick {
  * lost particle is NaN. RM_E_ARGUMENT as rm_twin_track, and for an element that takes no kick. */
 enum rm_code rm_track_once(struct rm_twin const *twin, double (*particles)[RM_COORDINATES], uint32_t count,
                            struct rm_particle_kick const *kicks, uint32_t kick_count, uint32_t const *refpts,
-                           uint32_t refpt_count, double *out, enum rm_twin_simd simd, struct rm_error *error);
+                           uint32_t refpt_count, double *out, enum rm_simd simd, struct rm_error *error);
 
 #endif

@@ -27,7 +27,7 @@ static bool read_number_option(char const *option, char const *text, uint32_t mo
 static bool read_simd(char const *text, enum rm_simd *simd) {
     static char const *const words[] = {
         [RM_SIMD_SCALAR] = "scalar", [RM_SIMD_AVX2] = "avx2", [RM_SIMD_AVX512] = "avx512"};
-    for (unsigned i = 0; i < sizeof words / sizeof words[0]; ++i)
+    for (unsigned i = RM_SIMD_SCALAR; i < sizeof words / sizeof words[0]; ++i)
         if (strcmp(text, words[i]) == 0) {
             *simd = (enum rm_simd)i;
             return i <= (unsigned)rm_simd_best() || wrong_option("simd", text, "an instruction set that this CPU has");

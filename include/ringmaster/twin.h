@@ -38,6 +38,7 @@
 
 #include <ringmaster/error.h>
 #include <ringmaster/lattice.h>
+#include <ringmaster/simd.h>
 
 /** A twin. */
 struct rm_twin;
@@ -102,9 +103,6 @@ void rm_twin_seed(struct rm_twin *twin, uint64_t seed);
 
 /* ---- tracking */
 
-/** Which instruction set tracks. BEST is the widest that this CPU has. */
-enum rm_twin_simd { RM_TWIN_SIMD_BEST, RM_TWIN_SIMD_SCALAR, RM_TWIN_SIMD_AVX2, RM_TWIN_SIMD_AVX512 };
-
 /** What to track, and what to keep of it. */
 struct rm_tracking {
     /** Number of turns. */
@@ -122,7 +120,7 @@ struct rm_tracking {
     /** [particle][6] its coordinates at the loss. May be NULL. */
     double *lost_at;
 
-    enum rm_twin_simd simd;
+    enum rm_simd simd;
 };
 
 /** Tracks `count` particles. particles[i] is the particle at the entrance of element 0, before and after. A particle is

@@ -35,7 +35,7 @@ void rm_fast_path_pause(struct rm_fast_path *fast_path, bool paused) {
 }
 
 rm_fast_path_burst *rm_fast_path_burst_for(enum rm_simd simd) {
-    switch (simd) {
+    switch (rm_simd_choose(simd)) {
     case RM_SIMD_AVX512:
         /* Permutes bytes, which the first CPUs with AVX-512 cannot. */
         if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vbmi"))
@@ -43,6 +43,7 @@ rm_fast_path_burst *rm_fast_path_burst_for(enum rm_simd simd) {
         return rm_fast_path_burst_avx2;
     case RM_SIMD_AVX2:
         return rm_fast_path_burst_avx2;
+    case RM_SIMD_BEST:
     case RM_SIMD_SCALAR:
         break;
     }

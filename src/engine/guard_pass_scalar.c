@@ -6,7 +6,8 @@
 #include "engine/guard_pass_alike.h"
 
 struct rm_guard_passes rm_guard_passes_for(enum rm_simd simd) {
-    switch (simd) {
+    switch (rm_simd_choose(simd)) {
+    case RM_SIMD_BEST:
     case RM_SIMD_SCALAR:
         break;
     case RM_SIMD_AVX2:

@@ -14,7 +14,7 @@ static enum rig_fast_path const FAST_PATH[FAST_PATH_WAYS] = {RIG_FAST_PATH_SHUT,
                                                              RIG_FAST_PATH_AVX2, RIG_FAST_PATH_AVX512};
 
 /** How many of these ways this CPU has. */
-static inline uint32_t fast_path_ways(void) { return 2 + (uint32_t)rm_simd_best(); }
+static inline uint32_t fast_path_ways(void) { return 1 + (uint32_t)rm_simd_best(); }
 
 /** Packets that took the general path; the test sets it back to 0. */
 static uint64_t fast_path_general;

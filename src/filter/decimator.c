@@ -12,11 +12,12 @@ static struct rm_inputs *inputs_of(struct rm_decimator *decimator) {
 }
 
 static void (*accumulate_for(enum rm_simd simd))(struct rm_decimator *) {
-    switch (simd) {
+    switch (rm_simd_choose(simd)) {
     case RM_SIMD_AVX512:
         return rm_accumulate_avx512;
     case RM_SIMD_AVX2:
         return rm_accumulate_avx2;
+    case RM_SIMD_BEST:
     case RM_SIMD_SCALAR:
         break;
     }
@@ -25,7 +26,6 @@ static void (*accumulate_for(enum rm_simd simd))(struct rm_decimator *) {
 
 void rm_decimator_init(struct rm_decimator *decimator, struct rm_fir_design const *design, enum rm_simd simd,
                        struct rm_decimator_input const *input) {
-    assert(simd <= rm_simd_best());
     assert(design->overlap <= RM_OVERLAP_MAX && design->decimation <= RM_DECIMATION_MAX);
     *decimator = (struct rm_decimator){
         .design = design,

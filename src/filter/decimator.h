@@ -45,28 +45,13 @@
 #include <stdint.h>
 
 #include <ringmaster/record.h>
+#include <ringmaster/simd.h>
 
 #include "filter/design.h"
 #include "filter/reduce.h"
 
 /** 32-bit words in a record: turn and tag are words 0–3, lane i is word 4 + i. */
 enum { RM_RECORD_WORDS = 16 };
-
-/** Versions of the inner loop, slowest first. */
-enum rm_simd {
-    /** The reference; any x86-64. */
-    RM_SIMD_SCALAR,
-    /** Needs AVX2 and FMA. */
-    RM_SIMD_AVX2,
-    /** Needs AVX512F. */
-    RM_SIMD_AVX512,
-};
-
-/** The best version that this CPU and its operating system support. */
-enum rm_simd rm_simd_best(void);
-
-/** "scalar", "AVX2", "AVX-512". */
-char const *rm_simd_name(enum rm_simd simd);
 
 /** What an instrument's records are like. */
 struct rm_decimator_input {

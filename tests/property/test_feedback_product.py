@@ -24,7 +24,7 @@ LIBRARY = ROOT / os.environ.get("BUILD_DIR", "build") / "tests/property/libprope
 BLOCK, LINE = 16, 64
 ERROR_MOST, WEIGHT_MOST = 2**22 - 1, 2**30 - 1
 SIMDS = (1, 2, 3)
-"""enum feedback_simd: scalar, AVX2, AVX-512; what this processor has not falls back to what it has."""
+"""enum rm_simd: scalar, AVX2, AVX-512; what this processor has not falls back to what it has."""
 
 DECLARATIONS = """
 struct feedback_range { uint32_t first, count; };

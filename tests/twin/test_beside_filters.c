@@ -15,7 +15,7 @@ static void each_knows_its_own_instruction_sets(void **state) {
     struct rm_lattice_facts const info = {
         .name = "test", .particle = "relativistic", .charge_e = -1, .energy_ev = 2.4e9, .periodicity = 1};
     struct rm_element const drift = {.name = "D1", .kind = RM_ELEMENT_DRIFT, .pass = RM_PASS_DRIFT, .length_m = 1};
-    struct rm_tracking const tracking = {.turns = 1, .simd = RM_TWIN_SIMD_SCALAR};
+    struct rm_tracking const tracking = {.turns = 1, .simd = RM_SIMD_SCALAR};
     double particle[1][RM_COORDINATES] = {{0, 1e-6}};
     struct rm_lattice *lattice = NULL;
     struct rm_twin *twin = NULL;

@@ -201,7 +201,7 @@ def test_vectors_agree_with_scalars(simd: str) -> None:
     for case in CASES:
         twin, lattice = twin_of(ring_of(made(case), energy=ENERGY))
         particles = beam(count=43, seed=7)
-        scalar = track(twin, particles, simd="RM_TWIN_SIMD_SCALAR")
+        scalar = track(twin, particles, simd="RM_SIMD_SCALAR")
         library.rm_twin_set_turn(twin, 0)
         vector = track(twin, particles, simd=name)
         assert difference(vector.particles, scalar.particles) < 1e-13, case

@@ -167,7 +167,7 @@ def test_many_particles_and_points() -> None:
     for count in (1, 2, 7, 8, 33, 65):
         particles = small_beam(count, count)
         expected = pyat(ring, particles, 2, [3, 50])[0]
-        for name in [wanted for simd, wanted in SIMD.items() if simd == "scalar"] + ["RM_TWIN_SIMD_BEST"]:
+        for name in [wanted for simd, wanted in SIMD.items() if simd == "scalar"] + ["RM_SIMD_BEST"]:
             library.rm_twin_set_turn(twin, 0)
             result = track(twin, particles, 2, [3, 50], simd=name)
             for point in range(2):

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from library import call, ffi, library
 
-SIMD = {"scalar": "RM_TWIN_SIMD_SCALAR", "AVX2": "RM_TWIN_SIMD_AVX2", "AVX-512": "RM_TWIN_SIMD_AVX512"}
+SIMD = {"scalar": "RM_SIMD_SCALAR", "AVX2": "RM_SIMD_AVX2", "AVX-512": "RM_SIMD_AVX512"}
 NOT_LOST = 2**32 - 1
 
 
@@ -25,7 +25,7 @@ class Result:
         self.lost_turn, self.lost_element, self.lost_at = turn, element, at_loss.T
 
 
-def track(twin: Any, beam: Any, turns: int = 1, refpts: Any = None, simd: str = "RM_TWIN_SIMD_BEST") -> Result:
+def track(twin: Any, beam: Any, turns: int = 1, refpts: Any = None, simd: str = "RM_SIMD_BEST") -> Result:
     """Tracks a beam [6, particle] and leaves it as it is."""
     particles = np.array(np.asarray(beam).T, dtype=float, order="C")
     count = len(particles)

@@ -35,7 +35,7 @@ static enum rm_code closed_orbit_lost(struct rm_route const *route, double const
     for (uint32_t i = 0; i < route->count; ++i) {
         one.legs = &route->legs[i];
         one.count = 1;
-        rm_turn(&one, &t, NULL, NULL, RM_TWIN_SIMD_BEST);
+        rm_turn(&one, &t, NULL, NULL, RM_SIMD_BEST);
         at = route->legs[i].element;
         for (int k = 0; k < 5; ++k)
             if (!(fabs(t.z[k]) < edge_of_the_world))
@@ -92,7 +92,7 @@ static enum rm_code closed_track_turn(struct orbit_search const *search, bool lo
     memset(&closed->diffusion, 0, sizeof closed->diffusion);
     rm_tangent_begin(&closed->turn, closed->z);
     rm_turn(&search->route, &closed->turn, look && diffusion ? &closed->diffusion : NULL, look ? &search->points : NULL,
-            RM_TWIN_SIMD_BEST);
+            RM_SIMD_BEST);
     return is_inside(closed->turn.z) ? RM_OK : closed_orbit_lost(&search->route, closed->z, error);
 }
 

@@ -5,12 +5,12 @@
 #include "frames_simd.h"
 
 void rm_frames_fill(struct rm_tangent const *points, uint32_t count, struct rm_modes const *modes,
-                    struct rm_optics *optics, enum rm_twin_simd simd) {
-    switch (rm_turn_simd(simd)) {
-    case RM_TWIN_SIMD_AVX512:
+                    struct rm_optics *optics, enum rm_simd simd) {
+    switch (rm_simd_choose(simd)) {
+    case RM_SIMD_AVX512:
         rm_frames_fill_avx512(points, count, modes, optics);
         break;
-    case RM_TWIN_SIMD_AVX2:
+    case RM_SIMD_AVX2:
         rm_frames_fill_avx2(points, count, modes, optics);
         break;
     default:

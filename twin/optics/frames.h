@@ -10,6 +10,6 @@
 
 /** Fills in closed_orbit, m, a and r at each point. `simd` does not change the results beyond rounding. */
 void rm_frames_fill(struct rm_tangent const *points, uint32_t count, struct rm_modes const *modes,
-                    struct rm_optics *optics, enum rm_twin_simd simd);
+                    struct rm_optics *optics, enum rm_simd simd);
 
 #endif

@@ -26,7 +26,7 @@ static void dispersion_of(struct rm_optics *o, bool is_6d, double const at_start
 
 void rm_points_fill(struct rm_twin const *twin, struct rm_closed const *closed, struct rm_modes const *modes,
                     double const dispersion[6], uint32_t const *refpts, uint32_t count, struct rm_optics *optics) {
-    rm_frames_fill(closed->points, count, modes, optics, RM_TWIN_SIMD_BEST);
+    rm_frames_fill(closed->points, count, modes, optics, RM_SIMD_BEST);
     for (uint32_t i = 0; i < count; ++i) {
         struct rm_optics *const o = &optics[i];
         o->s_m = twin->lattice->s_m[refpts[i]];

@@ -89,7 +89,7 @@ static enum rm_code push_steerer(struct rm_response_call const *call, struct rm_
         if (code != RM_OK)
             return code;
         rm_tangent_begin(&t, z);
-        rm_turn(&route, &t, NULL, NULL, RM_TWIN_SIMD_BEST);
+        rm_turn(&route, &t, NULL, NULL, RM_SIMD_BEST);
         memcpy(end[side], t.z, sizeof end[side]);
     }
     for (int i = 0; i < 6; ++i)

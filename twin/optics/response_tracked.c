@@ -119,7 +119,7 @@ static enum rm_code close_all(struct tracked *t, struct rm_error *error) {
         double const before = change;
         memcpy(t->after, t->z, t->count * sizeof *t->after);
         enum rm_code const code = rm_track_once(twin, t->after, t->count, t->kicks, t->count, call->refpts,
-                                                call->refpt_count, t->out, RM_TWIN_SIMD_BEST, error);
+                                                call->refpt_count, t->out, RM_SIMD_BEST, error);
         if (code != RM_OK)
             return code;
         change = tracked_step_all(t);

@@ -34,6 +34,6 @@ void rm_track_avx2(struct rm_track const *track);
 void rm_track_avx512(struct rm_track const *track);
 
 /** Tracks with `simd`, or the best there is. RM_E_ARGUMENT: the processor does not have it. */
-enum rm_code rm_track_with(enum rm_twin_simd simd, struct rm_track const *track, struct rm_error *error);
+enum rm_code rm_track_with(enum rm_simd simd, struct rm_track const *track, struct rm_error *error);
 
 #endif

@@ -179,15 +179,15 @@ static struct rm_twin *twin_of(struct rm_element const *elements_of, uint32_t co
     return twin;
 }
 
-static void pass(struct rm_route const *route, double const from[6], struct rm_tangent *t, enum rm_twin_simd simd) {
+static void pass(struct rm_route const *route, double const from[6], struct rm_tangent *t, enum rm_simd simd) {
     rm_tangent_begin(t, from);
     rm_turn(route, t, NULL, NULL, simd);
 }
 
-static enum rm_twin_simd const kinds[] = {RM_TWIN_SIMD_SCALAR, RM_TWIN_SIMD_AVX2, RM_TWIN_SIMD_AVX512};
+static enum rm_simd const kinds[] = {RM_SIMD_SCALAR, RM_SIMD_AVX2, RM_SIMD_AVX512};
 
-static bool has(enum rm_twin_simd simd) {
-    enum rm_twin_simd const best = rm_turn_simd(RM_TWIN_SIMD_BEST);
+static bool has(enum rm_simd simd) {
+    enum rm_simd const best = rm_simd_choose(RM_SIMD_BEST);
     return simd <= best;
 }
 
@@ -201,7 +201,7 @@ static double difference(struct rm_route const *route, double const from[6], int
             struct rm_tangent t;
             memcpy(z, from, sizeof z);
             z[by] += side * n * step;
-            pass(route, z, &t, RM_TWIN_SIMD_SCALAR);
+            pass(route, z, &t, RM_SIMD_SCALAR);
             sum += side * weight[n - 1] * t.z[of];
         }
     return sum / (12 * step);
@@ -218,7 +218,7 @@ static void test_jacobian(void **state) {
         struct rm_route route;
         struct rm_tangent t;
         assert_int_equal(rm_route_make(twin, NULL, NULL, 0, &route, NULL), RM_OK);
-        pass(&route, somewhere, &t, RM_TWIN_SIMD_SCALAR);
+        pass(&route, somewhere, &t, RM_SIMD_SCALAR);
         for (int i = 0; i < 6; ++i)
             for (int k = 0; k < 6; ++k) {
                 double const expected = difference(&route, somewhere, i, k);
@@ -240,12 +240,12 @@ static void test_frequency(void **state) {
     struct rm_route route;
     double const hz = 1000;
     assert_int_equal(rm_route_make(twin, NULL, NULL, 0, &route, NULL), RM_OK);
-    pass(&route, near, &t, RM_TWIN_SIMD_BEST);
+    pass(&route, near, &t, RM_SIMD_BEST);
     rm_route_free(&route);
     for (int s = 0; s < 2; ++s) {
         struct rm_route_changes const changes = {.rf_offset_hz = s == 0 ? hz : -hz};
         assert_int_equal(rm_route_make(twin, &changes, NULL, 0, &route, NULL), RM_OK);
-        pass(&route, near, &side[s], RM_TWIN_SIMD_BEST);
+        pass(&route, near, &side[s], RM_SIMD_BEST);
         rm_route_free(&route);
     }
     for (int i = 0; i < 6; ++i) {
@@ -265,7 +265,7 @@ static void test_instruction_sets(void **state) {
     struct rm_diffusion scattered = {0};
     assert_int_equal(rm_route_make(twin, NULL, NULL, 0, &route, NULL), RM_OK);
     rm_tangent_begin(&reference, near);
-    rm_turn(&route, &reference, &scattered, NULL, RM_TWIN_SIMD_SCALAR);
+    rm_turn(&route, &reference, &scattered, NULL, RM_SIMD_SCALAR);
     double most = 0;
     for (int i = 0; i < 6; ++i)
         most = fmax(most, fabs(scattered.d[i][i]));
@@ -299,7 +299,7 @@ static void test_points(void **state) {
     struct rm_turn_points const points = {.tangent = seen};
     assert_int_equal(rm_route_make(twin, NULL, refpts, 4, &route, NULL), RM_OK);
     rm_tangent_begin(&t, somewhere);
-    rm_turn(&route, &t, NULL, &points, RM_TWIN_SIMD_BEST);
+    rm_turn(&route, &t, NULL, &points, RM_SIMD_BEST);
     assert_memory_equal(seen[0].z, somewhere, sizeof somewhere);
     assert_memory_equal(seen[1].z, seen[2].z, sizeof seen[1].z);
     assert_true(seen[1].z[0] != somewhere[0]);

@@ -17,11 +17,8 @@ struct rm_turn_points {
 void rm_tangent_begin(struct rm_tangent *tangent, double const z[6]);
 
 /** Takes `tangent` through the route. `diffusion`, if not NULL, keeps its content, and radiating magnets add to it.
- * `simd` does not change the results beyond rounding; RM_TWIN_SIMD_BEST takes what this processor has. */
+ * `simd` does not change the results beyond rounding; RM_SIMD_BEST takes what this processor has. */
 void rm_turn(struct rm_route const *route, struct rm_tangent *tangent, struct rm_diffusion *diffusion,
-             struct rm_turn_points const *points, enum rm_twin_simd simd);
-
-/** Returns the best instruction set of this processor for RM_TWIN_SIMD_BEST; others as they are. */
-enum rm_twin_simd rm_turn_simd(enum rm_twin_simd simd);
+             struct rm_turn_points const *points, enum rm_simd simd);
 
 #endif

@@ -46,7 +46,7 @@ bool feedback_controllers_make(struct feedback_controllers *controllers, uint32_
                                struct feedback_law const *law) {
     uint32_t const padded = (channels + FEEDBACK_CHANNEL_BLOCK - 1) / FEEDBACK_CHANNEL_BLOCK * FEEDBACK_CHANNEL_BLOCK;
     *controllers = (struct feedback_controllers){
-        .channels = channels, .padded = padded, .simd = feedback_simd_choose(FEEDBACK_SIMD_BEST)};
+        .channels = channels, .padded = padded, .simd = rm_simd_choose(RM_SIMD_BEST)};
     size_t const bytes = (size_t)(STATES + OTHERS + SCRATCH) * (padded > 0 ? padded : FEEDBACK_CHANNEL_BLOCK);
     controllers->memory = aligned_alloc(LINE_BYTES, bytes * sizeof(double));
     if (controllers->memory == NULL)
@@ -163,9 +163,9 @@ void feedback_controllers_retune(struct feedback_controllers *controllers, struc
 
 void feedback_controllers_update(struct feedback_controllers *controllers, double const *error, double const *command,
                                  double const *sent) {
-    if (controllers->simd == FEEDBACK_SIMD_AVX512)
+    if (controllers->simd == RM_SIMD_AVX512)
         feedback_update_avx512(controllers, error, command, sent);
-    else if (controllers->simd == FEEDBACK_SIMD_AVX2)
+    else if (controllers->simd == RM_SIMD_AVX2)
         feedback_update_avx2(controllers, error, command, sent);
     else
         feedback_update_scalar(controllers, error, command, sent);

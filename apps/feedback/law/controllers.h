@@ -16,16 +16,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <ringmaster/simd.h>
+
 #include "law.h"
-#include "simd.h"
 
 enum { FEEDBACK_CHANNEL_BLOCK = 8 };
 
 /** Structure of arrays, each of `padded` elements and 64-byte aligned. */
 struct feedback_controllers {
     uint32_t channels, padded;
-    /** The instruction set, as feedback_simd_choose gave it. */
-    enum feedback_simd simd;
+    /** The instruction set, as rm_simd_choose gave it. */
+    enum rm_simd simd;
 
     struct feedback_law law;
     /** Rotation and coupling of the law. */

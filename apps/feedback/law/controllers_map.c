@@ -52,9 +52,9 @@ static void map_eight(struct feedback_controllers *to, struct feedback_controlle
     for (uint32_t channel = 0; channel < from->channels; ++channel)
         for (uint32_t i = 0; i < WIDE; ++i)
             from->scratch[channel * WIDE + i] = i < count ? kinds->from[first + i][channel] : 0;
-    if (to->simd == FEEDBACK_SIMD_AVX512)
+    if (to->simd == RM_SIMD_AVX512)
         feedback_map_avx512(to->scratch, to->channels, from->scratch, from->channels, map);
-    else if (to->simd == FEEDBACK_SIMD_AVX2)
+    else if (to->simd == RM_SIMD_AVX2)
         feedback_map_avx2(to->scratch, to->channels, from->scratch, from->channels, map);
     else
         feedback_map_scalar(to->scratch, to->channels, from->scratch, from->channels, map);

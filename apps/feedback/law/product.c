@@ -12,8 +12,8 @@ enum { LINE_BYTES = 64, WEIGHT_MOST = (1 << 30) - 1 };
 static size_t round_up_to_line(size_t bytes) { return (bytes + LINE_BYTES - 1) / LINE_BYTES * LINE_BYTES; }
 
 bool feedback_product_make(struct feedback_product *product, uint32_t rows, uint32_t outputs,
-                           struct feedback_range const *range, enum feedback_simd simd) {
-    *product = (struct feedback_product){.rows = rows, .outputs = outputs, .simd = feedback_simd_choose(simd)};
+                           struct feedback_range const *range, enum rm_simd simd) {
+    *product = (struct feedback_product){.rows = rows, .outputs = outputs, .simd = rm_simd_choose(simd)};
     size_t weights = 0;
     for (uint32_t row = 0; row < rows; ++row)
         weights += range[row].count;
@@ -84,9 +84,9 @@ void feedback_product_add(struct feedback_product const *product, int64_t *sum, 
     int32_t const error = above < FEEDBACK_ERROR_MOST ? above : FEEDBACK_ERROR_MOST;
     struct feedback_range const range = product->range[row];
     int32_t const *const weight = product->column[row];
-    if (product->simd == FEEDBACK_SIMD_AVX512)
+    if (product->simd == RM_SIMD_AVX512)
         feedback_add_avx512(sum + range.first, weight, range.count, error);
-    else if (product->simd == FEEDBACK_SIMD_AVX2)
+    else if (product->simd == RM_SIMD_AVX2)
         feedback_add_avx2(sum + range.first, weight, range.count, error);
     else
         feedback_add_scalar(sum + range.first, weight, range.count, error);
@@ -102,9 +102,9 @@ uint32_t feedback_product_end(struct feedback_product const *product, int64_t co
     ending.high = high;
     ending.setpoint = setpoint;
     ending.cut = cut;
-    if (product->simd == FEEDBACK_SIMD_AVX512)
+    if (product->simd == RM_SIMD_AVX512)
         return feedback_end_avx512(&ending);
-    if (product->simd == FEEDBACK_SIMD_AVX2)
+    if (product->simd == RM_SIMD_AVX2)
         return feedback_end_avx2(&ending);
     return feedback_end_scalar(&ending);
 }

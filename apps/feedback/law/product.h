@@ -28,7 +28,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "simd.h"
+#include <ringmaster/simd.h>
 
 enum {
     FEEDBACK_ROWS_MAX = 1024,
@@ -49,8 +49,8 @@ struct feedback_range {
 struct feedback_product {
     /** Both are padded. */
     uint32_t rows, outputs;
-    /** The instruction set, as feedback_simd_choose gave it. */
-    enum feedback_simd simd;
+    /** The instruction set, as rm_simd_choose gave it. */
+    enum rm_simd simd;
     /** [row] the outputs that it touches. */
     struct feedback_range *range;
     /** [row] weights of its range, in quanta; 64-byte aligned. */
@@ -63,7 +63,7 @@ struct feedback_product {
 
 /** Makes room for so many rows and outputs; all weights 0. False without memory. */
 bool feedback_product_make(struct feedback_product *product, uint32_t rows, uint32_t outputs,
-                           struct feedback_range const *range, enum feedback_simd simd);
+                           struct feedback_range const *range, enum rm_simd simd);
 void feedback_product_free(struct feedback_product *product);
 
 /** Quantises `weight[row * stride + output]`, unit per nm. What lies outside of a row's range must be 0 and is not

@@ -48,7 +48,7 @@ static void test_gives_the_same_bits_from_any_instruction_set(void **state) {
     for (int i = 0; i < SETS; ++i) {
         assert_true(feedback_controllers_make(&controllers[i], CHANNELS, &law));
         controllers[i].gain[5] = 0.37;
-        controllers[i].simd = feedback_simd_choose((enum feedback_simd)(FEEDBACK_SIMD_SCALAR + i));
+        controllers[i].simd = rm_simd_choose((enum rm_simd)(RM_SIMD_SCALAR + i));
     }
     double error[CHANNELS], command[CHANNELS], sent[CHANNELS];
     for (int cycle = 0; cycle < 2000; ++cycle) {

@@ -13,7 +13,7 @@
 
 enum { ROWS = 40, OUTPUTS = 96, SIMDS = 3, LINE = 64 };
 
-static enum feedback_simd const simds[SIMDS] = {FEEDBACK_SIMD_SCALAR, FEEDBACK_SIMD_AVX2, FEEDBACK_SIMD_AVX512};
+static enum rm_simd const simds[SIMDS] = {RM_SIMD_SCALAR, RM_SIMD_AVX2, RM_SIMD_AVX512};
 
 struct rig {
     struct feedback_product product;
@@ -48,7 +48,7 @@ static void fill(struct rig *rig) {
     }
 }
 
-static void make(struct rig *rig, enum feedback_simd simd) {
+static void make(struct rig *rig, enum rm_simd simd) {
     assert_true(feedback_product_make(&rig->product, ROWS, OUTPUTS, rig->range, simd));
     feedback_product_set(&rig->product, rig->weight, OUTPUTS);
 }
@@ -70,7 +70,7 @@ static void test_is_the_product(void **state) {
     (void)state;
     struct rig *const rig = &rigs[0];
     fill(rig);
-    make(rig, FEEDBACK_SIMD_BEST);
+    make(rig, RM_SIMD_BEST);
     assert_int_equal(run(rig, 0, 1, 0.5), 0);
     for (uint32_t i = 0; i < OUTPUTS; ++i) {
         double sum = 0, errors = 0;
@@ -92,7 +92,7 @@ static void assert_same(struct rig const *a, struct rig const *b) {
 /** Every order and every instruction set against scalar in plain order. */
 static void compare_all(void) {
     struct rig *const plain = &rigs[0], *const other = &rigs[1];
-    make(plain, FEEDBACK_SIMD_SCALAR);
+    make(plain, RM_SIMD_SCALAR);
     uint32_t const cuts = run(plain, 0, 1, 0.37);
     for (int i = 0; i < SIMDS; ++i) {
         *other = *plain;
@@ -191,7 +191,7 @@ static void test_leaves_what_a_row_does_not_touch(void **state) {
     (void)state;
     struct rig *const rig = &rigs[0];
     fill(rig);
-    make(rig, FEEDBACK_SIMD_BEST);
+    make(rig, RM_SIMD_BEST);
     feedback_product_begin(&rig->product, rig->sum);
     feedback_product_add(&rig->product, rig->sum, 1, 1000);
     feedback_product_end(&rig->product, rig->sum, 1, rig->ahead, rig->low, rig->high, rig->setpoint, NULL);

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Made by tools/generate_declarations.py from include/ringmaster: change the headers there.
 
-error.h, lattice.h, twin.h.
+error.h, lattice.h, simd.h, twin.h.
 """
 
 DECLARATIONS = """
@@ -172,6 +172,13 @@ bool rm_pass_by_name(char const *name, enum rm_pass *pass, enum rm_radiation *ra
 
 char const *rm_element_kind_name(enum rm_element_kind kind);
 
+enum rm_simd {
+    RM_SIMD_BEST,
+    RM_SIMD_SCALAR,
+    RM_SIMD_AVX2,
+    RM_SIMD_AVX512,
+};
+
 struct rm_twin;
 
 enum rm_code rm_twin_make(struct rm_lattice const *lattice, struct rm_twin **twin, struct rm_error *error);
@@ -208,8 +215,6 @@ enum rm_code rm_twin_set_radiation(struct rm_twin *twin, uint32_t element, enum 
 
 void rm_twin_seed(struct rm_twin *twin, uint64_t seed);
 
-enum rm_twin_simd { RM_TWIN_SIMD_BEST, RM_TWIN_SIMD_SCALAR, RM_TWIN_SIMD_AVX2, RM_TWIN_SIMD_AVX512 };
-
 struct rm_tracking {
     uint32_t turns;
     uint32_t const *refpts;
@@ -218,7 +223,7 @@ struct rm_tracking {
     uint32_t *lost_turn;
     uint32_t *lost_element;
     double *lost_at;
-    enum rm_twin_simd simd;
+    enum rm_simd simd;
 };
 
 enum rm_code rm_twin_track(struct rm_twin *twin, double (*particles)[RM_COORDINATES], uint32_t count,

@@ -13,10 +13,10 @@ from ringmaster.twin.points import End, Refpts
 NOT_LOST = np.iinfo(np.uint32).max
 LOSS_DTYPE = [("islost", np.bool_), ("turn", np.uint32), ("elem", np.uint32), ("coord", np.float64, (6,))]
 SIMD = {
-    "best": lib.RM_TWIN_SIMD_BEST,
-    "scalar": lib.RM_TWIN_SIMD_SCALAR,
-    "avx2": lib.RM_TWIN_SIMD_AVX2,
-    "avx512": lib.RM_TWIN_SIMD_AVX512,
+    "best": lib.RM_SIMD_BEST,
+    "scalar": lib.RM_SIMD_SCALAR,
+    "avx2": lib.RM_SIMD_AVX2,
+    "avx512": lib.RM_SIMD_AVX512,
 }
 
 
