@@ -56,7 +56,7 @@ static bool wait_for_role(struct rm_control_thread const *control_thread, char r
     struct rm_operator_put *const box = control_thread->setup.put;
     uint64_t const begin = rm_monotonic_ns(), ran = role_ran_ns(control_thread);
     while (!rm_mailbox_is_answered(&box->mailbox)) {
-        bool const stop = atomic_load_explicit(&control_thread->stop, memory_order_relaxed);
+        bool const stop = rm_inbox_thread_is_stopping(&control_thread->beside);
         if ((stop || !role_has_time(role_ran_ns(control_thread) - ran, rm_monotonic_ns() - begin, reason)) &&
             rm_mailbox_withdraw(&box->mailbox))
             return false;
@@ -133,19 +133,21 @@ static bool set_supply(struct rm_control_thread *control_thread, uint32_t index,
 static void control_thread_answer(struct rm_control_thread *control_thread, struct rm_request const *request) {
     uint32_t const supply = supply_of(control_thread, request->parameter);
     if (control_thread->setup.put == NULL || supply == control_thread->setup.config->supply_count) {
-        rm_inbox_apply(control_thread->inbox, request, rm_stamp_now());
+        rm_inbox_apply(control_thread->beside.inbox, request, rm_stamp_now());
         return;
     }
     char reason[TEXT_BYTES] = "";
     bool const done = set_supply(control_thread, supply, request, reason);
-    rm_inbox_answer(control_thread->inbox, request, done ? RM_VERDICT_DONE : RM_VERDICT_REFUSED, done ? NULL : reason);
+    rm_inbox_answer(control_thread->beside.inbox, request, done ? RM_VERDICT_DONE : RM_VERDICT_REFUSED,
+                    done ? NULL : reason);
 }
 
-void rm_control_thread_answer(struct rm_control_thread *control_thread, uint64_t until_ns) {
+void rm_control_thread_answer(void *context, uint64_t until_ns) {
+    struct rm_control_thread *const control_thread = context;
     struct rm_request request;
     do {
-        if (atomic_load_explicit(&control_thread->stop, memory_order_relaxed) ||
-            !rm_inbox_take(control_thread->inbox, &request))
+        if (rm_inbox_thread_is_stopping(&control_thread->beside) ||
+            !rm_inbox_take(control_thread->beside.inbox, &request))
             return;
         control_thread_answer(control_thread, &request);
     } while (rm_monotonic_ns() < until_ns);

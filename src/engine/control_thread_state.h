@@ -10,13 +10,13 @@
 #define RM_ENGINE_CONTROL_THREAD_STATE_H
 
 #include <limits.h>
-#include <pthread.h>
 #include <stdbool.h>
 #include <sys/types.h>
 
 #include <ringmaster/request.h>
 
 #include "engine/control_thread.h"
+#include "fabric/inbox_thread.h"
 #include "fabric/segment_map.h"
 
 /** What is kept of one application. */
@@ -38,7 +38,8 @@ struct rm_control_thread {
     /** Path of its workspace folder. */
     char workspace[PATH_MAX];
 
-    struct rm_inbox *inbox;
+    /** The thread itself. */
+    struct rm_inbox_thread beside;
     /** [application]. */
     struct rm_control_thread_client *client;
     /** Number of grants so far. */
@@ -51,9 +52,6 @@ struct rm_control_thread {
     double *sent;
 
     struct rm_setpoints_place place;
-    pthread_t thread;
-    bool started;
-    atomic_bool stop;
 };
 
 /** Finds out which users' segments count, and makes their folders. */
@@ -63,9 +61,8 @@ enum rm_code rm_control_thread_make_folders(struct rm_control_thread *control_th
 void rm_control_thread_look_at_clients(struct rm_control_thread *control_thread);
 void rm_control_thread_free_clients(struct rm_control_thread *control_thread);
 
-/** Answers the requests that wait: at least one. Where requests come without end, it stops when CLOCK_MONOTONIC is
- * `until_ns`. */
-void rm_control_thread_answer(struct rm_control_thread *control_thread, uint64_t until_ns);
+/** Answers the requests that wait: rm_inbox_thread.answer. `context` is the struct rm_control_thread. */
+void rm_control_thread_answer(void *context, uint64_t until_ns);
 
 /** Publishes what was sent and read back. */
 void rm_control_thread_show_supplies(struct rm_control_thread *control_thread);

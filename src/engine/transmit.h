@@ -46,9 +46,8 @@
 
 struct rm_transmit;
 
-/** Where one application's vectors come from, as the control thread tells it. A new command is written before `posted`
- * is stored with release; the role loads it with acquire, takes it over, and stores `taken` with release: from then on
- * it uses nothing of an earlier command, whose memory can be unmapped. */
+/** Where one application's vectors come from, as the control thread tells it through a mailbox. When the role has freed
+ * the mailbox, it uses nothing of an earlier command, whose memory can be unmapped. */
 struct rm_transmit_command {
     /** NULL: there is no application. */
     struct rm_setpoints const *setpoints;

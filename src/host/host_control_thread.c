@@ -1,28 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/host_control_thread.h"
 
-#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include <ringmaster/request.h>
-
 #include "base/fail.h"
 #include "base/timebase.h"
+#include "fabric/inbox_thread.h"
 #include "host/host_permissions.h"
 #include "host/host_state.h"
 
-static uint64_t const LOOK_NS = 100000000;    /**< from one look at the server to the next */
-static uint64_t const SLEEP_NS = 5000000;     /**< for which a bell may go unheard: a wake has no memory */
 static uint64_t const GATHER_NS = 300000;     /**< requests of one requester that come so close together are one */
 static uint64_t const ANSWER_NS = 1000000000; /**< a step that takes longer is not waited for */
 
 struct rm_host_control_thread {
     struct rm_host *host;
-    struct rm_inbox *inbox;
+    struct rm_inbox_thread beside;
     struct rm_host_server *server;               /**< posted last */
     struct rm_host_server *leaving;              /**< the one before it, until the stepping thread lets it go */
     struct rm_error said;                        /**< why there is no server, as it was said last */
@@ -32,8 +28,6 @@ struct rm_host_control_thread {
     uint32_t request_count;
     struct rm_request next; /**< taken already, of another requester */
     bool has_next;
-    atomic_bool ending;
-    pthread_t thread;
 };
 
 static void host_control_thread_say(struct rm_host_control_thread *control_thread, char const *format, ...)
@@ -121,7 +115,7 @@ static bool same_requester(struct rm_request const *a, struct rm_request const *
 static bool host_control_thread_take_request(struct rm_host_control_thread *control_thread,
                                              struct rm_request *request) {
     if (!control_thread->has_next)
-        return rm_inbox_take(control_thread->inbox, request);
+        return rm_inbox_take(control_thread->beside.inbox, request);
     *request = control_thread->next;
     control_thread->has_next = false;
     return true;
@@ -138,7 +132,7 @@ static bool host_control_thread_gather(struct rm_host_control_thread *control_th
         struct rm_request *request = &control_thread->request[control_thread->request_count];
         /* The time first: what came before the end is found then, although this thread lost its core in between. */
         bool const over = rm_monotonic_ns() >= end;
-        if (!rm_inbox_take(control_thread->inbox, request)) {
+        if (!rm_inbox_take(control_thread->beside.inbox, request)) {
             if (over)
                 break;
             rm_pause();
@@ -156,7 +150,7 @@ static bool host_control_thread_gather(struct rm_host_control_thread *control_th
 
 static void host_control_thread_refuse(struct rm_host_control_thread *control_thread, struct rm_request const *request,
                                        char const *reason) {
-    rm_inbox_answer(control_thread->inbox, request, RM_VERDICT_REFUSED, reason);
+    rm_inbox_answer(control_thread->beside.inbox, request, RM_VERDICT_REFUSED, reason);
     rm_counter_add(control_thread->host->counters, RM_APPLICATION_REFUSED, 1);
 }
 
@@ -166,7 +160,7 @@ static bool host_control_thread_consider(struct rm_host_control_thread *control_
     struct rm_host_settings *settings = &control_thread->host->settings;
     struct rm_parameter *parameter;
     char reason[RM_REASON_BYTES];
-    if (!rm_inbox_judge(control_thread->inbox, request, &parameter, reason)) {
+    if (!rm_inbox_judge(control_thread->beside.inbox, request, &parameter, reason)) {
         host_control_thread_refuse(control_thread, request, reason);
         return false;
     }
@@ -204,31 +198,23 @@ static void host_control_thread_propose(struct rm_host_control_thread *control_t
         if (!control_thread->wanted[i])
             continue;
         if (code == RM_OK)
-            rm_inbox_answer(control_thread->inbox, &control_thread->request[i], RM_VERDICT_DONE, NULL);
+            rm_inbox_answer(control_thread->beside.inbox, &control_thread->request[i], RM_VERDICT_DONE, NULL);
         else
             host_control_thread_refuse(control_thread, &control_thread->request[i], error.text);
     }
 }
 
-static void *host_control_thread_run(void *argument) {
-    struct rm_host_control_thread *control_thread = argument;
-    uint64_t looked_ns = 0;
-    while (!atomic_load_explicit(&control_thread->ending, memory_order_relaxed)) {
-        uint64_t const now = rm_monotonic_ns();
-        if (now - looked_ns >= LOOK_NS) {
-            looked_ns = now;
-            look_at_server(control_thread);
-            tell_withdrawal(control_thread);
-            rm_inbox_look(control_thread->inbox);
-        }
-        while (host_control_thread_gather(control_thread))
-            host_control_thread_propose(control_thread);
-        uint64_t const slept = rm_monotonic_ns();
-        rm_inbox_wait(control_thread->inbox, SLEEP_NS);
-        if (rm_monotonic_ns() - slept < SLEEP_NS / 2) // the doorbell rang, maybe for the first time
-            rm_inbox_look(control_thread->inbox);
+static void host_control_thread_look(void *context) {
+    look_at_server(context);
+    tell_withdrawal(context);
+}
+
+static void host_control_thread_answer(void *context, uint64_t until_ns) {
+    while (host_control_thread_gather(context)) {
+        host_control_thread_propose(context);
+        if (rm_monotonic_ns() >= until_ns)
+            return;
     }
-    return NULL;
 }
 
 enum rm_code rm_host_control_thread_start(struct rm_host *host, struct rm_host_control_thread **control_thread,
@@ -237,18 +223,13 @@ enum rm_code rm_host_control_thread_start(struct rm_host *host, struct rm_host_c
     if (made == NULL)
         return rm_fail(error, RM_E_NO_SPACE, "no memory for a thread");
     made->host = host;
-    enum rm_code const code = rm_inbox_new(host->owner, &made->inbox, error);
+    made->beside = (struct rm_inbox_thread){
+        .look = host_control_thread_look, .answer = host_control_thread_answer, .context = made};
+    enum rm_code const code = rm_inbox_thread_start(&made->beside, host->owner, error);
     if (code != RM_OK) {
-        free(made);
+        rm_host_control_thread_stop(made);
         return code;
     }
-    int const reason = pthread_create(&made->thread, NULL, host_control_thread_run, made);
-    if (reason != 0) {
-        rm_inbox_free(made->inbox);
-        free(made);
-        return rm_fail(error, RM_E_SYSTEM, "no thread: %s", strerror(reason));
-    }
-    pthread_setname_np(made->thread, "rm-control_thread");
     *control_thread = made;
     return RM_OK;
 }
@@ -256,9 +237,7 @@ enum rm_code rm_host_control_thread_start(struct rm_host *host, struct rm_host_c
 void rm_host_control_thread_stop(struct rm_host_control_thread *control_thread) {
     if (control_thread == NULL)
         return;
-    atomic_store(&control_thread->ending, true);
-    pthread_join(control_thread->thread, NULL);
-    rm_inbox_free(control_thread->inbox);
+    rm_inbox_thread_stop(&control_thread->beside);
     rm_host_server_detach(control_thread->leaving);
     rm_host_server_detach(control_thread->server);
     free(control_thread);
