@@ -72,6 +72,10 @@ struct rm_clock_reading {
  * second it gives up and returns false: the writer was killed between two stores. */
 bool rm_clock_read(struct rm_clock const *clock, struct rm_clock_reading *reading);
 
+/** The same for real-time threads: it never sleeps. False also where the writer has just lost its core inside; then
+ * `*reading` is as it was: go on with it, and look again. */
+bool rm_clock_look(struct rm_clock const *clock, struct rm_clock_reading *reading);
+
 /** Turn at a TSC, fractional turns cut off; extrapolated with the fitted rate. 0 for what lies before turn 0. Needs
  * `anchored`. */
 rm_turn rm_clock_turn(struct rm_clock_reading const *reading, uint64_t tsc);

@@ -134,6 +134,17 @@ struct rm_parameter_reading {
 size_t rm_parameter_read(struct rm_parameter const *parameter, void *values, size_t bytes,
                          struct rm_parameter_reading *reading);
 
+/** The same for readers who have checked where the values lie, and how many bytes they are, when they attached: what
+ * memory of another process says of itself later is not to be trusted. `values` is in that memory, `copy` the caller's.
+ * Returns `bytes`, or 0. */
+size_t rm_parameter_copy(struct rm_parameter const *parameter, void const *values, size_t bytes, void *copy,
+                         struct rm_parameter_reading *reading);
+
+/** As rm_parameter_read for real-time threads: it never sleeps. Returns 0 also where the writer has just lost its core inside a
+ * change; `values` are none then. */
+size_t rm_parameter_look(struct rm_parameter const *parameter, void *values, size_t bytes,
+                         struct rm_parameter_reading *reading);
+
 /** Reads one double, and nothing else: the fastest way. Of an array it is the first element. An element of another type
  * is converted to double, which takes longer. NaN when the writer was killed inside a change. */
 double rm_parameter_read_f64(struct rm_parameter const *parameter);

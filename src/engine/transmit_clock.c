@@ -39,10 +39,7 @@ static void look_at_tai(struct rm_transmit *transmit, uint64_t tsc) {
 /** A clock that is just being written is looked at the next time: its writer may have lost its core, and this role has
  * the last reading to go by. */
 static void look_at_published(struct rm_transmit *transmit) {
-    struct rm_clock const *const clock = transmit->setup.clock;
-    struct rm_clock_reading reading;
-    if ((atomic_load_explicit(&clock->sequence, memory_order_relaxed) & 1) == 0 && rm_clock_read(clock, &reading))
-        transmit->clock = reading;
+    (void)rm_clock_look(transmit->setup.clock, &transmit->clock);
 }
 
 /** A turn clock that has just been anchored may take a queue of old turns for a fast machine, and be far ahead of it

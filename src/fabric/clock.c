@@ -42,27 +42,40 @@ void rm_clock_publish(struct rm_clock *clock, struct rm_clock_reading const *rea
     rm_sequence_end(&clock->sequence);
 }
 
+/** True when the copy is consistent. */
+static bool copy_clock(struct rm_clock const *clock, uint64_t seen, struct rm_clock_reading *reading) {
+    *reading = (struct rm_clock_reading){
+        .anchored = clock_get_word(&clock->anchored) != 0,
+        .turn_epoch = clock_get_word(&clock->turn_epoch),
+        .turn = clock_get_word(&clock->turn),
+        .turn_tsc = clock_get_word(&clock->turn_tsc),
+        .ticks_per_turn = clock_value_of(clock_get_word(&clock->ticks_per_turn_bits)),
+        .residual_ticks = clock_value_of(clock_get_word(&clock->residual_ticks_bits)),
+        .tsc_hz = clock_value_of(clock_get_word(&clock->tsc_hz_bits)),
+        .tai_tsc = clock_get_word(&clock->tai_tsc),
+        .tai_ns = clock_get_word(&clock->tai_ns),
+        .measured_ticks_per_turn = clock_value_of(clock_get_word(&clock->measured_ticks_per_turn_bits)),
+        .supported = clock_get_word(&clock->supported) != 0,
+    };
+    return rm_sequence_leave(&clock->sequence, seen);
+}
+
 bool rm_clock_read(struct rm_clock const *clock, struct rm_clock_reading *reading) {
-    for (int tries = 0; tries < RM_SEQUENCE_COPIES; ++tries) {
-        uint64_t seen;
-        if (!rm_sequence_enter(&clock->sequence, &seen))
-            return false;
-        *reading = (struct rm_clock_reading){
-            .anchored = clock_get_word(&clock->anchored) != 0,
-            .turn_epoch = clock_get_word(&clock->turn_epoch),
-            .turn = clock_get_word(&clock->turn),
-            .turn_tsc = clock_get_word(&clock->turn_tsc),
-            .ticks_per_turn = clock_value_of(clock_get_word(&clock->ticks_per_turn_bits)),
-            .residual_ticks = clock_value_of(clock_get_word(&clock->residual_ticks_bits)),
-            .tsc_hz = clock_value_of(clock_get_word(&clock->tsc_hz_bits)),
-            .tai_tsc = clock_get_word(&clock->tai_tsc),
-            .tai_ns = clock_get_word(&clock->tai_ns),
-            .measured_ticks_per_turn = clock_value_of(clock_get_word(&clock->measured_ticks_per_turn_bits)),
-            .supported = clock_get_word(&clock->supported) != 0,
-        };
-        if (rm_sequence_leave(&clock->sequence, seen))
+    uint64_t seen;
+    for (int tries = 0; tries < RM_SEQUENCE_COPIES && rm_sequence_enter(&clock->sequence, &seen); ++tries)
+        if (copy_clock(clock, seen, reading))
             return true;
-    }
+    return false;
+}
+
+bool rm_clock_look(struct rm_clock const *clock, struct rm_clock_reading *reading) {
+    struct rm_clock_reading copy;
+    uint64_t seen;
+    for (int tries = 0; tries < RM_SEQUENCE_SPINS && rm_sequence_try_enter(&clock->sequence, &seen); ++tries)
+        if (copy_clock(clock, seen, &copy)) {
+            *reading = copy;
+            return true;
+        }
     return false;
 }
 

@@ -166,23 +166,42 @@ static void copy_out(uint8_t *values, _Atomic uint64_t const *word, size_t bytes
     }
 }
 
+/** True when the copy is consistent. */
+static bool try_copy(struct rm_parameter const *parameter, uint64_t seen, void const *values, size_t bytes, void *copy,
+                     struct rm_parameter_reading *reading) {
+    copy_out(copy, values, bytes);
+    *reading = (struct rm_parameter_reading){
+        .sequence = seen,
+        .timestamp_tai_ns = parameter_get_word(&parameter->timestamp_tai_ns),
+        .turn = parameter_get_word(&parameter->turn),
+        .severity = severity_before(parameter),
+    };
+    return rm_sequence_leave(&parameter->sequence, seen);
+}
+
+size_t rm_parameter_copy(struct rm_parameter const *parameter, void const *values, size_t bytes, void *copy,
+                         struct rm_parameter_reading *reading) {
+    uint64_t seen;
+    for (int tries = 0; tries < RM_SEQUENCE_COPIES && rm_sequence_enter(&parameter->sequence, &seen); ++tries)
+        if (try_copy(parameter, seen, values, bytes, copy, reading))
+            return bytes;
+    return 0;
+}
+
 size_t rm_parameter_read(struct rm_parameter const *parameter, void *values, size_t bytes,
                          struct rm_parameter_reading *reading) {
     size_t const wanted = min_bytes(bytes, parameter->value_bytes);
-    for (int tries = 0; tries < RM_SEQUENCE_COPIES; ++tries) {
-        uint64_t seen;
-        if (!rm_sequence_enter(&parameter->sequence, &seen))
-            return 0;
-        copy_out(values, values_of(parameter), wanted);
-        *reading = (struct rm_parameter_reading){
-            .sequence = seen,
-            .timestamp_tai_ns = parameter_get_word(&parameter->timestamp_tai_ns),
-            .turn = parameter_get_word(&parameter->turn),
-            .severity = severity_before(parameter),
-        };
-        if (rm_sequence_leave(&parameter->sequence, seen))
+    bool const good = rm_parameter_copy(parameter, values_of(parameter), wanted, values, reading) == wanted;
+    return good ? parameter->value_bytes : 0;
+}
+
+size_t rm_parameter_look(struct rm_parameter const *parameter, void *values, size_t bytes,
+                         struct rm_parameter_reading *reading) {
+    size_t const wanted = min_bytes(bytes, parameter->value_bytes);
+    uint64_t seen;
+    for (int tries = 0; tries < RM_SEQUENCE_SPINS && rm_sequence_try_enter(&parameter->sequence, &seen); ++tries)
+        if (try_copy(parameter, seen, values_of(parameter), wanted, values, reading))
             return parameter->value_bytes;
-    }
     return 0;
 }
 

@@ -38,18 +38,28 @@ static inline void rm_sequence_end(_Atomic uint64_t *sequence) {
     atomic_store_explicit(sequence, now + 1, memory_order_release);
 }
 
-/** True when there is an even sequence, `*seen`, to copy under. False when the writer stays inside: it was killed
- * there. A writer that lost its core inside is waited for. */
-static inline bool rm_sequence_enter(_Atomic uint64_t const *sequence, uint64_t *seen) {
-    struct timespec const nap = {.tv_nsec = RM_SEQUENCE_NAP_NS};
-    for (int tries = 0; tries < RM_SEQUENCE_SPINS + RM_SEQUENCE_NAPS; ++tries) {
+/** True when there is an even sequence, `*seen`, to copy under. False when the writer stays inside for some
+ * microseconds: it has lost its core there, or was killed. For threads that must not sleep. */
+static inline bool rm_sequence_try_enter(_Atomic uint64_t const *sequence, uint64_t *seen) {
+    for (int tries = 0; tries < RM_SEQUENCE_SPINS; ++tries) {
         *seen = atomic_load_explicit(sequence, memory_order_acquire);
         if ((*seen & 1) == 0)
             return true;
-        if (tries < RM_SEQUENCE_SPINS)
-            rm_pause();
-        else
-            nanosleep(&nap, NULL);
+        rm_pause();
+    }
+    return false;
+}
+
+/** The same; but a writer that lost its core inside is waited for, asleep. False: it was killed there. */
+static inline bool rm_sequence_enter(_Atomic uint64_t const *sequence, uint64_t *seen) {
+    struct timespec const nap = {.tv_nsec = RM_SEQUENCE_NAP_NS};
+    if (rm_sequence_try_enter(sequence, seen))
+        return true;
+    for (int naps = 0; naps < RM_SEQUENCE_NAPS; ++naps) {
+        nanosleep(&nap, NULL);
+        *seen = atomic_load_explicit(sequence, memory_order_acquire);
+        if ((*seen & 1) == 0)
+            return true;
     }
     return false;
 }

@@ -21,6 +21,7 @@
 
 static double const CLOCK_SECONDS = 0.001; /**< a clock that was set anew is seen so soon */
 static uint64_t const UNGRANTED_NS = 1000000;
+enum { CLOCK_MISSES = 100 /**< looks, a tenth of a second, after which a clock that cannot be read stands */ };
 
 /* ── beginning ── */
 
@@ -39,9 +40,11 @@ static void take_server(struct rm_host *host) {
     atomic_store_explicit(&host->taken, posted, memory_order_release);
 }
 
+/** A writer that lost its core inside comes back; one that was killed there does not. */
 static void look_at_clock(struct rm_host *host, uint64_t tsc) {
     host->clock_tsc = tsc;
-    if (!rm_clock_read(host->server->clock, &host->clock))
+    host->clock_misses = rm_clock_look(host->server->clock, &host->clock) ? 0 : host->clock_misses + 1;
+    if (host->clock_misses > CLOCK_MISSES)
         host->clock.anchored = false;
 }
 
@@ -82,11 +85,7 @@ static bool host_begin_grant(struct rm_host *host, uint64_t grant_number) {
         host_fail(host, &error);
         return false;
     }
-    if (!rm_host_inputs_start(&host->inputs, host->server->input, host->server->input_count)) {
-        error = (struct rm_error){.code = RM_E_NO_SPACE, .text = "no memory for the inputs"};
-        host_fail(host, &error);
-        return false;
-    }
+    rm_host_inputs_start(&host->inputs, host->server->input);
     host_begin_vector(host);
     host->grant_number = grant_number;
     rm_counter_add(host->counters, RM_APPLICATION_GRANTS, 1);
@@ -242,7 +241,8 @@ static bool host_allocate(struct rm_host *host) {
     struct rm_host_program *program = host->program;
     host->stream = calloc(program->code.it->stream_count + 1ul, sizeof *host->stream);
     return host->stream != NULL && rm_host_settings_allocate(&host->settings, program) &&
-           rm_host_readings_allocate(&host->readings, program, host->tsc_hz);
+           rm_host_readings_allocate(&host->readings, program, host->tsc_hz) &&
+           rm_host_inputs_allocate(&host->inputs, host->setup->input_count);
 }
 
 /** All that the stepping thread needs to know. */

@@ -6,34 +6,34 @@
 #include <string.h>
 
 #include "base/timebase.h"
+#include "base/zeroed.h"
 
 /** Turns further back than that are no jitter of the clock: it was ahead of the machine, and has been set right. An
  * application that waited for the turn after the last step would not step for as long as it was ahead. */
 enum { STEPPED_BACK_PERIODS = 4 };
 
-bool rm_host_inputs_start(struct rm_host_inputs *inputs, struct rm_stream_view const *view, uint32_t count) {
-    if (inputs->record == NULL) {
-        inputs->record = aligned_alloc(RM_CACHE_LINE, (count + 1ul) * sizeof *inputs->record);
-        inputs->missing = calloc(count + 1ul, sizeof *inputs->missing);
-        inputs->epoch = calloc(count + 1ul, sizeof *inputs->epoch);
-        inputs->pending = calloc(count + 1ul, sizeof *inputs->pending);
-    }
-    if (inputs->record == NULL || inputs->missing == NULL || inputs->epoch == NULL || inputs->pending == NULL)
-        return false;
+bool rm_host_inputs_allocate(struct rm_host_inputs *inputs, uint32_t count) {
+    inputs->count = count;
+    inputs->record = rm_zeroed(count, sizeof *inputs->record);
+    inputs->missing = calloc(count + 1ul, sizeof *inputs->missing);
+    inputs->epoch = calloc(count + 1ul, sizeof *inputs->epoch);
+    inputs->pending = calloc(count + 1ul, sizeof *inputs->pending);
+    return inputs->record != NULL && inputs->missing != NULL && inputs->epoch != NULL && inputs->pending != NULL;
+}
+
+void rm_host_inputs_start(struct rm_host_inputs *inputs, struct rm_stream_view const *view) {
     inputs->seen_count = 0;
     inputs->awaits = false;
     inputs->view = view;
-    inputs->count = count;
     inputs->next = RM_TURN_NONE;
     inputs->closing_turns = 0;
-    for (uint32_t i = 0; i < count; ++i) {
+    for (uint32_t i = 0; i < inputs->count; ++i) {
         inputs->record[i] = (struct rm_record){.turn = RM_TURN_NONE};
         inputs->missing[i] = true;
         double const closing = ceil(view[i].header->closing_delay_turns);
         if (closing > (double)inputs->closing_turns)
             inputs->closing_turns = (uint64_t)closing;
     }
-    return true;
 }
 
 void rm_host_inputs_free(struct rm_host_inputs *inputs) {

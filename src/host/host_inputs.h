@@ -74,9 +74,12 @@ struct rm_host_due {
     uint64_t seen_tsc;
 };
 
-/** Starts with these streams. `view` outlives it; false when there is no memory. A second start takes other streams:
+/** Memory for `count` inputs; false when there is none. What there is then, rm_host_inputs_free gives back. */
+bool rm_host_inputs_allocate(struct rm_host_inputs *inputs, uint32_t count);
+
+/** Starts with these streams, as many as there is memory for; `view` outlives it. A second start takes other streams:
  * the records begin anew. */
-bool rm_host_inputs_start(struct rm_host_inputs *inputs, struct rm_stream_view const *view, uint32_t count);
+void rm_host_inputs_start(struct rm_host_inputs *inputs, struct rm_stream_view const *view);
 void rm_host_inputs_free(struct rm_host_inputs *inputs);
 
 /** True when a turn is due now; it counts as stepped from then on. `clock` may be unanchored: then only inputs make a

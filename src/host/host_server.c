@@ -182,7 +182,7 @@ bool rm_host_server_joined(struct rm_host_server const *server) {
     uint32_t state[SUPPLIES_MAX];
     struct rm_parameter_reading when;
     size_t const bytes = server->supply_count * sizeof state[0];
-    if (rm_parameter_read(server->supply_state, state, bytes, &when) < bytes)
+    if (rm_parameter_look(server->supply_state, state, bytes, &when) < bytes)
         return false;
     for (uint32_t i = 0; i < server->actuator_count; ++i)
         if ((state[server->supply[i]] & (RM_SUPPLY_JOINING | RM_SUPPLY_LOST)) == RM_SUPPLY_JOINING)

@@ -53,7 +53,7 @@ void rm_host_server_detach(struct rm_host_server *server);
 bool rm_host_server_sent(struct rm_host_server const *server, uint64_t *seen, double *sent);
 
 /** True when the server knows where all actuators stand, as far as it will. Actuators that have not answered since it
- * started, and are not given up as lost, are joining. */
+ * started, and are not given up as lost, are joining. False also while the server writes their state. */
 bool rm_host_server_joined(struct rm_host_server const *server);
 
 #endif

@@ -55,6 +55,8 @@ struct rm_host {
     uint64_t clock_tsc;
     /** Most TSC ticks from one look to the next. */
     uint64_t clock_wait;
+    /** Looks at the clock that found its writer inside, one after the other. */
+    uint32_t clock_misses;
     /** Grant number that vectors carry; 0: it makes no steps. */
     uint64_t grant_number;
     /** Number of the grant under which permissions are given; 0: there was none yet. */
