@@ -72,7 +72,7 @@ uint64_t rm_sender_ports_unsent(struct rm_sender_ports const *ports) {
     for (uint32_t p = 0; p < ports->count; ++p) {
         struct rm_port_statistics totals;
         rm_port_totals(ports->port[p], &totals);
-        unsent += totals.unsent;
+        unsent += totals.unsent + totals.refused;
     }
     return unsent;
 }

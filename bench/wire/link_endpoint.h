@@ -100,7 +100,7 @@ struct rm_link_statistics {
     uint64_t foreign;
     /** Datagrams that were dropped before we could receive them: by the device, or by a full socket buffer. */
     uint64_t missed;
-    /** Sends that the kernel refused, and datagrams that the device took and then dropped. */
+    /** Datagrams that the device took and then dropped. */
     uint64_t unsent;
 };
 

@@ -32,7 +32,7 @@ struct af_packet_port {
     uint32_t sender_count;
     int interface; /**< to ask about it; holds the multicast groups */
     uint64_t missed;
-    _Atomic uint64_t unsent; /**< refused by the kernel for another reason than a full queue */
+    _Atomic uint64_t refused; /**< sends, for another reason than a full queue */
 };
 
 static struct af_packet_port *af_packet_port_self(struct rm_port *port) { return (struct af_packet_port *)port; }
@@ -46,7 +46,7 @@ static uint32_t af_packet_send(struct rm_port *port, uint16_t queue, struct rm_b
     struct rm_burst gone = *burst;
     gone.count = rm_packet_socket_send(packet->senders[queue], burst);
     if (gone.count == 0 && !will_pass(errno))
-        atomic_fetch_add_explicit(&packet->unsent, 1, memory_order_relaxed);
+        atomic_fetch_add_explicit(&packet->refused, 1, memory_order_relaxed);
     rm_dpdk_device_release(&gone);
     return gone.count;
 }
@@ -57,7 +57,7 @@ static void af_packet_totals(struct rm_port *port, struct rm_port_statistics *to
         packet->missed += rm_packet_socket_take_drops(packet->sockets[i]);
     rm_dpdk_device_totals(&packet->base.device, totals);
     totals->missed += packet->missed;
-    totals->unsent += atomic_load_explicit(&packet->unsent, memory_order_relaxed);
+    totals->refused = atomic_load_explicit(&packet->refused, memory_order_relaxed);
     totals->link_up = rm_interface_up(packet->interface, packet->interface_index);
 }
 

@@ -117,7 +117,7 @@ uint32_t rm_kernel_socket_send(struct rm_port *port, uint16_t queue, struct rm_b
         if (count > 0)
             gone += (uint32_t)count;
         else if (!will_pass(errno))
-            atomic_fetch_add_explicit(&self->unsent, 1, memory_order_relaxed);
+            atomic_fetch_add_explicit(&self->refused, 1, memory_order_relaxed);
     }
     return gone;
 }
@@ -133,7 +133,7 @@ void rm_kernel_socket_totals(struct rm_port *port, struct rm_port_statistics *to
     if (getsockopt(port->file, SOL_SOCKET, SO_MEMINFO, memory, &length) == 0)
         note_missed(self_of(port), memory[SK_MEMINFO_DROPS]);
     totals->missed = self_of(port)->missed;
-    totals->unsent = atomic_load_explicit(&self_of(port)->unsent, memory_order_relaxed);
+    totals->refused = atomic_load_explicit(&self_of(port)->refused, memory_order_relaxed);
     totals->link_up = true;
 }
 

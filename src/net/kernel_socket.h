@@ -28,7 +28,7 @@ struct rm_kernel_socket {
     /** Senders of the burst that was received last; only where the socket is one of UDP. */
     struct sockaddr_in source[RM_BURST];
     /** Sends that the kernel refused for another reason than a full queue. */
-    _Atomic uint64_t unsent;
+    _Atomic uint64_t refused;
     /** The errno of a call that was refused since the last check, where it is of use to tell people; else 0. */
     _Atomic int broken;
     /** Datagrams missed, as far as asked for. */
@@ -53,7 +53,7 @@ uint32_t rm_kernel_socket_receive_sleeping(struct rm_port *port, uint16_t queue,
 void rm_kernel_socket_release(struct rm_port *port, uint16_t queue, struct rm_burst *burst);
 uint32_t rm_kernel_socket_reserve(struct rm_port *port, uint16_t queue, struct rm_burst *burst, uint32_t count);
 uint32_t rm_kernel_socket_send(struct rm_port *port, uint16_t queue, struct rm_burst *burst);
-/** Fills in what was missed and what is unsent; the kind knows whether the link is up. */
+/** Fills in what was missed and what was refused; the kind knows whether the link is up. */
 void rm_kernel_socket_totals(struct rm_port *port, struct rm_port_statistics *totals);
 enum rm_code rm_kernel_socket_check(struct rm_port *port, struct rm_error *error);
 void rm_kernel_socket_close(struct rm_port *port);

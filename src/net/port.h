@@ -217,8 +217,11 @@ struct rm_port_statistics {
     uint64_t errors;
     /** Datagrams that rm_port_send took. */
     uint64_t sent;
-    /** Sends that the kernel refused, and datagrams that the device took and then dropped. */
+    /** Datagrams that the device took and then dropped. */
     uint64_t unsent;
+    /** Calls by which the kernel refused to send, for another reason than a full queue. Their datagrams stay with the
+     * caller. */
+    uint64_t refused;
 
     bool link_up;
 };

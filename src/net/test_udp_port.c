@@ -53,7 +53,7 @@ static void send_to_nowhere(struct endpoints *endpoints, int end) {
     expect(rm_port_send(port, 0, &burst) == 0 && burst.count == 2, "nothing to be sent, and all to be kept");
     struct rm_port_statistics totals;
     rm_port_totals(port, &totals);
-    expect(totals.unsent == 1 && totals.sent == 0, "the refusal to be counted");
+    expect(totals.refused == 1 && totals.sent == 0, "the refusal to be counted");
     rm_port_release(port, 0, &burst);
     rm_port_close(port);
 }
@@ -70,7 +70,7 @@ static void send_to_deaf_ears(struct endpoints *endpoints, int end) {
     numbered_send(endpoints, port, 0, &numbered, 1000);
     struct rm_port_statistics totals;
     rm_port_totals(port, &totals);
-    expect(totals.unsent == 0 && totals.sent == 1000, "no refusal");
+    expect(totals.refused == 0 && totals.sent == 1000, "no refusal");
     rm_port_close(port);
 }
 

@@ -11,6 +11,27 @@
 #include "net/interface.h"
 #include "net/kernel_socket.h"
 
+/** A socket is not told that its address has gone with its interface; another one that asks for it is. */
+static bool address_is_gone(int file) {
+    struct sockaddr_in ours = {0};
+    socklen_t length = sizeof ours;
+    int const other = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    bool gone = other >= 0 && getsockname(file, (struct sockaddr *)&ours, &length) == 0;
+    ours.sin_port = 0;
+    gone = gone && bind(other, (struct sockaddr const *)&ours, sizeof ours) != 0 && errno == EADDRNOTAVAIL;
+    if (other >= 0)
+        close(other);
+    return gone;
+}
+
+static enum rm_code udp_check(struct rm_port *port, struct rm_error *error) {
+    if (address_is_gone(port->file))
+        return rm_fail(error, RM_E_SYSTEM,
+                       "port '%s': no interface has our address any more; `ip address` shows those there are",
+                       port->name);
+    return rm_kernel_socket_check(port, error);
+}
+
 static struct rm_port_ops const udp_ops = {.framing = RM_FRAMING_UDP,
                                            .receive = rm_kernel_socket_receive,
                                            .receive_sleeping = rm_kernel_socket_receive_sleeping,
@@ -18,7 +39,7 @@ static struct rm_port_ops const udp_ops = {.framing = RM_FRAMING_UDP,
                                            .reserve = rm_kernel_socket_reserve,
                                            .send = rm_kernel_socket_send,
                                            .totals = rm_kernel_socket_totals,
-                                           .check = rm_kernel_socket_check,
+                                           .check = udp_check,
                                            .close = rm_kernel_socket_close};
 
 static struct sockaddr_in udp_address_of(uint32_t ipv4, uint16_t port) {
@@ -31,7 +52,7 @@ static char const *udp_port_advice(int why) {
     case EADDRINUSE:
         return "another socket has it; `ss -ulnp` shows whose";
     case EADDRNOTAVAIL:
-        return "no interface has that address; `ip address` shows those there are";
+        return "no interface has our address; `ip address` shows those there are";
     case EACCES:
         return "ports below 1024 need CAP_NET_BIND_SERVICE";
     case ENETUNREACH:
