@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import re
 import sys
+import textwrap
 from pathlib import Path
 
 from repository import ROOT
 
 PACKAGE = ROOT / "python/ringmaster"
 MODULES: dict[Path, tuple[str, ...]] = {
-    PACKAGE / "twin/_declarations.py": ("error.h", "lattice.h", "twin.h"),
+    PACKAGE / "twin/_declarations.py": ("error.h", "lattice.h", "simd.h", "twin.h"),
     PACKAGE / "fabric/_declarations.py": (
-        *("error.h", "abi.h", "record.h", "segment.h", "parameter.h", "group.h", "setpoint.h"),
-        *("owner.h", "workspace.h", "request.h"),
+        *("error.h", "abi.h", "record.h", "segment.h", "clock.h", "stream.h", "parameter.h", "group.h", "setpoint.h"),
+        *("grant.h", "owner.h", "workspace.h", "request.h"),
     ),
 }
 
@@ -65,13 +66,13 @@ def python_module(headers: tuple[str, ...]) -> str:
     """The whole module."""
     made = [
         "Made by tools/generate_declarations.py from include/ringmaster: change the headers there.",
-        ", ".join(headers),
+        "\n".join(textwrap.wrap(", ".join(headers) + ".", 120)),
     ]
     head = [
         "# SPDX-License-Identifier: Apache-2.0",
         f'"""{made[0]}',
         "",
-        f"{made[1]}.",
+        made[1],
         '"""',
         "",
         'DECLARATIONS = """',

@@ -134,4 +134,31 @@ struct rm_grant {
     _Alignas(RM_CACHE_LINE) struct rm_offence offence;
 };
 
+/** A consistent copy of a grant in private memory. The members have the same meaning. */
+struct rm_grant_reading {
+    uint64_t grant_number;
+    uint64_t instance;
+    uint64_t pid;
+    enum rm_application_state state;
+    uint64_t since_tai_ns;
+    uint64_t stalls;
+    uint64_t restarts;
+};
+
+/** The same of an offence. */
+struct rm_offence_reading {
+    enum rm_refusal refusal;
+    uint64_t actuator;
+    double value, limit;
+    rm_turn turn;
+    uint64_t vector;
+    uint64_t tai_ns;
+};
+
+/** Copy a grant, or its newest offence; wait while the transmit role is inside. After a tenth of a second they give up
+ * and return false: the role was killed between two stores. The acquire load of an even sequence, and the acquire fence
+ * before the second load, pair with the stores of the transmit role, rm_sequence_end and rm_sequence_begin. */
+bool rm_grant_read(struct rm_grant const *grant, struct rm_grant_reading *reading);
+bool rm_offence_read(struct rm_offence const *offence, struct rm_offence_reading *reading);
+
 #endif

@@ -243,6 +243,28 @@ enum rm_read rm_stream_read(struct rm_stream_view const *view, rm_turn turn, str
  * Records that could not be had get turn RM_TURN_NONE and zeros. Returns how many are good. */
 size_t rm_stream_read_window(struct rm_stream_view const *view, rm_turn first, size_t count, struct rm_record *records);
 
+/** Where a stream stands. */
+struct rm_stream_look {
+    uint64_t turn_epoch;
+    /** Newest published turn, and the oldest of this turn-counter epoch; RM_TURN_NONE while there is none. */
+    rm_turn head, first;
+    /** TSC of the burst that published `head`. */
+    uint64_t published_tsc;
+};
+
+/** Looks where it stands, the epoch first (acquire, pairs with rm_stream_writer_restart), then the head (acquire, pairs
+ * with rm_stream_writer_publish): a head of a later epoch then shows when rm_stream_still_valid is asked. */
+void rm_stream_look(struct rm_stream_view const *view, struct rm_stream_look *look);
+
+/** For those who read records from `first` on where they lie, between rm_stream_look and this: true when none of their
+ * slots can have been overwritten since, in the same turn-counter epoch. */
+bool rm_stream_still_valid(struct rm_stream_view const *view, rm_turn first, struct rm_stream_look const *look);
+
+/** As rm_stream_read_window, of one turn-counter epoch and up to the head at the beginning, which are in `*look` then.
+ * results[i] becomes an enum rm_read; records that could not be had are zeros. */
+size_t rm_stream_read_results(struct rm_stream_view const *view, rm_turn first, size_t count,
+                              struct rm_record *records, uint8_t *results, struct rm_stream_look *look);
+
 /** Waits until `turn` is published, at most `timeout_ns` (UINT64_MAX: for ever). Spins for some microseconds, then
  * sleeps in steps of 50 µs: meant for programs beside the server, not for its hot path. Returns false when the time is
  * over. */

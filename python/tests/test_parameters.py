@@ -10,7 +10,7 @@ import pytest
 from conftest import MakeOwner
 
 import ringmaster
-from ringmaster.fabric import layout, memory
+from ringmaster.fabric import layout
 from ringmaster.fabric.conversion import Conversion, same_unit
 from ringmaster.fabric.layout import ApplicationState, ElementType, ParameterFlags, Refusal, StopAction, SupplyState
 
@@ -119,12 +119,9 @@ def test_a_group_is_read_as_of_one_change(make_owner: MakeOwner, monkeypatch: py
     assert (reading.turn, reading.changes) == (77, 5)
 
 
-def test_a_group_whose_owner_was_killed_in_a_change_is_damaged(
-    make_owner: MakeOwner, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_group_whose_owner_was_killed_in_a_change_is_damaged(make_owner: MakeOwner) -> None:
     owner = make_owner(RAMP)
     owner.set_word("ramp/settings", layout.GROUP, "sequence", 9)
-    monkeypatch.setattr(memory, "SEQUENCE_TIMEOUT_S", 0.01)
     with ringmaster.attach("demo") as ws, pytest.raises(ringmaster.WorkspaceDamaged, match="killed"):
         ws.groups["ramp/settings"].read()
 

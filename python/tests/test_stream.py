@@ -2,7 +2,6 @@
 """Streams: what is read is whole and in its place, or masked with the reason."""
 
 import struct
-from collections.abc import Callable
 from threading import Timer
 
 import fabric
@@ -143,59 +142,6 @@ def test_a_window_around_the_rings_end_is_in_turn_order(ring: Setup) -> None:
     window = stream.read(120, 20)
     assert window.ok.all()
     assert window["x1"].tolist() == list(range(120, 140))
-
-
-def during_copy(monkeypatch: pytest.MonkeyPatch, happen: Callable[[], None]) -> None:
-    """Lets ``happen`` run after the words were copied and before the closing checks."""
-    concatenate = np.concatenate
-
-    def copy_then_happen(pieces: list[np.ndarray]) -> np.ndarray:
-        copied = concatenate(pieces)
-        if copied.ndim == 2:
-            happen()
-        return copied
-
-    monkeypatch.setattr(np, "concatenate", copy_then_happen)
-
-
-def test_a_record_overwritten_while_it_is_copied_is_refused(ring: Setup, monkeypatch: pytest.MonkeyPatch) -> None:
-    owner, stream = ring
-    owner.fill(NAME, 0, 63)
-    during_copy(monkeypatch, lambda: owner.store(NAME, 64 + 20))
-    assert np.flatnonzero(~stream.read(10, 50).ok).tolist() == [10]
-
-
-def test_a_head_that_laps_the_window_while_it_is_copied_refuses_what_it_may_have_torn(
-    ring: Setup, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    owner, stream = ring
-    owner.fill(NAME, 0, 63)
-    during_copy(monkeypatch, lambda: owner.publish(NAME, 80))
-    window = stream.read(10, 30)
-    lapped = 80 - (64 - 8)
-    assert results(window) == [ReadResult.LAPPED] * (lapped - 10 + 1) + [ReadResult.OK] * (39 - lapped)
-
-
-def test_a_late_record_that_comes_during_the_copy_stays_missing(ring: Setup, monkeypatch: pytest.MonkeyPatch) -> None:
-    owner, stream = ring
-    owner.fill(NAME, 0, 9)
-    owner.store(NAME, layout.TURN_NONE, at_turn=4)
-    during_copy(monkeypatch, lambda: owner.store(NAME, 4, b"new"))
-    assert results(stream.read(4, 1)) == [ReadResult.MISSING]
-
-
-def test_a_restart_of_the_turn_counter_during_the_copy_refuses_all(
-    ring: Setup, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    owner, stream = ring
-    owner.fill(NAME, 0, 9)
-    during_copy(monkeypatch, lambda: owner.publish(NAME, 9, turn_epoch=1))
-    window = stream.read(0, 10)
-    assert results(window) == [ReadResult.LAPPED] * 10
-    assert not window["x1"].any()
-    monkeypatch.undo()
-    assert stream.read(0, 10).ok.all()
-    assert stream.read(0, 10).turn_epoch == 1
 
 
 @pytest.mark.parametrize(("first", "count", "message"), [(-1, 1, "multiple"), (0, 65, "holds 64"), (0, -1, "holds 64")])

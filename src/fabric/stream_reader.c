@@ -86,6 +86,41 @@ size_t rm_stream_read_window(struct rm_stream_view const *view, rm_turn first, s
     return good;
 }
 
+void rm_stream_look(struct rm_stream_view const *view, struct rm_stream_look *look) {
+    look->turn_epoch = atomic_load_explicit(&view->header->turn_epoch, memory_order_acquire);
+    look->head = atomic_load_explicit(&view->header->head, memory_order_acquire);
+    look->first = stream_reader_load_word(&view->header->first);
+    look->published_tsc = stream_reader_load_word(&view->header->published_tsc);
+}
+
+bool rm_stream_still_valid(struct rm_stream_view const *view, rm_turn first, struct rm_stream_look const *look) {
+    /* As at the end of rm_stream_read: after the records the head, and after that the epoch. */
+    atomic_thread_fence(memory_order_acquire);
+    rm_turn const head = atomic_load_explicit(&view->header->head, memory_order_acquire);
+    bool const safe = head == RM_TURN_NONE || stream_turn_is_safe(view, first, head);
+    return safe && stream_reader_load_word(&view->header->turn_epoch) == look->turn_epoch;
+}
+
+size_t rm_stream_read_results(struct rm_stream_view const *view, rm_turn first, size_t count,
+                              struct rm_record *records, uint8_t *results, struct rm_stream_look *look) {
+    size_t good = 0;
+    rm_stream_look(view, look);
+    for (size_t i = 0; i < count; ++i) {
+        rm_turn const turn = first + i * view->period;
+        bool const is_new = look->head != RM_TURN_NONE && turn > look->head;
+        results[i] = (uint8_t)(is_new ? RM_READ_NOT_YET : rm_stream_read(view, turn, &records[i]));
+        good += results[i] == RM_READ_OK;
+        if (results[i] != RM_READ_OK)
+            memset(&records[i], 0, sizeof records[i]);
+    }
+    /* Each record is of one epoch; that all are of the same is seen here. */
+    if (atomic_load_explicit(&view->header->turn_epoch, memory_order_acquire) == look->turn_epoch)
+        return good;
+    memset(results, RM_READ_LAPPED, count);
+    memset(records, 0, count * sizeof *records);
+    return 0;
+}
+
 bool rm_stream_wait(struct rm_stream_view const *view, rm_turn turn, uint64_t timeout_ns) {
     uint64_t const start = rm_monotonic_ns();
     for (unsigned spins = 0;; ++spins) {

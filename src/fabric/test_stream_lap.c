@@ -26,6 +26,8 @@ enum {
     EDGE = 8,                /**< turns from the oldest one on that the reader asks for */
     BEHIND_HEAD = 2 * BURST, /**< turns behind the head that it asks for */
     VERDICTS = RM_READ_BEFORE + 1,
+    WINDOW = 64,   /**< records */
+    WINDOWS = 256, /**< one read of so many is of a window, too */
 };
 
 struct stress {
@@ -38,6 +40,7 @@ struct stress {
 struct tally {
     uint64_t of[VERDICTS];
     uint64_t overtaken; /**< lapped between two looks: the second look at the head refused them */
+    uint64_t window_records;
     uint64_t wrong;
 };
 
@@ -123,6 +126,24 @@ static void report(struct rm_record const *record, rm_turn turn, uint64_t before
     printf("\n");
 }
 
+/** A window of records is of one turn-counter epoch, the one that it names. */
+static void read_window(struct stress const *stress, rm_turn first, struct tally *tally) {
+    struct rm_record records[WINDOW];
+    uint8_t results[WINDOW];
+    struct rm_stream_look look;
+    size_t const good = rm_stream_read_results(&stress->ring.view, first, WINDOW, records, results, &look);
+    size_t whole = 0;
+    for (uint64_t i = 0; i < WINDOW; ++i) {
+        whole += results[i] == RM_READ_OK;
+        if (results[i] != RM_READ_OK || right(&records[i], first + i, look.turn_epoch, look.turn_epoch))
+            continue;
+        if (++tally->wrong == 1)
+            report(&records[i], first + i, look.turn_epoch, look.turn_epoch);
+    }
+    tally->wrong += whole != good;
+    tally->window_records += good;
+}
+
 static void read_one(struct stress const *stress, uint64_t random, struct tally *tally) {
     struct rm_stream_view const *view = &stress->ring.view;
     uint64_t const before = turn_epoch(stress);
@@ -132,6 +153,8 @@ static void read_one(struct stress const *stress, uint64_t random, struct tally 
     struct rm_record record;
     enum rm_read const verdict = rm_stream_read(view, turn, &record);
     ++tally->of[verdict];
+    if ((random >> 8) % WINDOWS == 0)
+        read_window(stress, turn, tally);
     if (verdict == RM_READ_LAPPED && turn >= oldest)
         ++tally->overtaken;
     if (verdict != RM_READ_OK)
@@ -154,6 +177,7 @@ static bool judge(struct stress const *stress, struct tally const *tally) {
     for (int verdict = 0; verdict < VERDICTS; ++verdict)
         count(rm_read_text((enum rm_read)verdict), tally->of[verdict], true, &good);
     count("of the lapped ones were overtaken meanwhile", tally->overtaken, true, &good);
+    count("records in windows", tally->window_records, true, &good);
     count("records written", stress->written, true, &good);
     count("of them late, into a gap", stress->late, true, &good);
     count("restarts", turn_epoch(stress), true, &good);

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Made by tools/generate_declarations.py from include/ringmaster: change the headers there.
 
-error.h, abi.h, record.h, segment.h, parameter.h, group.h, setpoint.h, owner.h, workspace.h, request.h.
+error.h, abi.h, record.h, segment.h, clock.h, stream.h, parameter.h, group.h, setpoint.h, grant.h, owner.h, workspace.h,
+request.h.
 """
 
 DECLARATIONS = """
@@ -97,6 +98,113 @@ struct rm_object {
     uint64_t reserved[7];
 };
 
+struct rm_clock;
+
+struct rm_clock_reading {
+    bool anchored;
+    uint64_t turn_epoch;
+    rm_turn turn;
+    uint64_t turn_tsc;
+    double ticks_per_turn;
+    double residual_ticks;
+    double tsc_hz;
+    uint64_t tai_tsc;
+    uint64_t tai_ns;
+    double measured_ticks_per_turn;
+    bool supported;
+};
+
+bool rm_clock_read(struct rm_clock const *clock, struct rm_clock_reading *reading);
+
+bool rm_clock_look(struct rm_clock const *clock, struct rm_clock_reading *reading);
+
+rm_turn rm_clock_turn(struct rm_clock_reading const *reading, uint64_t tsc);
+
+uint64_t rm_clock_tsc(struct rm_clock_reading const *reading, rm_turn turn);
+
+uint64_t rm_clock_tai_ns(struct rm_clock_reading const *reading, uint64_t tsc);
+
+enum rm_instrument_kind {
+    RM_KIND_BPM = 1,
+    RM_KIND_BLM = 2,
+    RM_KIND_LLRF = 3,
+    RM_KIND_PHOTON_BPM = 4,
+    RM_KIND_INTERLOCK = 5,
+    RM_KIND_POWER_SUPPLY = 6,
+    RM_KIND_APPLICATION = 7,
+};
+
+enum rm_lane_type {
+    RM_LANE_UNUSED = 0,
+    RM_LANE_I32 = 1,
+    RM_LANE_F32 = 2,
+};
+
+enum rm_reduction {
+    RM_REDUCE_FIR = 0,
+    RM_REDUCE_LAST = 1,
+    RM_REDUCE_OR = 2,
+    RM_REDUCE_AND = 3,
+    RM_REDUCE_MIN = 4,
+    RM_REDUCE_MAX = 5,
+};
+
+enum rm_calibrated {
+    RM_CALIBRATED_NOT = 0,
+    RM_CALIBRATED_IN_READING = 1,
+    RM_CALIBRATED_IN_STREAM = 2,
+};
+
+struct rm_lane_info {
+    char name[RM_LANE_NAME_BYTES];
+    char unit[RM_UNIT_BYTES];
+    uint32_t type;
+    uint32_t reduction;
+    uint32_t reserved[6];
+};
+
+struct rm_stream;
+
+struct rm_stream_view {
+    struct rm_stream const *header;
+    struct rm_slot const *slot;
+    uint64_t mask;
+    uint64_t period;
+};
+
+enum rm_read {
+    RM_READ_OK = 0,
+    RM_READ_NOT_YET,
+    RM_READ_MISSING,
+    RM_READ_LAPPED,
+    RM_READ_BEFORE,
+};
+
+int rm_stream_lane(struct rm_stream const *stream, char const *name);
+
+rm_turn rm_stream_oldest(struct rm_stream_view const *view, rm_turn head, uint64_t slack);
+
+enum rm_read rm_stream_read(struct rm_stream_view const *view, rm_turn turn, struct rm_record *record);
+
+size_t rm_stream_read_window(struct rm_stream_view const *view, rm_turn first, size_t count, struct rm_record *records);
+
+struct rm_stream_look {
+    uint64_t turn_epoch;
+    rm_turn head, first;
+    uint64_t published_tsc;
+};
+
+void rm_stream_look(struct rm_stream_view const *view, struct rm_stream_look *look);
+
+bool rm_stream_still_valid(struct rm_stream_view const *view, rm_turn first, struct rm_stream_look const *look);
+
+size_t rm_stream_read_results(struct rm_stream_view const *view, rm_turn first, size_t count,
+                              struct rm_record *records, uint8_t *results, struct rm_stream_look *look);
+
+bool rm_stream_wait(struct rm_stream_view const *view, rm_turn turn, uint64_t timeout_ns);
+
+char const *rm_read_text(enum rm_read result);
+
 enum rm_severity {
     RM_SEVERITY_NONE = 0,
     RM_SEVERITY_MINOR = 1,
@@ -140,6 +248,12 @@ struct rm_parameter_reading {
 };
 
 size_t rm_parameter_read(struct rm_parameter const *parameter, void *values, size_t bytes,
+                         struct rm_parameter_reading *reading);
+
+size_t rm_parameter_copy(struct rm_parameter const *parameter, void const *values, size_t bytes, void *copy,
+                         struct rm_parameter_reading *reading);
+
+size_t rm_parameter_look(struct rm_parameter const *parameter, void *values, size_t bytes,
                          struct rm_parameter_reading *reading);
 
 double rm_parameter_read_f64(struct rm_parameter const *parameter);
@@ -196,6 +310,58 @@ struct rm_setpoint_reading {
 
 bool rm_setpoints_copy(struct rm_setpoints const *setpoints, size_t vector_bytes, struct rm_setpoints_place *place,
                        struct rm_setpoint_reading *reading, double *values, size_t count);
+
+enum rm_application_state {
+    RM_APPLICATION_ABSENT = 0,
+    RM_APPLICATION_JOINED = 1,
+    RM_APPLICATION_RUNNING = 2,
+    RM_APPLICATION_STALLED = 3,
+    RM_APPLICATION_DEAD = 4,
+};
+
+enum rm_refusal {
+    RM_REFUSED_NOTHING = 0,
+    RM_REFUSED_GRANT = 1,
+    RM_REFUSED_STALE = 2,
+    RM_REFUSED_FUTURE = 3,
+    RM_REFUSED_NUMBER = 4,
+    RM_REFUSED_LOW = 5,
+    RM_REFUSED_HIGH = 6,
+    RM_REFUSED_SLEW = 7,
+    RM_REFUSED_OWNERSHIP = 8,
+    RM_REFUSED_FAULT = 9,
+};
+
+enum rm_stop_action {
+    RM_STOP_HOLD = 0,
+    RM_STOP_RAMP = 1,
+};
+
+struct rm_offence;
+
+struct rm_grant;
+
+struct rm_grant_reading {
+    uint64_t grant_number;
+    uint64_t instance;
+    uint64_t pid;
+    enum rm_application_state state;
+    uint64_t since_tai_ns;
+    uint64_t stalls;
+    uint64_t restarts;
+};
+
+struct rm_offence_reading {
+    enum rm_refusal refusal;
+    uint64_t actuator;
+    double value, limit;
+    rm_turn turn;
+    uint64_t vector;
+    uint64_t tai_ns;
+};
+
+bool rm_grant_read(struct rm_grant const *grant, struct rm_grant_reading *reading);
+bool rm_offence_read(struct rm_offence const *offence, struct rm_offence_reading *reading);
 
 struct rm_owner;
 

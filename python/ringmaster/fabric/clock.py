@@ -3,8 +3,8 @@
 
 from dataclasses import dataclass
 
-from ringmaster.fabric import layout
-from ringmaster.fabric.memory import Words
+from ringmaster.fabric._library import ffi, lib
+from ringmaster.fabric.memory import half_written, pointer
 from ringmaster.fabric.segment import ObjectInfo, Segment
 
 _U64 = (1 << 64) - 1
@@ -82,24 +82,12 @@ class Clock:
 
     def __init__(self, segment: Segment, info: ObjectInfo) -> None:
         self.name = info.name
-        self._live = Words(segment.memory, layout.CLOCK, info.offset)
+        self._memory = segment.memory
+        self._clock = pointer("rm_clock", segment.memory, info.offset)
 
     def read(self) -> ClockReading:
         """Copies the fit. Raises WorkspaceDamaged when the server was killed while it wrote."""
-        return self._live.consistently(self._copy)
-
-    def _copy(self) -> ClockReading:
-        live = self._live
-        return ClockReading(
-            anchored=bool(live("anchored")),
-            turn_epoch=live("turn_epoch"),
-            turn=live("turn"),
-            turn_tsc=live("turn_tsc"),
-            ticks_per_turn=live.f64("ticks_per_turn_bits"),
-            residual_ticks=live.f64("residual_ticks_bits"),
-            tsc_hz=live.f64("tsc_hz_bits"),
-            tai_tsc=live("tai_tsc"),
-            tai_ns=live("tai_ns"),
-            measured_ticks_per_turn=live.f64("measured_ticks_per_turn_bits"),
-            supported=bool(live("supported")),
-        )
+        reading = ffi.new("struct rm_clock_reading *")
+        if not lib.rm_clock_read(self._clock, reading):
+            raise half_written(self.name)
+        return ClockReading(**{name: getattr(reading, name) for name in ClockReading.__dataclass_fields__})

@@ -2,12 +2,12 @@
 """Grants: what the server allows an application, and what its guard has seen of it."""
 
 import math
-import struct
 from dataclasses import dataclass
 
 from ringmaster.fabric import layout
+from ringmaster.fabric._library import ffi, lib
 from ringmaster.fabric.layout import ApplicationState, Refusal, StopAction
-from ringmaster.fabric.memory import Words, structure, text
+from ringmaster.fabric.memory import half_written, pointer, structure, text
 from ringmaster.fabric.segment import ObjectInfo, Segment
 
 OPERATOR = "operator"
@@ -98,48 +98,44 @@ class Grant:
         """What follows when good vectors stop."""
         counts_all = self.application == OPERATOR  # whose requests have no vector: the index is the server's
         self._supplies = supplies if counts_all or len(supplies) == self.actuator_count else ()
-        self._live = Words(segment.memory, layout.GRANT, info.offset)
+        self._memory = segment.memory
+        self._grant = pointer("rm_grant", segment.memory, info.offset)
         offence = layout.member_offset(layout.GRANT, "offence")
-        self._offence = Words(segment.memory, layout.OFFENCE, info.offset + offence)
+        self._offence = pointer("rm_offence", segment.memory, info.offset + offence)
 
     def __repr__(self) -> str:
         return f"<grant of {self.application}: {self.read().state.name.lower()}>"
 
     def read(self) -> GrantReading:
         """Copies it. Raises WorkspaceDamaged when the server was killed while it wrote."""
-        offence = self._offence.consistently(self._copy_offence)
-        live = self._live
-        return live.consistently(
-            lambda: GrantReading(
-                grant_number=live("grant_number"),
-                instance=live("instance"),
-                pid=live("pid"),
-                state=ApplicationState(live("state")),
-                since_tai_ns=live("since_tai_ns"),
-                stalls=live("stalls"),
-                restarts=live("restarts"),
-                offence=offence,
-            )
+        offence, reading = self._read_offence(), ffi.new("struct rm_grant_reading *")
+        if not lib.rm_grant_read(self._grant, reading):
+            raise half_written(f"the grant of {self.application}")
+        return GrantReading(
+            grant_number=reading.grant_number,
+            instance=reading.instance,
+            pid=reading.pid,
+            state=ApplicationState(reading.state),
+            since_tai_ns=reading.since_tai_ns,
+            stalls=reading.stalls,
+            restarts=reading.restarts,
+            offence=offence,
         )
 
-    def _copy_offence(self) -> Offence | None:
-        words = self._offence
-        refusal, actuator = Refusal(words("refusal")), words("actuator")
-        if refusal == Refusal.NOTHING:
+    def _read_offence(self) -> Offence | None:
+        reading = ffi.new("struct rm_offence_reading *")
+        if not lib.rm_offence_read(self._offence, reading):
+            raise half_written(f"the grant of {self.application}")
+        if reading.refusal == Refusal.NOTHING:
             return None
-        index = None if actuator == _WHOLE_VECTOR else actuator
+        index = None if reading.actuator == _WHOLE_VECTOR else reading.actuator
         return Offence(
-            refusal=refusal,
+            refusal=Refusal(reading.refusal),
             actuator=index,
             supply=self._supplies[index] if index is not None and index < len(self._supplies) else None,
-            value=_double(words("value")),
-            limit=_double(words("limit")),
-            turn=words("turn"),
-            vector=words("vector"),
-            tai_ns=words("tai_ns"),
+            value=reading.value,
+            limit=reading.limit,
+            turn=reading.turn,
+            vector=reading.vector,
+            tai_ns=reading.tai_ns,
         )
-
-
-def _double(bits: int) -> float:
-    value: float = struct.unpack("<d", struct.pack("<Q", bits))[0]
-    return value

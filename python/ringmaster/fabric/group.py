@@ -5,9 +5,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from ringmaster.fabric import layout
-from ringmaster.fabric.memory import Words
+from ringmaster.fabric._library import ffi, lib
+from ringmaster.fabric.memory import Words, half_written, pointer
 from ringmaster.fabric.parameter import Parameter, ParameterReading
 from ringmaster.fabric.segment import ObjectInfo, Segment
+
+_TRIES = 1000
+"""Of a group that is changed again and again while it is read."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +36,7 @@ class Group:
         self.description = info.description
         self.owner = info.owner
         self._live = Words(segment.memory, layout.GROUP, info.offset)
+        self._group = pointer("rm_group", segment.memory, info.offset)
         self._members = find_members(info.name)
 
     def __repr__(self) -> str:
@@ -49,13 +54,20 @@ class Group:
 
     def read(self) -> GroupReading:
         """Copies all members, of one and the same change. Raises WorkspaceDamaged when its owner was killed in one."""
-        return self._live.consistently(self._copy)
+        seen = ffi.new("uint64_t *")
+        for _ in range(_TRIES):
+            if not lib.rm_group_enter(self._group, seen):
+                break
+            reading = self._copy(seen[0])
+            if lib.rm_group_leave(self._group, seen[0]):
+                return reading
+        raise half_written(self.name)
 
-    def _copy(self) -> GroupReading:
+    def _copy(self, sequence: int) -> GroupReading:
         turn = self._live("turn")
         return GroupReading(
             readings={member.name: member.read() for member in self._members},
             timestamp_tai_ns=self._live("timestamp_tai_ns"),
             turn=None if turn == layout.TURN_NONE else turn,
-            changes=self._live("sequence") // 2,
+            changes=sequence // 2,
         )

@@ -1,25 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Looking at structures in shared memory that change under one's eyes.
 
-All members are naturally aligned. A ``Words`` member is loaded by one aligned 8-byte load, which is an acquire on
-x86-64; the interpreter does not move loads past each other, so the protocols of the C headers hold as they are written
-there.
+What must be copied consistently is copied by the C library, whose readers are the only ones: clocks, parameters,
+records, vectors, grants. Here are the places of structures for it, and single u64 members, whose one aligned load needs
+no order with others.
 """
 
 import mmap
-from collections.abc import Callable
-from time import monotonic
-from typing import TypeVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ringmaster.errors import WorkspaceDamaged
-
-T = TypeVar("T")
-
-SEQUENCE_TIMEOUT_S = 0.2
-"""How long a sequence lock may stay odd; its writer holds it for some 20 ns."""
+from ringmaster.fabric._library import ffi
 
 
 def text(raw: bytes) -> str:
@@ -46,21 +40,13 @@ class Words:
         """The member as it is now."""
         return int(self._word[name][0])
 
-    def f64(self, name: str) -> float:
-        """The member's bits as a double."""
-        return float(self._word[name].view("<f8")[0])
 
-    def consistently(self, copy: Callable[[], T]) -> T:
-        """Calls ``copy`` under the sequence lock of the member ``sequence``, until nobody wrote meanwhile.
+def pointer(kind: str, memory: mmap.mmap, offset: int) -> Any:
+    """What the C library takes for the structure ``kind`` at ``offset`` bytes, as long as the memory is mapped."""
+    start = np.frombuffer(memory, np.uint8, 1).ctypes.data
+    return ffi.cast(f"struct {kind} const *", start + offset)
 
-        Raises WorkspaceDamaged when the lock stays taken: its writer was killed between two stores.
-        """
-        give_up = monotonic() + SEQUENCE_TIMEOUT_S
-        while monotonic() < give_up:
-            before = self("sequence")
-            if before % 2:
-                continue
-            result = copy()
-            if self("sequence") == before:
-                return result
-        raise WorkspaceDamaged("a value stayed half-written: its owner was killed while it changed it")
+
+def half_written(name: str) -> WorkspaceDamaged:
+    """The C library has waited for a writer for a tenth of a second, in vain."""
+    return WorkspaceDamaged(f"{name} stayed half-written: its owner was killed while it changed it")

@@ -8,9 +8,10 @@ import numpy.typing as npt
 
 from ringmaster.errors import UnitUnknown, WorkspaceDamaged
 from ringmaster.fabric import layout
+from ringmaster.fabric._library import ffi, lib
 from ringmaster.fabric.conversion import Conversion, same_unit
 from ringmaster.fabric.layout import ElementType, ParameterFlags, Severity
-from ringmaster.fabric.memory import Words, structure, text
+from ringmaster.fabric.memory import Words, half_written, pointer, structure, text
 from ringmaster.fabric.segment import ObjectInfo, Segment
 
 Value = int | float | str | npt.NDArray[np.generic]
@@ -79,6 +80,7 @@ class Parameter:
         self.shape = info.shape
         self.is_text = info.unit == "utf-8"
         self._live = Words(segment.memory, layout.PARAMETER, info.offset)
+        self._parameter = pointer("rm_parameter", segment.memory, info.offset)
         self._values = self._map_values(segment, info, int(header["values_offset"]), int(header["count"]))
         self.dtype = self._values.dtype
 
@@ -126,7 +128,7 @@ class Parameter:
         Raises WorkspaceDamaged when its owner was killed in a change, UnitUnknown for a unit that it does not have.
         """
         conversion = self.conversion_to(unit)
-        reading = self._live.consistently(self._copy)
+        reading = self._copy()
         if conversion is None:
             return reading
         value = np.asarray(reading.value, np.float64)
@@ -147,14 +149,17 @@ class Parameter:
         return any(same_unit(unit, own) for own in self.units)
 
     def _copy(self) -> ParameterReading:
-        turn = self._live("turn")
+        values, reading = np.empty_like(self._values), ffi.new("struct rm_parameter_reading *")
+        place, copy = (ffi.cast("void *", array.ctypes.data) for array in (self._values, values))
+        if lib.rm_parameter_copy(self._parameter, place, values.nbytes, copy, reading) < values.nbytes:
+            raise half_written(self.name)
         return ParameterReading(
-            value=self._value(self._values.copy()),
+            value=self._value(values),
             unit=self.unit,
-            timestamp_tai_ns=self._live("timestamp_tai_ns"),
-            turn=None if turn == layout.TURN_NONE else turn,
-            severity=_severity(self._live("severity")),
-            changes=self._live("sequence") // 2,
+            timestamp_tai_ns=reading.timestamp_tai_ns,
+            turn=None if reading.turn == layout.TURN_NONE else reading.turn,
+            severity=_severity(reading.severity),
+            changes=reading.sequence // 2,
         )
 
     def _value(self, values: npt.NDArray[np.generic]) -> Value:

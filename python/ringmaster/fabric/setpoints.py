@@ -2,14 +2,14 @@
 """Setpoint vectors: what an application wants of its actuators, and what the server has sent to all of them."""
 
 from dataclasses import dataclass
-from time import monotonic
 
 import numpy as np
 import numpy.typing as npt
 
 from ringmaster.errors import WorkspaceDamaged
 from ringmaster.fabric import layout
-from ringmaster.fabric.memory import SEQUENCE_TIMEOUT_S, Words, structure
+from ringmaster.fabric._library import ffi, lib
+from ringmaster.fabric.memory import Words, pointer, structure
 from ringmaster.fabric.segment import ObjectInfo, Segment
 
 
@@ -39,7 +39,8 @@ class Setpoints:
         header = structure(segment.memory, layout.SETPOINTS, info.offset)[0]
         start, stride, count = (int(header[name]) for name in ("vectors_offset", "vector_bytes", "actuator_count"))
         values = layout.member_offset(layout.SETPOINT_VECTOR, "value")
-        if start + layout.SETPOINT_BUFFERS * stride > info.size or values + 8 * count > stride:
+        whole = start == layout.SETPOINTS.itemsize and start + layout.SETPOINT_BUFFERS * stride <= info.size
+        if not whole or values + 8 * count > stride:
             raise WorkspaceDamaged(
                 f"{segment.path}: setpoints {info.name!r} contradict themselves; start its owner anew"
             )
@@ -51,7 +52,8 @@ class Setpoints:
         """Actuators in a vector."""
         places = [info.offset + start + buffer * stride for buffer in range(layout.SETPOINT_BUFFERS)]
         self._heads = [Words(segment.memory, layout.SETPOINT_VECTOR, place) for place in places]
-        self._values = [np.frombuffer(segment.memory, "<f8", count, place + values) for place in places]
+        self._vector_bytes = stride
+        self._setpoints = pointer("rm_setpoints", segment.memory, info.offset)
 
     def __repr__(self) -> str:
         return f"<setpoints {self.name}: {self.count} actuators, {self.vectors} vectors>"
@@ -62,29 +64,17 @@ class Setpoints:
         return max(head("sequence") // 2 for head in self._heads)
 
     def read(self) -> SetpointVector | None:
-        """The newest whole vector; None while there is none.
-
-        Raises WorkspaceDamaged when vectors come faster than they can be copied, which nobody has a reason to do.
-        """
-        give_up = monotonic() + SEQUENCE_TIMEOUT_S
-        while monotonic() < give_up:
-            sequences = [head("sequence") for head in self._heads]
-            whole = max((sequence & ~1 if sequence % 2 == 0 else 0, i) for i, sequence in enumerate(sequences))
-            if whole[0] == 0:
-                return None
-            vector = self._copy(whole[1], whole[0] // 2 - 1)
-            if self._heads[whole[1]]("sequence") == whole[0]:
-                return vector
-        raise WorkspaceDamaged(f"setpoints {self.name!r} come faster than they can be read")
-
-    def _copy(self, buffer: int, number: int) -> SetpointVector:
-        head = self._heads[buffer]
-        turn = head("input_turn")
+        """The newest whole vector; None while there is none."""
+        place, reading = ffi.new("struct rm_setpoints_place *"), ffi.new("struct rm_setpoint_reading *")
+        values = np.empty(self.count, np.float64)
+        copy = ffi.cast("double *", values.ctypes.data)
+        if not lib.rm_setpoints_copy(self._setpoints, self._vector_bytes, place, reading, copy, self.count):
+            return None
         return SetpointVector(
-            number=number,
-            grant_number=head("grant_number"),
-            input_turn=None if turn == layout.TURN_NONE else turn,
-            tsc=head("tsc"),
-            values=self._values[buffer].copy(),
+            number=reading.number,
+            grant_number=reading.grant_number,
+            input_turn=None if reading.input_turn == layout.TURN_NONE else reading.input_turn,
+            tsc=reading.tsc,
+            values=values,
             names=self.names,
         )

@@ -2,7 +2,7 @@
 """Streams: the circular buffer of one instrument at one rate, addressed by turn number.
 
 The record of turn T lies in slot ``(T / period) & (capacity - 1)``. The writer never waits for a reader, so every read
-is checked afterwards, by the protocol of include/ringmaster/stream.h.
+is checked afterwards, by the C library: include/ringmaster/stream.h has the protocol.
 """
 
 import ipaddress
@@ -16,12 +16,14 @@ import numpy.typing as npt
 
 from ringmaster.errors import ObjectNotFound, WorkspaceDamaged
 from ringmaster.fabric import layout
+from ringmaster.fabric._library import ffi, lib
 from ringmaster.fabric.calibration import Calibration
 from ringmaster.fabric.layout import Calibrated, InstrumentKind, LaneType
-from ringmaster.fabric.memory import Words, structure, text
+from ringmaster.fabric.memory import Words, pointer, structure, text
 from ringmaster.fabric.segment import ObjectInfo, Segment
-from ringmaster.fabric.window import ReadResult, View, Window
+from ringmaster.fabric.window import View, Window
 
+_WORDS = layout.RECORD_BYTES // 8
 POLL_S = 50e-6
 """How often ``wait`` looks."""
 
@@ -75,7 +77,17 @@ class Stream:
         self.calibration = None if self.calibrated == Calibrated.NOT else find_calibration(self.instrument)
         """What is used, or was, to convert the lanes."""
         self._live = Words(segment.memory, layout.STREAM, info.offset)
-        self._slots = self._map_slots(segment, info, int(header["slots_offset"]))
+        slots_offset = int(header["slots_offset"])
+        self._slots = self._map_slots(segment, info, slots_offset)
+        self._view = ffi.new(
+            "struct rm_stream_view *",
+            {
+                "header": pointer("rm_stream", segment.memory, info.offset),
+                "slot": pointer("rm_slot", segment.memory, info.offset + slots_offset),
+                "mask": self.capacity - 1,
+                "period": self.period,
+            },
+        )
 
     def _map_slots(self, segment: Segment, info: ObjectInfo, slots_offset: int) -> npt.NDArray[np.uint64]:
         whole = slots_offset + self.capacity * layout.RECORD_BYTES
@@ -122,10 +134,7 @@ class Stream:
 
     def oldest(self, slack: int = 0) -> int | None:
         """Oldest turn that can be read, leaving ``slack`` records of time to do so; None while nothing has arrived."""
-        head, first = self.head, self.first
-        if head is None or first is None:
-            return None
-        return max(first, self._lapped_up_to(head) + (1 + slack) * self.period)
+        return _turn(lib.rm_stream_oldest(self._view, self._live("head"), slack))
 
     def wait(self, turn: int, timeout: float) -> bool:
         """Waits until ``turn`` is published, at most ``timeout`` seconds; False when the time is over."""
@@ -179,95 +188,53 @@ class Stream:
         return self.physical(window) if physical else window
 
     def _read(self, first: int, count: int) -> Window:
-        pieces = self._pieces(first, count)
+        self._check(first, count)
         turn = np.uint64(first) + np.arange(count, dtype=np.uint64) * np.uint64(self.period)
-
-        before = self._look_before()
-        turn_before = _copy_turns(pieces)
-        words = np.concatenate(pieces)
-        turn_after = _copy_turns(pieces)
-        after = self._look_after()
-
-        result = np.full(count, ReadResult.OK, dtype=np.uint8)
-        result[turn_after != turn] = ReadResult.LAPPED
-        result[turn_before != turn] = ReadResult.MISSING
-        result[: self._lapped(first, after)] = ReadResult.LAPPED
-        if before.first is None or before.head is None:
-            result[:] = ReadResult.BEFORE
-        else:
-            result[: _at_or_below(before.first - 1, first, self.period)] = ReadResult.BEFORE
-            result[_at_or_below(before.head, first, self.period) :] = ReadResult.NOT_YET
-        if after.turn_epoch != before.turn_epoch:
-            result[:] = ReadResult.LAPPED
-        words[result != ReadResult.OK] = 0
+        records, result = np.empty((count, _WORDS), np.uint64), np.empty(count, np.uint8)
+        look = ffi.new("struct rm_stream_look *")
+        lib.rm_stream_read_results(
+            self._view,
+            first,
+            count,
+            ffi.cast("struct rm_record *", records.ctypes.data),
+            ffi.cast("uint8_t *", result.ctypes.data),
+            look,
+        )
         return Window(
             turn=turn,
             result=result,
-            records=words.view(self.record_type)[:, 0],
-            turn_epoch=before.turn_epoch,
-            published_tsc=before.published_tsc,
+            records=records.view(self.record_type)[:, 0],
+            turn_epoch=look.turn_epoch,
+            published_tsc=look.published_tsc,
             decimated=self.period > 1,
         )
 
     def view(self, first: int, count: int) -> View:
         """The same records in place, without a copy: see View, and its closing ``still_valid()``."""
         pieces = self._pieces(first, count)
-        before = self._look_before()
+        look = ffi.new("struct rm_stream_look *")
+        lib.rm_stream_look(self._view, look)
 
         def still_valid() -> bool:
-            after = self._look_after()
-            return after.turn_epoch == before.turn_epoch and self._lapped(first, after) == 0
+            return bool(lib.rm_stream_still_valid(self._view, first, look))
 
         looks = tuple(piece.view(self.record_type)[:, 0] for piece in pieces)
         return View(first, self.period, looks, still_valid)
 
-    def _look_before(self) -> "_Look":
-        """The turn-counter epoch first: a head that is newer than it then shows at the closing look."""
-        epoch = self.turn_epoch
-        return _Look(epoch, self.head, self.first, self.published_tsc)
-
-    def _look_after(self) -> "_Look":
-        """The turn-counter epoch last: whoever sees the head of a new epoch sees that epoch too."""
-        head, first, published_tsc = self.head, self.first, self.published_tsc
-        return _Look(self.turn_epoch, head, first, published_tsc)
-
-    def _pieces(self, first: int, count: int) -> list[npt.NDArray[np.uint64]]:
-        """The slots from turn ``first`` on, in one piece or, around the ring's end, in two; shapes (n, 8)."""
+    def _check(self, first: int, count: int) -> None:
         if first < 0 or first % self.period:
             raise ValueError(f"{self.name}: turn {first} is no multiple of the stream's period of {self.period} turns")
         if not 0 <= count <= self.capacity:
             raise ValueError(f"{self.name}: {count} records were asked for; the ring holds {self.capacity}")
+
+    def _pieces(self, first: int, count: int) -> list[npt.NDArray[np.uint64]]:
+        """The slots from turn ``first`` on, in one piece or, around the ring's end, in two; shapes (n, 8)."""
+        self._check(first, count)
         start = (first // self.period) & (self.capacity - 1)
         here = min(count, self.capacity - start)
         pieces = [self._slots[start : start + here]]
         return pieces if here == count else [*pieces, self._slots[: count - here]]
 
-    def _lapped_up_to(self, head: int) -> int:
-        """Newest turn whose slot the writer may be filling anew (promise 1 of stream.h); negative if none."""
-        return head - (self.capacity - self.margin) * self.period
-
-    def _lapped(self, first: int, look: "_Look") -> int:
-        """How many records of a window from ``first`` on may be overwritten already."""
-        return 0 if look.head is None else _at_or_below(self._lapped_up_to(look.head), first, self.period)
-
-
-class _Look(NamedTuple):
-    """What the stream's live members said at one look."""
-
-    turn_epoch: int
-    head: int | None
-    first: int | None
-    published_tsc: int
-
 
 def _turn(word: int) -> int | None:
     return None if word == layout.TURN_NONE else word
-
-
-def _copy_turns(pieces: list[npt.NDArray[np.uint64]]) -> npt.NDArray[np.uint64]:
-    return np.concatenate([piece[:, 0] for piece in pieces])
-
-
-def _at_or_below(turn: int, first: int, period: int) -> int:
-    """How many records of a window from ``first`` on are of ``turn`` or below it."""
-    return max(0, (turn - first) // period + 1)
