@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The examples do what they say."""
 
+import ast
 import os
 import re
 import subprocess
@@ -10,10 +11,12 @@ from pathlib import Path
 from time import monotonic, sleep
 
 import fabric
+import numpy as np
 import pytest
 from conftest import MakeOwner
 
 import ringmaster
+from ringmaster.fabric.layout import ElementType
 
 ROOT = Path(__file__).parents[2]
 
@@ -114,3 +117,25 @@ def _wait(there: Callable[[], bool]) -> None:
     while not there():
         assert monotonic() < give_up
         sleep(0.02)
+
+
+def test_a_program_without_our_library_reads_the_same(make_owner: MakeOwner) -> None:
+    owner = make_owner(
+        [fabric.clock(), fabric.stream("bpm01/turn"), fabric.parameter("rate", np.array([2.5]), "Hz", ElementType.F64)]
+    )
+    owner.fill("bpm01/turn", 0, 150)
+
+    def read(*name: str) -> str:
+        done = run(sys.executable, "examples/read_segment.py", str(owner.directory / f"{owner.name}.segment"), *name)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    with ringmaster.attach("demo") as ws:
+        newest = ws.streams["bpm01/turn"].latest(1)
+        lanes = {name: newest[name].item() for name in newest.lanes}
+        listed = [line.split()[0] for line in read().splitlines()]
+        assert sorted(listed) == sorted([ws.clock.name, "rate", "stream/bpm01/turn"])
+    assert read("rate") == "[2.5]\n"
+    record = ast.literal_eval(read("stream/bpm01/turn"))
+    assert record.pop("turn") == 150
+    assert record == pytest.approx(lanes)
