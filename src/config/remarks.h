@@ -15,7 +15,8 @@ struct rm_config_remarks {
 
 void rm_config_remark(struct rm_config_remarks *remarks, char const *format, ...) __attribute__((format(printf, 2, 3)));
 
-/** Remarks on lanes that share bytes, and on datagrams that their port cannot receive. */
+/** Remarks on lanes that share bytes, on counters that do not go together, and on datagrams that their port cannot
+ * receive. */
 void rm_config_remark_datagrams(struct rm_config const *config, struct rm_config_remarks *remarks);
 
 #endif

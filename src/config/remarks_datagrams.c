@@ -71,10 +71,50 @@ static void remark_overlap(struct rm_format const *format, struct rm_config_rema
     }
 }
 
+/* 0: it tells the turn by itself. */
+static uint64_t lap_of(struct rm_config const *config, uint32_t instrument) {
+    struct rm_config_instrument const *const counts = &config->instrument[instrument];
+    struct rm_layout const *const layout = config->format[counts->format].layout;
+    return layout == NULL ? 0 : rm_counter_lap_turns(rm_layout_counter_bits(layout), counts->period_turns);
+}
+
+/* The instrument with the longest lap; as many as there are where one tells the turn by itself, or none counts. */
+static uint32_t longest_counter(struct rm_config const *config) {
+    uint32_t longest = config->instrument_count;
+    for (uint32_t i = 0; i < config->instrument_count; i++) {
+        if (config->instrument[i].follows)
+            continue;
+        if (lap_of(config, i) == 0)
+            return config->instrument_count;
+        if (longest == config->instrument_count || lap_of(config, i) > lap_of(config, longest))
+            longest = i;
+    }
+    return longest;
+}
+
+/* Where no instrument tells the turn by itself, the longest counters set the clock, and begin again where its turns do:
+ * so must the others. */
+static void remark_laps(struct rm_config const *config, struct rm_config_remarks *remarks) {
+    uint32_t const longest = longest_counter(config);
+    for (uint32_t i = 0; longest < config->instrument_count && i < config->instrument_count; i++) {
+        uint64_t const lap = config->instrument[i].follows ? 1 : lap_of(config, i);
+        if (lap_of(config, longest) % lap == 0)
+            continue;
+        rm_config_remark(
+            remarks,
+            "the counter of %s begins again every %llu turns, that of %s, which sets the turn clock, every "
+            "%llu: no multiple, so the turns of the two go apart each time",
+            config->instrument[i].name, (unsigned long long)lap, config->instrument[longest].name,
+            (unsigned long long)lap_of(config, longest));
+        return;
+    }
+}
+
 void rm_config_remark_datagrams(struct rm_config const *config, struct rm_config_remarks *remarks) {
     for (uint32_t i = 0; i < config->format_count; i++)
         if (config->format[i].layout != NULL)
             remark_overlap(&config->format[i], remarks);
+    remark_laps(config, remarks);
     for (uint32_t i = 0; i < config->instrument_count; i++) {
         struct rm_config_instrument const *const instrument = &config->instrument[i];
         if (instrument->follows || !is_first_of_sender(config, i))

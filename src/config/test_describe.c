@@ -141,6 +141,29 @@ static void lanes_that_overlap(void **state) {
         "wrong?\n");
 }
 
+#define COUNTED(type, period, other_period)                                                                            \
+    DATAGRAMS(                                                                                                         \
+        "kind: memif, socket: /run/r.sock",                                                                            \
+        "formats:\n  - {name: short, layout: {counter: {at: 0, type: u16}, lanes: [{name: x, unit: nm, at: 4, "        \
+        "type: i32}]}}\n"                                                                                              \
+        "  - {name: other, udp_port: 4661, layout: {counter: {at: 0, type: " type                                      \
+        "}, lanes: [{name: x, unit: nm, at: 8, "                                                                       \
+        "type: i32}]}}\n"                                                                                              \
+        "instruments:\n  - {name: a, kind: bpm, id: 1, port: hall, source: 10.20.0.1, format: short, "                 \
+        "period_turns: " period "}\n"                                                                                  \
+        "  - {name: b, kind: bpm, id: 2, port: hall, source: 10.20.0.2, format: other, period_turns: " other_period    \
+        "}\n")
+
+static void counters_that_do_not_go_together(void **state) {
+    struct config_file const *const file = *state;
+    expect_remark(file, COUNTED("u32", "1", "1"), "");
+    expect_remark(file, COUNTED("u16", "1", "12"), "");
+    expect_remark(file, COUNTED("u64", "5", "1"), ""); /* which tells the turn */
+    expect_remark(file, COUNTED("u16", "2", "3"),
+                  "to think about:\n  the counter of a begins again every 131072 turns, that of b, which sets the turn "
+                  "clock, every 196608: no multiple, so the turns of the two go apart each time\n");
+}
+
 #define KICK(keys) "applications:\n  - {name: kick, code: kick, supplies: [ps/q01]" keys "}\n"
 
 static void remarks(void **state) {
@@ -200,6 +223,6 @@ static void remarks(void **state) {
 int main(void) {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, make_config_file, remove_config_file)
     struct CMUnitTest const tests[] = {TEST(chains_and_applications), TEST(remarks), TEST(datagrams_that_do_not_fit),
-                                       TEST(lanes_that_overlap)};
+                                       TEST(lanes_that_overlap), TEST(counters_that_do_not_go_together)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,21 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/counting.h"
 
-enum { TELLING_BITS = 48 }; /**< at 1.16 MHz they last seven years */
-
-/** A counter whose lap is this long never comes round: at 1.2 MHz in 60 000 years. */
-static uint64_t const LAP_TURNS_END = RM_TURN_END / 2;
+#include "wire/layout.h"
 
 /** Turn and offset are multiples of the period, and their sum may be above INT64_MAX. */
 static void begin_lap(struct rm_counting *counting, rm_turn turn) {
     int64_t const offset = counting->offset_turns / (int64_t)counting->period_turns;
     counting->lap_begin = turn;
     counting->lap_number = turn / counting->period_turns + (uint64_t)offset;
-}
-
-static uint64_t lap_turns(uint32_t bits, uint32_t period_turns) {
-    uint64_t const turns = bits < TELLING_BITS ? (uint64_t)period_turns << bits : LAP_TURNS_END;
-    return turns < LAP_TURNS_END ? turns : 0;
 }
 
 void rm_counting_init(struct rm_counting *counting, uint32_t bits, bool records, uint32_t period_turns,
@@ -27,7 +19,7 @@ void rm_counting_init(struct rm_counting *counting, uint32_t bits, bool records,
         .counter_end = RM_TURN_END / period_turns,
         .offset_turns = offset_turns - over,
         .records = records,
-        .lap_turns = lap_turns(bits, period_turns),
+        .lap_turns = rm_counter_lap_turns(bits, period_turns),
     };
     counting->half_lap = counting->lap_turns / 2;
     counting->tells = counting->lap_turns == 0;

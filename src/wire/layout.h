@@ -145,6 +145,10 @@ void rm_layout_free(struct rm_layout *layout);
 /** Bits of the counter. The receiver unwraps one of 16, 24 or 32 bits, or of any other width below 64. */
 uint32_t rm_layout_counter_bits(struct rm_layout const *layout);
 
+/** Turns after which a counter of `bits` begins again that goes up by one in `period_turns`. 0: it lasts for years, and
+ * tells the turn by itself. */
+uint64_t rm_counter_lap_turns(uint32_t bits, uint32_t period_turns);
+
 /** Length of the payload where it always holds one record; 0 where it may hold several. */
 uint32_t rm_layout_single_bytes(struct rm_layout const *layout);
 

@@ -191,6 +191,16 @@ void rm_layout_free(struct rm_layout *layout) { free(layout); }
 
 uint32_t rm_layout_counter_bits(struct rm_layout const *layout) { return layout->shape.counter_bits; }
 
+enum { TELLING_BITS = 48 /**< at 1.16 MHz they last seven years */ };
+
+/** A counter whose lap is this long never comes round: at 1.2 MHz in 60 000 years. */
+static uint64_t const LAP_TURNS_END = RM_TURN_END / 2;
+
+uint64_t rm_counter_lap_turns(uint32_t bits, uint32_t period_turns) {
+    uint64_t const turns = bits < TELLING_BITS ? (uint64_t)period_turns << bits : LAP_TURNS_END;
+    return turns < LAP_TURNS_END ? turns : 0;
+}
+
 uint32_t rm_layout_single_bytes(struct rm_layout const *layout) {
     return layout->shape.records == 1 ? layout->shape.shortest : 0;
 }
