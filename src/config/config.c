@@ -94,9 +94,7 @@ static enum rm_code resolve_server(struct rm_config_file const *file, struct rm_
         code = check_simulated_time(config, error);
     if (code == RM_OK)
         code = rm_config_resolve_roles(file, config, error);
-    if (code == RM_OK)
-        code = rm_config_resolve_calibration(file, config, error);
-    return code;
+    return rm_code_first(code, rm_config_resolve_calibration(file, config, error));
 }
 
 typedef enum rm_code resolver(struct rm_config_file const *file, struct rm_config *config, struct rm_error *error);
