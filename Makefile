@@ -65,10 +65,10 @@ format: .venv/dev ## format C and Python
 	@git ls-files -z --cached --others --exclude-standard '*.c' '*.h' | xargs -0 clang-format -i
 	@.venv/bin/ruff format --config python/pyproject.toml .
 
-generate: build/build.ninja ## remake the files made from counters.toml, abi.json, the twin's headers and the keys' schemas
+generate: build/build.ninja .venv/dev ## remake the files made from counters.toml, abi.json, the twin's headers and the keys' schemas
 	@$(PYTHON) tools/generate_counters.py
 	@$(PYTHON) tools/generate_abi.py
-	@$(PYTHON) tools/generate_declarations.py
+	@.venv/bin/python tools/generate_declarations.py
 	@ninja -C build tools/keys/write_keys
 	@$(PYTHON) tools/generate_keys.py build/tools/keys/write_keys
 

@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The C library of the fabric as Python sees it, for owners and for who asks them: readers do without it.
+"""The C library of the fabric as Python sees it.
 
 ``lib`` has its functions and constants, ``ffi`` makes and reads its structs.
 """
 
 from typing import Any
-
-import cffi
 
 from ringmaster.errors import (
     ObjectNotFound,
@@ -16,7 +14,7 @@ from ringmaster.errors import (
     WorkspaceHalfMade,
     WorkspaceVersion,
 )
-from ringmaster.fabric._declarations import DECLARATIONS
+from ringmaster.fabric import _ffi
 from ringmaster.places import ProgramNotFound, find_library
 
 NAME = "libringmaster.so"
@@ -32,8 +30,7 @@ def _load(foreign: Any) -> Any:
     return opened
 
 
-ffi: Any = cffi.FFI()
-ffi.cdef(DECLARATIONS)
+ffi: Any = _ffi.ffi
 lib: Any = _load(ffi)
 
 _BY_CODE: dict[int, type[Exception]] = {

@@ -7,14 +7,13 @@ Calls release the interpreter's lock, so twins on several threads run at once.
 from collections.abc import Callable
 from typing import Any
 
-import cffi
 import numpy as np
 from numpy.typing import NDArray
 
 from ringmaster.errors import LatticeAbsent, LatticeInvalid, TwinArgument, TwinError, TwinNoAnswer
 from ringmaster.fabric.naming import without_controls
 from ringmaster.places import ProgramNotFound, find_library
-from ringmaster.twin._declarations import DECLARATIONS
+from ringmaster.twin import _ffi
 
 NAME = "libringmaster-twin.so"
 Floats = NDArray[np.float64]
@@ -35,16 +34,16 @@ def check_structs(foreign: Any, size_of: Callable[[bytes], int]) -> None:
     """Raises ValueError where the library, by `size_of`, has another struct than the declarations of this package."""
     _, structs, _ = foreign.list_types()
     for name in structs:
-        kind = foreign.typeof(f"struct {name}")
-        if kind.fields is None:  # known to C alone
+        try:
+            ours = foreign.sizeof(f"struct {name}")
+        except foreign.error:  # known to C alone
             continue
-        ours, its = foreign.sizeof(kind), size_of(name.encode())
+        its = size_of(name.encode())
         if ours != its:
             raise ValueError(f"its struct {name} has {its} bytes, this package's {ours}: they are of two versions")
 
 
-ffi: Any = cffi.FFI()
-ffi.cdef(DECLARATIONS)
+ffi: Any = _ffi.ffi
 lib: Any = _load(ffi)
 
 
