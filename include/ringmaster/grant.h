@@ -38,7 +38,7 @@ enum rm_application_state {
     RM_APPLICATION_DEAD = 4,
 };
 
-/** Why the guard did not do what a vector wanted. The reasons GRANT NUMBER, STALE and FUTURE refuse the vector whole,
+/** Why the guard did not do what a vector wanted. The reasons GRANT, STALE and FUTURE refuse the vector whole,
  * the others one value. They stand in the order of the counters of set "guard" from RM_GUARD_REFUSED_GRANT on. */
 enum rm_refusal {
     /** Nothing was refused. */
@@ -80,8 +80,8 @@ struct rm_offence {
     /** Index of the value in the application's vector. UINT64_MAX when the vector was refused whole. For the operator
      * it is the index of the supply. */
     _Atomic uint64_t actuator;
-    /** double: what was wanted. Of a stale or a future vector its input turn; of a wrong grant number the grant number.
-     * */
+    /** double: what was wanted. Of a stale or a future vector its input turn; of a wrong grant number the grant
+     * number. */
     _Atomic uint64_t value;
     /** double: what it was compared with. */
     _Atomic uint64_t limit;

@@ -3,7 +3,7 @@
  *
  *     struct rm_setpoint_vector *vector = rm_setpoints_begin(setpoints);
  *     for (i …) rm_setpoints_put(vector, i, wanted[i]);
- *     rm_setpoints_commit(vector, grant number, input_turn, tsc);
+ *     rm_setpoints_commit(vector, grant_number, input_turn, tsc);
  *
  * The object has three vector buffers in the application's own segment. Vector n (from 0) is in buffer n % 3. Each
  * buffer has a sequence of its own in its first cache line, beside the first values. So a reader that waits for the
@@ -107,8 +107,8 @@ struct rm_setpoint_reading {
 
 /** Copies the newest whole vector that was not seen yet: at most `count` values to `values`. Returns false when there
  * is none, which takes one load of one cache line. The caller has checked `actuator_count` and all offsets when it
- * attached, and gives `vector_bytes`: this memory belongs to another process, which may write anything into it later.
- * */
+ * attached, and gives `vector_bytes`: this memory belongs to another process, which may write anything into it
+ * later. */
 bool rm_setpoints_copy(struct rm_setpoints const *setpoints, size_t vector_bytes, struct rm_setpoints_place *place,
                        struct rm_setpoint_reading *reading, double *values, size_t count);
 

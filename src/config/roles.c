@@ -223,8 +223,8 @@ static struct rm_config_role const *find_role(struct rm_config const *config, en
     return NULL;
 }
 
-/* What the file gives no core shares another's: housekeeping that of the first role, the exception path housekeeping's.
- * */
+/* What the file gives no core shares another's: housekeeping that of the first role, the exception path
+ * housekeeping's. */
 static void add_missing(struct rm_config *config) {
     if (find_role(config, RM_ROLE_HOUSEKEEPING) == NULL)
         config->role[config->role_count++] =

@@ -61,7 +61,8 @@ struct rm_guard_application {
     uint64_t freshness_turns;
     /** Turns by which an input turn may be ahead of the cycle's. */
     uint64_t future_turns;
-    /** Periods of its own, ≥ 1: after so many without a good vector it has stopped. */
+    /** Counted in periods of the application, ≥ 1, not in cycles of the guard: after so many without a good vector it
+     * has stopped. */
     uint32_t watchdog_cycles;
     /** Cycles of the guard in one of its periods, ≥ 1. */
     uint32_t period_cycles;
@@ -76,7 +77,7 @@ struct rm_guard_application {
  * nothing in its vector was refused.
  *
  *     refusal            value               limit
- *     GRANT NUMBER       the vector's        the granted one
+ *     GRANT              the vector's        the granted one
  *     STALE, FUTURE      its input turn      the oldest, or the newest, that would have been taken
  *     NUMBER             as it came          0
  *     LOW, HIGH          as it came          the supply's

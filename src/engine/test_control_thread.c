@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The control thread with real segments of real processes, which are killed, cut their files, or say what is not true.
- * */
+/* The control thread with real segments of real processes, which are killed, cut their files, or say what is not
+ * true. */
 #include "engine/control_thread.h"
 
 #include <fcntl.h>

@@ -224,9 +224,9 @@ static uint32_t begin_cycle(struct rm_transmit *transmit, uint64_t tsc, uint64_t
     return sent;
 }
 
-/** How long before its time a cycle may be sent by the leader's vector: from a quarter of a period before its turn on.
- * */
-static uint64_t phase_error_ticks(struct rm_transmit const *transmit) {
+/** How long before its time a cycle may be sent by the leader's vector: from a quarter of a period before its turn
+ * on. */
+static uint64_t longest_lead_ticks(struct rm_transmit const *transmit) {
     uint64_t const period = transmit->period_ticks;
     uint64_t const phase = period * transmit->phase_turns / transmit->period_turns;
     uint64_t const most = period - period / 16;
@@ -240,7 +240,7 @@ static bool transmit_is_led(struct rm_transmit *transmit, uint64_t tsc) {
     uint32_t const leader = transmit->setup.config->setpoints.lead;
     if (leader == 0)
         return false;
-    if (tsc + phase_error_ticks(transmit) < transmit->due_tsc) {
+    if (tsc + longest_lead_ticks(transmit) < transmit->due_tsc) {
         (void)rm_transmit_take_vector(transmit, leader);
         return false;
     }

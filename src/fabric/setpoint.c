@@ -116,8 +116,8 @@ static size_t setpoints_room_for(size_t vector_bytes) {
 
 bool rm_setpoints_copy(struct rm_setpoints const *setpoints, size_t vector_bytes, struct rm_setpoints_place *place,
                        struct rm_setpoint_reading *reading, double *values, size_t count) {
-    /* Every vector from `next` on comes by its buffer or goes through it, so this line alone tells that there is none.
-     * */
+    /* Every vector from `next` on comes by its buffer or goes through it, so this line alone tells that there is
+     * none. */
     uint64_t const seen =
         setpoints_get_word(&setpoints_buffer_at(setpoints, vector_bytes, place->next % RM_SETPOINT_BUFFERS)->sequence,
                            memory_order_relaxed);

@@ -87,8 +87,8 @@ static double setpoint_rms(struct feedback const *feedback, char plane) {
     return count > 0 ? sqrt(squares / count) : 0.0;
 }
 
-/** The error behind the excitation, and what comes of it: their ratio to the excitation is what the loop makes of it.
- * */
+/** The error behind the excitation, and what comes of it: their ratio to the excitation is what the loop makes of
+ * it. */
 static void tell_excitation(struct feedback const *feedback, float *lane) {
     struct feedback_loop const *loop = &feedback->loop;
     lane[9] = (float)loop->excitation.value;

@@ -116,7 +116,7 @@ def vectors() -> list[Vector]:
         good(
             "query", "The same chain is asked where its supplies stand.", replace(EIGHT, flags=QUERY, values=[0.0] * 8)
         ),
-        good("one", "The shortest: one supply, 36 bytes; the first datagram of an generation has sequence 0.", ONE),
+        good("one", "The shortest: one supply, 36 bytes; the first datagram of a generation has sequence 0.", ONE),
         good("forty", "The longest: 40 supplies, 192 bytes.", replace(EIGHT, chain=65535, values=longest)),
         good(
             "largest", "All counters at their ends.", Setpoints(65535, limit - 1, limit, limit, [3.4028234663852886e38])
