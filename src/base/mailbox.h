@@ -80,9 +80,9 @@ static inline bool rm_mailbox_withdraw(struct rm_mailbox *mailbox) {
                                                    memory_order_relaxed);
 }
 
-/** Sender: has read the answer. */
+/** Sender: has read the answer. Pairs with rm_mailbox_is_free, where the next sender is another thread. */
 static inline void rm_mailbox_close(struct rm_mailbox *mailbox) {
-    atomic_store_explicit(&mailbox->state, RM_MAILBOX_FREE, memory_order_relaxed);
+    atomic_store_explicit(&mailbox->state, RM_MAILBOX_FREE, memory_order_release);
 }
 
 #endif

@@ -39,7 +39,9 @@ static void look_at_tai(struct rm_transmit *transmit, uint64_t tsc) {
 /** A clock that is just being written is looked at the next time: its writer may have lost its core, and this role has
  * the last reading to go by. */
 static void look_at_published(struct rm_transmit *transmit) {
-    (void)rm_clock_look(transmit->setup.clock, &transmit->clock);
+    struct rm_clock const *const clock = transmit->setup.clock;
+    if ((atomic_load_explicit(&clock->sequence, memory_order_relaxed) & 1) == 0)
+        (void)rm_clock_look(clock, &transmit->clock);
 }
 
 /** A turn clock that has just been anchored may take a queue of old turns for a fast machine, and be far ahead of it

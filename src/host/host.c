@@ -34,6 +34,9 @@ static void take_server(struct rm_host *host) {
         rm_host_permissions_withdraw(&host->settings, host->program, RM_WITHDRAWN_SERVER, rm_stamp_now());
     host->server = posted;
     host->grant_number = 0;
+    host->clock.anchored = false; /* it was another server's; this one's is looked at next */
+    host->clock_misses = 0;
+    host->clock_tsc = 0;
     rm_host_grant_forget(&host->grant);
     for (uint32_t i = 0; i < host->setup->input_count; ++i)
         host->program->input[i] = posted != NULL ? posted->input[i].header : NULL;

@@ -24,6 +24,8 @@ static void write_command(struct host_test *test, unsigned which, double value) 
 
 static void post_command(struct host_test *test) {
     struct rm_host_settings *settings = &test->host->settings;
+    while (!rm_mailbox_is_free(&settings->mailbox)) /* its other sender has read its answer */
+        usleep(100);
     rm_mailbox_post(&settings->mailbox);
     assert_int_equal(rm_host_settings_take(settings, test->host->program, rm_stamp_now()), 1);
     rm_mailbox_close(&settings->mailbox);
