@@ -23,11 +23,15 @@ enum rm_code rm_interface_find(struct rm_port_config const *config, uint32_t *in
                    config->name, config->interface, strerror(errno));
 }
 
-bool rm_interface_up(int socket, uint32_t index) {
+static bool interface_has_flag(int socket, uint32_t index, int flag) {
     struct ifreq request = {.ifr_ifindex = (int)index};
     return ioctl(socket, SIOCGIFNAME, &request) == 0 && ioctl(socket, SIOCGIFFLAGS, &request) == 0 &&
-           (request.ifr_flags & IFF_RUNNING) != 0;
+           (request.ifr_flags & flag) != 0;
 }
+
+bool rm_interface_is_on(int socket, uint32_t index) { return interface_has_flag(socket, index, IFF_UP); }
+
+bool rm_interface_up(int socket, uint32_t index) { return interface_has_flag(socket, index, IFF_RUNNING); }
 
 static enum rm_code cannot_join(struct rm_port_config const *config, uint32_t group, struct rm_error *error) {
     int const why = errno;

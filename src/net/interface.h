@@ -13,6 +13,9 @@
 /** Finds the index of the interface that a port is configured to use. */
 enum rm_code rm_interface_find(struct rm_port_config const *config, uint32_t *index, struct rm_error *error);
 
+/** True when it is switched on, with a cable or without; asked through any socket. */
+bool rm_interface_is_on(int socket, uint32_t index);
+
 /** True when it is up and its cable is plugged in; asked through any socket. */
 bool rm_interface_up(int socket, uint32_t index);
 

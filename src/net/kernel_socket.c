@@ -26,11 +26,14 @@ static bool will_pass(int why) {
     return why == EAGAIN || why == EINTR || why == ENOBUFS || why == ENOMEM || why == ECONNREFUSED;
 }
 
-/** Keeps what people should hear of the last call: an error that stays, or a peer that is not there. */
-static void note_result(struct rm_kernel_socket *self, bool good) {
-    int const why = good || (will_pass(errno) && errno != ECONNREFUSED) ? 0 : errno;
-    if (good || why != 0)
-        atomic_store_explicit(&self->broken, why, memory_order_relaxed);
+/** Keeps what people should hear of a direction's last call. A peer that refuses is heard of by either. */
+static void note_result(struct rm_kernel_socket *self, _Atomic int *broken, bool good) {
+    if (good)
+        atomic_store_explicit(broken, 0, memory_order_relaxed);
+    else if (errno == ECONNREFUSED)
+        atomic_store_explicit(&self->is_deaf, true, memory_order_relaxed);
+    else if (!will_pass(errno))
+        atomic_store_explicit(broken, errno, memory_order_relaxed);
 }
 
 /** One datagram by the call that most programs use; for sockets whose datagrams all have one sender. */
@@ -59,7 +62,9 @@ static uint32_t receive_burst(struct rm_port *port, struct rm_burst *burst, bool
     int const flags = sleep ? MSG_WAITFORONE : MSG_DONTWAIT;
     int const count = takes_one(self) ? receive_one(self, sleep ? 0 : MSG_DONTWAIT)
                                       : recvmmsg(port->file, self->in.header, self->batch, flags, NULL);
-    note_result(self, count > 0);
+    note_result(self, &self->broken_in, count > 0);
+    if (count > 0)
+        atomic_store_explicit(&self->is_deaf, false, memory_order_relaxed);
     for (uint32_t i = 0; (int)i < count; ++i) {
         burst->data[i] = self->in.buffer + (size_t)i * self->buffer_bytes;
         burst->length[i] = shown_length(self, &self->in.header[i]);
@@ -113,7 +118,7 @@ uint32_t rm_kernel_socket_send(struct rm_port *port, uint16_t queue, struct rm_b
     int count = 1;
     while (gone < burst->count && count > 0) {
         count = send_batch(self, burst, gone);
-        note_result(self, count > 0);
+        note_result(self, &self->broken_out, count > 0);
         if (count > 0)
             gone += (uint32_t)count;
         else if (!will_pass(errno))
@@ -138,11 +143,14 @@ void rm_kernel_socket_totals(struct rm_port *port, struct rm_port_statistics *to
 }
 
 enum rm_code rm_kernel_socket_check(struct rm_port *port, struct rm_error *error) {
-    int const why = atomic_exchange_explicit(&self_of(port)->broken, 0, memory_order_relaxed);
+    struct rm_kernel_socket *const self = self_of(port);
+    int const out = atomic_exchange_explicit(&self->broken_out, 0, memory_order_relaxed);
+    int const in = atomic_exchange_explicit(&self->broken_in, 0, memory_order_relaxed);
+    int const why = out != 0 ? out : in;
+    if (why == 0 && atomic_load_explicit(&self->is_deaf, memory_order_relaxed))
+        return rm_fail(error, RM_E_ABSENT, "port '%s': no program listens at the peer's UDP port", port->name);
     if (why == 0)
         return RM_OK;
-    if (why == ECONNREFUSED)
-        return rm_fail(error, RM_E_ABSENT, "port '%s': no program listens at the peer's UDP port", port->name);
     if (why == EMSGSIZE)
         return rm_fail(error, RM_E_SYSTEM,
                        "port '%s': the datagrams do not fit the interface's MTU; send shorter ones, or `ip link set "
@@ -191,7 +199,7 @@ static void name_peers(struct rm_kernel_socket *self, struct sockaddr_in const *
     }
 }
 
-static bool sleeps_at_most(int file, uint64_t most_ns) {
+static bool sleep_at_most(int file, uint64_t most_ns) {
     struct timeval const timeout = {.tv_usec = (suseconds_t)(most_ns / 1000)};
     return setsockopt(file, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout) == 0;
 }
@@ -222,7 +230,8 @@ static bool make_socket(struct rm_kernel_socket *self, int file, uint32_t longes
     if (!make_messages(&self->in, self->buffer_bytes) || !make_messages(&self->out, self->buffer_bytes))
         return false;
     name_peers(self, peer);
-    return sleeps_at_most(file, RM_LONGEST_SLEEP_NS);
+    (void)sleep_at_most(file, RM_LONGEST_SLEEP_NS); // which no kernel refuses
+    return true;
 }
 
 enum rm_code rm_kernel_socket_make(size_t bytes, struct rm_port_ops const *ops, int file, uint32_t longest,
@@ -233,9 +242,10 @@ enum rm_code rm_kernel_socket_make(size_t bytes, struct rm_port_ops const *ops, 
         close(file);
         return RM_E_NO_SPACE;
     }
-    *port = made;
-    if (make_socket(self_of(made), file, longest, peer, config))
+    if (make_socket(self_of(made), file, longest, peer, config)) {
+        *port = made;
         return RM_OK;
+    }
     rm_kernel_socket_close(made);
     rm_port_free(made);
     return rm_fail(error, RM_E_NO_SPACE, "port '%s': no memory for its buffers; free some memory", config->name);

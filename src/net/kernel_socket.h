@@ -29,8 +29,10 @@ struct rm_kernel_socket {
     struct sockaddr_in source[RM_BURST];
     /** Sends that the kernel refused for another reason than a full queue. */
     _Atomic uint64_t refused;
-    /** The errno of a call that was refused since the last check, where it is of use to tell people; else 0. */
-    _Atomic int broken;
+    /** The errno of the last refusal of each direction since the last check; else 0. Each has one writer. */
+    _Atomic int broken_in, broken_out;
+    /** The kernel has said that no program listens at the peer, and nothing has come since. */
+    _Atomic bool is_deaf;
     /** Datagrams missed, as far as asked for. */
     uint64_t missed;
     /** The kernel's own count at that time, which begins anew after 2^32. */

@@ -23,19 +23,15 @@ struct raw_port {
 
 static struct raw_port *raw_port_self(struct rm_port *port) { return (struct raw_port *)port; }
 
-static bool raw_is_up(struct rm_port *port) {
-    return rm_interface_up(raw_port_self(port)->interface, raw_port_self(port)->interface_index);
-}
-
 static void raw_totals(struct rm_port *port, struct rm_port_statistics *totals) {
     rm_kernel_socket_totals(port, totals);
-    totals->link_up = raw_is_up(port);
+    totals->link_up = rm_interface_up(raw_port_self(port)->interface, raw_port_self(port)->interface_index);
 }
 
 /** A socket is told but once that its interface has gone or was switched off, and a frame that was received before may
  * be read after that: so the interface is asked. */
 static enum rm_code raw_check(struct rm_port *port, struct rm_error *error) {
-    if (!raw_is_up(port))
+    if (!rm_interface_is_on(raw_port_self(port)->interface, raw_port_self(port)->interface_index))
         return rm_fail(error, RM_E_SYSTEM, "port '%s': the interface is gone or switched off; `ip link` shows it",
                        port->name);
     return rm_kernel_socket_check(port, error);

@@ -59,9 +59,11 @@ static int map_of(int program, char const *name) {
 
 /** The process that a program of ours runs for; 0 when it is not ours. */
 static uint32_t owner_of(int program) {
-    struct claim claim;
+    struct claim claim; /* as large as the key of either */
     uint32_t owner = 0;
-    int const map = map_of(program, "rm_claims");
+    int map = map_of(program, "rm_claims");
+    if (map < 0)
+        map = map_of(program, "rm_ports"); /* of a version before */
     if (map < 0)
         return 0;
     if (bpf_map_get_next_key(map, NULL, &claim) == 0)
