@@ -8,7 +8,7 @@
  *
  * Nothing is waited for before a server has sent setpoints. Afterwards it sends some in each cycle, whatever becomes of
  * its applications: where none come for RM_LOCK_STEP_SECONDS, the server hangs, and the ring fails. A server that ends
- * takes the link down; then nothing is waited for before the next one has sent setpoints.
+ * takes the link down, where that is memif or vhost; then nothing is waited for before the next one has sent setpoints.
  */
 #ifndef RM_INSTRUMENTS_LOCK_STEP_H
 #define RM_INSTRUMENTS_LOCK_STEP_H

@@ -230,15 +230,26 @@ static void publish_passed(struct sender *sender, uint64_t passed) {
             rm_counter_add(sender->groups[g].path[p].counters, RM_SENDER_SKIPPED_TURNS, passed);
 }
 
+/** In lock-step: all links were down since `since_tsc`, and one is up again. The server has ended, and another one is
+ * there, which answers nothing before it was sent something. No turn has passed meanwhile: time has stood. */
+static void meet_another_server(struct sender *sender, uint64_t since_tsc) {
+    sender->stood_ticks += rm_tsc() - since_tsc;
+    rm_lock_step_go_on(&sender->lock_step);
+    sender->setup->hook.forget(sender->setup->hook.state);
+}
+
 /** With the last link down, waits; with some of them, goes on and looks now and then. */
 static void mind_the_links(struct sender *sender) {
     uint32_t const up = links_up(sender);
+    uint64_t const now = rm_tsc();
     if (up == sender->setup->port_count)
         return;
-    if (up == 0) {
-        if (wait_for_links(sender, 1))
+    if (up == 0 && wait_for_links(sender, 1)) {
+        if (in_lock_step(sender))
+            meet_another_server(sender, now);
+        else
             sender->link_down_turns += skip_to_present(sender);
-    } else if (rm_tsc() > sender->look_tsc) {
+    } else if (up != 0 && now > sender->look_tsc) {
         look_at_links(sender);
         sender->look_tsc = rm_tsc() + sender->look_ticks;
     }
@@ -275,19 +286,18 @@ static uint64_t sender_allowed_turns(struct sender *sender, uint64_t next, uint6
     return due < end ? due : end;
 }
 
-/** In lock-step, while it waits: whether the server has gone and another one is there, which answers nothing before it
- * was sent something. */
+/** In lock-step, while it waits: whether the server has gone and another one is there. With one network of two down, the
+ * server still answers by the other. */
 static bool meets_another_server(struct sender *sender) {
     uint64_t const now = rm_tsc();
     if (now < sender->look_tsc)
         return false;
     sender->look_tsc = now + sender->look_ticks;
-    uint32_t const count = sender->setup->port_count;
-    for (uint32_t l = 0; l < count; ++l)
+    for (uint32_t l = 0; l < sender->setup->port_count; ++l)
         sender->links[l].lost = !rm_sender_link_works(&sender->links[l]);
-    if (links_up(sender) == count || !wait_for_links(sender, count))
+    if (links_up(sender) != 0 || !wait_for_links(sender, 1))
         return false;
-    sender->setup->hook.forget(sender->setup->hook.state);
+    meet_another_server(sender, now);
     return true;
 }
 

@@ -407,6 +407,31 @@ static void in_lock_step_another_server_is_not_waited_for_before_it_has_sent(voi
     assert_int_equal(bench->port.count, 9000);
 }
 
+/** The same of a server that ends while the ring sends: it has answered the cycle, and the link goes down behind it. */
+static bool has_until_it_ends_behind_it(void *state, rm_turn cycle) {
+    struct loop *loop = state;
+    rm_turn const last = FIRST + 5 * CYCLE_TURNS;
+    if (cycle == last && loop->asked++ == 0) {
+        loop->bench->port.down_after = loop->bench->port.count + COUNT;
+        loop->bench->port.down_looks = 3;
+    }
+    return cycle <= last || loop->forgotten;
+}
+
+static void in_lock_step_a_server_that_ends_while_turns_are_sent_has_a_successor(void **state) {
+    struct bench *bench = *state;
+    struct loop loop = {.bench = bench};
+    set_lock_step(bench, &loop);
+    bench->setup.hook.has = has_until_it_ends_behind_it;
+    bench->setup.hook.forget = forget;
+    struct rm_sender_result const result = run(bench);
+    assert_true(loop.forgotten);
+    assert_int_equal(result.turns, 1000);
+    assert_int_equal(result.skipped_turns, 0);
+    assert_int_equal(result.link_down_turns, 0);
+    assert_in_range(bench->port.count, 9000 - RM_BURST, 9000); /* the burst at hand was given up */
+}
+
 /** A source that stalls once, as a core that is taken away does: 5 ms, which are 500 turns. */
 static union rm_lane const *stalling(void *state, uint64_t index, uint32_t first, uint32_t count) {
     if (index == 100 && first == 0) {
@@ -489,6 +514,8 @@ int main(void) {
                                         destroy),
         cmocka_unit_test_setup_teardown(in_lock_step_setpoints_that_never_come_are_an_error, make, destroy),
         cmocka_unit_test_setup_teardown(in_lock_step_another_server_is_not_waited_for_before_it_has_sent, make,
+                                        destroy),
+        cmocka_unit_test_setup_teardown(in_lock_step_a_server_that_ends_while_turns_are_sent_has_a_successor, make,
                                         destroy),
         cmocka_unit_test_setup_teardown(sends_all_without_a_maximum_lag, make, destroy),
         cmocka_unit_test_setup_teardown(sends_every_instrument_of_every_turn_in_order, make, destroy),
