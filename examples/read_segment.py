@@ -12,6 +12,7 @@ import mmap
 import struct
 import sys
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 FORMATS = {"u64": "Q", "u32": "I", "f64": "d"}
@@ -54,33 +55,43 @@ def objects(layout: Layout, memory: mmap.mmap) -> dict[str, int]:
 
 
 def value(layout: Layout, memory: mmap.mmap, entry: int) -> list[float]:
-    """A parameter's elements: copied again while its sequence is odd or has changed meanwhile."""
+    """A parameter's elements: copied again while its sequence is odd or has changed meanwhile, for half a second."""
     at = layout.get(memory, "rm_object", entry, "offset")
     start, count, element = (
         layout.get(memory, "rm_parameter", at, name) for name in ("values_offset", "count", "element_type")
     )
-    while True:
+    give_up = monotonic() + 0.5
+    while monotonic() < give_up:
         before = layout.get(memory, "rm_parameter", at, "sequence")
         values = struct.unpack_from(f"<{count}{ELEMENTS[element]}", memory, at + start)
         if before % 2 == 0 and layout.get(memory, "rm_parameter", at, "sequence") == before:
             return list(values)
+    sys.exit("half-written: its owner was killed while it changed it")
 
 
 def newest(layout: Layout, memory: mmap.mmap, entry: int) -> dict[str, float]:
     """A stream's newest record: turn T lies in slot (T / period) mod capacity, and says itself of which turn it is."""
     at = layout.get(memory, "rm_object", entry, "offset")
-    period, capacity, slots, lanes = (
-        layout.get(memory, "rm_stream", at, name) for name in ("period", "capacity", "slots_offset", "lane_count")
+    period, capacity, margin, slots, lanes = (
+        layout.get(memory, "rm_stream", at, name)
+        for name in ("period", "capacity", "margin", "slots_offset", "lane_count")
     )
     lane_bytes = layout.structs["rm_lane_info"]["bytes"]
     first_lane = at + next(m["offset"] for m in layout.structs["rm_stream"]["members"] if m["name"] == "lane")
     while True:
+        epoch = layout.get(memory, "rm_stream", at, "turn_epoch")
         head = layout.get(memory, "rm_stream", at, "head")
         if head == layout.constants["RM_TURN_NONE"]:
             return {}
         slot = at + slots + head // period % capacity * 64
         record = bytes(memory[slot : slot + 64])
-        if struct.unpack_from("<Q", record)[0] == head == struct.unpack_from("<Q", memory, slot)[0]:
+        whole = struct.unpack_from("<Q", record)[0] == head == struct.unpack_from("<Q", memory, slot)[0]
+        now = layout.get(memory, "rm_stream", at, "head")
+        if (
+            whole
+            and now < head + (capacity - margin) * period
+            and epoch == layout.get(memory, "rm_stream", at, "turn_epoch")
+        ):
             break
     found = {"turn": float(head)}
     for i in range(lanes):

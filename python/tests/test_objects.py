@@ -5,7 +5,7 @@ import fabric
 import numpy as np
 import pytest
 from conftest import MakeOwner
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ringmaster
@@ -60,6 +60,34 @@ def test_a_parameter_that_contradicts_itself_is_damaged(make_owner: MakeOwner) -
     make_owner([spec])
     with ringmaster.attach("demo") as ws, pytest.raises(ringmaster.WorkspaceDamaged, match="'p' contradicts itself"):
         ws.parameters["p"]
+
+
+def test_objects_can_be_read_when_their_workspace_is_closed(make_owner: MakeOwner) -> None:
+    make_owner([fabric.clock(turn=7), fabric.grant("ramp"), TURN_RATE, fabric.setpoints("sent", [[1.0, 2.0]])])
+    with ringmaster.attach("demo") as ws:
+        clock, grant, rate = ws.clock, ws.grants["ramp"], ws.parameters[TURN_RATE.name]
+        sent = ws.setpoints["sent"]
+    assert clock.read().turn == 7
+    assert grant.read().state.name == "ABSENT"
+    assert rate.value == 1157000.0
+    row = sent.read()
+    assert row is not None
+    assert row.values.tolist() == [1.0, 2.0]
+
+
+def test_a_clock_that_lies_beyond_its_segment_is_damaged(make_owner: MakeOwner) -> None:
+    owner = make_owner([fabric.clock()])
+    owner.set_directory(0, "offset", len(owner.memory))
+    owner.set_directory(0, "bytes", 0)
+    with pytest.raises(ringmaster.WorkspaceDamaged), ringmaster.attach("demo") as ws:
+        ws.clock.read()
+
+
+def test_setpoints_that_the_library_could_not_read_are_damaged(make_owner: MakeOwner) -> None:
+    owner = make_owner([fabric.setpoints("sent", [[1.0, 2.0], [3.0, 4.0]])])
+    owner.set_word("setpoints/sent", layout.SETPOINTS, "vector_bytes", 104)
+    with ringmaster.attach("demo") as ws, pytest.raises(ringmaster.WorkspaceDamaged, match="contradict themselves"):
+        ws.setpoints["sent"].read()
 
 
 def test_counters_are_live_and_typed(make_owner: MakeOwner) -> None:
@@ -145,6 +173,7 @@ def test_percentiles_are_in_nanoseconds(make_owner: MakeOwner) -> None:
         reading.percentile_ns(101)
 
 
+@settings(deadline=None)
 @given(st.integers(0, 2**63 - 1))
 def test_buckets_follow_each_other_without_gaps(value: int) -> None:
     index = value if value < 16 else ((value.bit_length() - 4) << 4) + (value >> (value.bit_length() - 5) & 15)

@@ -61,8 +61,8 @@ static bool copy_clock(struct rm_clock const *clock, uint64_t seen, struct rm_cl
 }
 
 bool rm_clock_read(struct rm_clock const *clock, struct rm_clock_reading *reading) {
-    uint64_t seen;
-    for (int tries = 0; tries < RM_SEQUENCE_COPIES && rm_sequence_enter(&clock->sequence, &seen); ++tries)
+    uint64_t seen, end_ns = 0;
+    for (int tries = 0; rm_sequence_may_copy(tries, &end_ns) && rm_sequence_enter(&clock->sequence, &seen); ++tries)
         if (copy_clock(clock, seen, reading))
             return true;
     return false;

@@ -15,8 +15,8 @@ static double grant_number_of(_Atomic uint64_t const *word) {
 }
 
 bool rm_grant_read(struct rm_grant const *grant, struct rm_grant_reading *reading) {
-    uint64_t seen;
-    for (int tries = 0; tries < RM_SEQUENCE_COPIES && rm_sequence_enter(&grant->sequence, &seen); ++tries) {
+    uint64_t seen, end_ns = 0;
+    for (int tries = 0; rm_sequence_may_copy(tries, &end_ns) && rm_sequence_enter(&grant->sequence, &seen); ++tries) {
         *reading = (struct rm_grant_reading){
             .grant_number = grant_word(&grant->grant_number),
             .instance = grant_word(&grant->instance),
@@ -33,8 +33,8 @@ bool rm_grant_read(struct rm_grant const *grant, struct rm_grant_reading *readin
 }
 
 bool rm_offence_read(struct rm_offence const *offence, struct rm_offence_reading *reading) {
-    uint64_t seen;
-    for (int tries = 0; tries < RM_SEQUENCE_COPIES && rm_sequence_enter(&offence->sequence, &seen); ++tries) {
+    uint64_t seen, end_ns = 0;
+    for (int tries = 0; rm_sequence_may_copy(tries, &end_ns) && rm_sequence_enter(&offence->sequence, &seen); ++tries) {
         *reading = (struct rm_offence_reading){
             .refusal = (enum rm_refusal)grant_word(&offence->refusal),
             .actuator = grant_word(&offence->actuator),

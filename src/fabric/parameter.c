@@ -181,8 +181,8 @@ static bool try_copy(struct rm_parameter const *parameter, uint64_t seen, void c
 
 size_t rm_parameter_copy(struct rm_parameter const *parameter, void const *values, size_t bytes, void *copy,
                          struct rm_parameter_reading *reading) {
-    uint64_t seen;
-    for (int tries = 0; tries < RM_SEQUENCE_COPIES && rm_sequence_enter(&parameter->sequence, &seen); ++tries)
+    uint64_t seen, end_ns = 0;
+    for (int tries = 0; rm_sequence_may_copy(tries, &end_ns) && rm_sequence_enter(&parameter->sequence, &seen); ++tries)
         if (try_copy(parameter, seen, values, bytes, copy, reading))
             return bytes;
     return 0;

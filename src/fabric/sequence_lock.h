@@ -17,8 +17,8 @@
 #include "base/timebase.h"
 
 enum {
-    /** Tries of a reader to get a copy while the writer changes it again and again. */
-    RM_SEQUENCE_COPIES = 1000000,
+    /** Copies of a reader before it looks at the time. */
+    RM_SEQUENCE_COPIES = 16,
     /** Looks at an odd sequence before the reader sleeps: the writer's core is taken. */
     RM_SEQUENCE_SPINS = 1000,
     /** Sleeps before the writer counts as killed: a tenth of a second at least. */
@@ -26,6 +26,19 @@ enum {
 
     RM_SEQUENCE_NAP_NS = 50000,
 };
+
+/** How long a reader tries to get a copy, while the writer changes it again and again. */
+#define RM_SEQUENCE_COPY_NS 500000000ull
+
+/** True when a reader may copy once more, after `tries`. `*end_ns` begins as 0. */
+static inline bool rm_sequence_may_copy(int tries, uint64_t *end_ns) {
+    if (tries < RM_SEQUENCE_COPIES)
+        return true;
+    uint64_t const now = rm_monotonic_ns();
+    if (*end_ns == 0)
+        *end_ns = now + RM_SEQUENCE_COPY_NS;
+    return now < *end_ns;
+}
 
 static inline void rm_sequence_begin(_Atomic uint64_t *sequence) {
     uint64_t const now = atomic_load_explicit(sequence, memory_order_relaxed);

@@ -101,8 +101,8 @@ bool rm_stream_still_valid(struct rm_stream_view const *view, rm_turn first, str
     return safe && stream_reader_load_word(&view->header->turn_epoch) == look->turn_epoch;
 }
 
-size_t rm_stream_read_results(struct rm_stream_view const *view, rm_turn first, size_t count,
-                              struct rm_record *records, uint8_t *results, struct rm_stream_look *look) {
+size_t rm_stream_read_results(struct rm_stream_view const *view, rm_turn first, size_t count, struct rm_record *records,
+                              uint8_t *results, struct rm_stream_look *look) {
     size_t good = 0;
     rm_stream_look(view, look);
     for (size_t i = 0; i < count; ++i) {

@@ -3,8 +3,9 @@
 
 from dataclasses import dataclass
 
+from ringmaster.fabric import layout
 from ringmaster.fabric._library import ffi, lib
-from ringmaster.fabric.memory import half_written, pointer
+from ringmaster.fabric.memory import Place, half_written
 from ringmaster.fabric.segment import ObjectInfo, Segment
 
 _U64 = (1 << 64) - 1
@@ -82,12 +83,11 @@ class Clock:
 
     def __init__(self, segment: Segment, info: ObjectInfo) -> None:
         self.name = info.name
-        self._memory = segment.memory
-        self._clock = pointer("rm_clock", segment.memory, info.offset)
+        self._clock = Place("rm_clock", layout.CLOCK, segment.memory, info.offset)
 
     def read(self) -> ClockReading:
         """Copies the fit. Raises WorkspaceDamaged when the server was killed while it wrote."""
         reading = ffi.new("struct rm_clock_reading *")
-        if not lib.rm_clock_read(self._clock, reading):
+        if not lib.rm_clock_read(self._clock.pointer, reading):
             raise half_written(self.name)
         return ClockReading(**{name: getattr(reading, name) for name in ClockReading.__dataclass_fields__})

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ringmaster.fabric import layout
 from ringmaster.fabric._library import ffi, lib
 from ringmaster.fabric.layout import ApplicationState, Refusal, StopAction
-from ringmaster.fabric.memory import half_written, pointer, structure, text
+from ringmaster.fabric.memory import Place, half_written, structure, text
 from ringmaster.fabric.segment import ObjectInfo, Segment
 
 OPERATOR = "operator"
@@ -98,10 +98,9 @@ class Grant:
         """What follows when good vectors stop."""
         counts_all = self.application == OPERATOR  # whose requests have no vector: the index is the server's
         self._supplies = supplies if counts_all or len(supplies) == self.actuator_count else ()
-        self._memory = segment.memory
-        self._grant = pointer("rm_grant", segment.memory, info.offset)
+        self._grant = Place("rm_grant", layout.GRANT, segment.memory, info.offset)
         offence = layout.member_offset(layout.GRANT, "offence")
-        self._offence = pointer("rm_offence", segment.memory, info.offset + offence)
+        self._offence = Place("rm_offence", layout.OFFENCE, segment.memory, info.offset + offence)
 
     def __repr__(self) -> str:
         return f"<grant of {self.application}: {self.read().state.name.lower()}>"
@@ -109,7 +108,7 @@ class Grant:
     def read(self) -> GrantReading:
         """Copies it. Raises WorkspaceDamaged when the server was killed while it wrote."""
         offence, reading = self._read_offence(), ffi.new("struct rm_grant_reading *")
-        if not lib.rm_grant_read(self._grant, reading):
+        if not lib.rm_grant_read(self._grant.pointer, reading):
             raise half_written(f"the grant of {self.application}")
         return GrantReading(
             grant_number=reading.grant_number,
@@ -124,7 +123,7 @@ class Grant:
 
     def _read_offence(self) -> Offence | None:
         reading = ffi.new("struct rm_offence_reading *")
-        if not lib.rm_offence_read(self._offence, reading):
+        if not lib.rm_offence_read(self._offence.pointer, reading):
             raise half_written(f"the grant of {self.application}")
         if reading.refusal == Refusal.NOTHING:
             return None

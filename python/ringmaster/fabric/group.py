@@ -3,15 +3,16 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from time import monotonic
 
 from ringmaster.fabric import layout
 from ringmaster.fabric._library import ffi, lib
-from ringmaster.fabric.memory import Words, half_written, pointer
+from ringmaster.fabric.memory import Place, Words, half_written
 from ringmaster.fabric.parameter import Parameter, ParameterReading
 from ringmaster.fabric.segment import ObjectInfo, Segment
 
-_TRIES = 1000
-"""Of a group that is changed again and again while it is read."""
+_TIMEOUT_S = 0.5
+"""For a group that is changed again and again while it is read."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ class Group:
         self.description = info.description
         self.owner = info.owner
         self._live = Words(segment.memory, layout.GROUP, info.offset)
-        self._group = pointer("rm_group", segment.memory, info.offset)
+        self._group = Place("rm_group", layout.GROUP, segment.memory, info.offset)
         self._members = find_members(info.name)
 
     def __repr__(self) -> str:
@@ -55,11 +56,12 @@ class Group:
     def read(self) -> GroupReading:
         """Copies all members, of one and the same change. Raises WorkspaceDamaged when its owner was killed in one."""
         seen = ffi.new("uint64_t *")
-        for _ in range(_TRIES):
-            if not lib.rm_group_enter(self._group, seen):
+        give_up = monotonic() + _TIMEOUT_S
+        while monotonic() < give_up:
+            if not lib.rm_group_enter(self._group.pointer, seen):
                 break
             reading = self._copy(seen[0])
-            if lib.rm_group_leave(self._group, seen[0]):
+            if lib.rm_group_leave(self._group.pointer, seen[0]):
                 return reading
         raise half_written(self.name)
 

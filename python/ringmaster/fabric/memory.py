@@ -7,7 +7,6 @@ no order with others.
 """
 
 import mmap
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -41,10 +40,15 @@ class Words:
         return int(self._word[name][0])
 
 
-def pointer(kind: str, memory: mmap.mmap, offset: int) -> Any:
-    """What the C library takes for the structure ``kind`` at ``offset`` bytes, as long as the memory is mapped."""
-    start = np.frombuffer(memory, np.uint8, 1).ctypes.data
-    return ffi.cast(f"struct {kind} const *", start + offset)
+class Place:
+    """A structure in shared memory, for the C library. The memory stays mapped as long as this is referenced."""
+
+    def __init__(self, kind: str, dtype: np.dtype[np.void], memory: mmap.mmap, offset: int) -> None:
+        """``kind`` is the structure's name in C. Raises WorkspaceDamaged where it does not lie whole in the memory."""
+        if offset % 8 or not 0 <= offset <= len(memory) - dtype.itemsize:
+            raise WorkspaceDamaged(f"a {kind} at byte {offset} of {len(memory)} is none; start its owner anew")
+        self._held = np.frombuffer(memory, np.uint8, dtype.itemsize, offset)
+        self.pointer = ffi.cast(f"struct {kind} const *", self._held.ctypes.data)
 
 
 def half_written(name: str) -> WorkspaceDamaged:

@@ -11,7 +11,7 @@ from ringmaster.fabric import layout
 from ringmaster.fabric._library import ffi, lib
 from ringmaster.fabric.conversion import Conversion, same_unit
 from ringmaster.fabric.layout import ElementType, ParameterFlags, Severity
-from ringmaster.fabric.memory import Words, half_written, pointer, structure, text
+from ringmaster.fabric.memory import Place, Words, half_written, structure, text
 from ringmaster.fabric.segment import ObjectInfo, Segment
 
 Value = int | float | str | npt.NDArray[np.generic]
@@ -80,7 +80,7 @@ class Parameter:
         self.shape = info.shape
         self.is_text = info.unit == "utf-8"
         self._live = Words(segment.memory, layout.PARAMETER, info.offset)
-        self._parameter = pointer("rm_parameter", segment.memory, info.offset)
+        self._parameter = Place("rm_parameter", layout.PARAMETER, segment.memory, info.offset)
         self._values = self._map_values(segment, info, int(header["values_offset"]), int(header["count"]))
         self.dtype = self._values.dtype
 
@@ -90,7 +90,13 @@ class Parameter:
         if info.element_type == ElementType.RECORD:
             raise WorkspaceDamaged(f"{segment.path}: parameter {self.name!r} cannot hold records")
         element = np.dtype(layout.ELEMENT_FORMATS[info.element_type])
-        if values_offset + count * element.itemsize > info.size or count != info.shape[0] * info.shape[1]:
+        whole = values_offset + count * element.itemsize <= info.size and values_offset % 8 == 0
+        words = -(-count * element.itemsize // 8)  # which the C library reads whole
+        if (
+            not whole
+            or info.offset + values_offset + 8 * words > len(segment.memory)
+            or count != info.shape[0] * info.shape[1]
+        ):
             raise WorkspaceDamaged(f"{segment.path}: parameter {self.name!r} contradicts itself; start its owner anew")
         return np.frombuffer(segment.memory, element, count, info.offset + values_offset)
 
@@ -151,7 +157,7 @@ class Parameter:
     def _copy(self) -> ParameterReading:
         values, reading = np.empty_like(self._values), ffi.new("struct rm_parameter_reading *")
         place, copy = (ffi.cast("void *", array.ctypes.data) for array in (self._values, values))
-        if lib.rm_parameter_copy(self._parameter, place, values.nbytes, copy, reading) < values.nbytes:
+        if lib.rm_parameter_copy(self._parameter.pointer, place, values.nbytes, copy, reading) < values.nbytes:
             raise half_written(self.name)
         return ParameterReading(
             value=self._value(values),

@@ -19,7 +19,7 @@ from ringmaster.fabric import layout
 from ringmaster.fabric._library import ffi, lib
 from ringmaster.fabric.calibration import Calibration
 from ringmaster.fabric.layout import Calibrated, InstrumentKind, LaneType
-from ringmaster.fabric.memory import Words, pointer, structure, text
+from ringmaster.fabric.memory import Place, Words, structure, text
 from ringmaster.fabric.segment import ObjectInfo, Segment
 from ringmaster.fabric.window import View, Window
 
@@ -79,11 +79,12 @@ class Stream:
         self._live = Words(segment.memory, layout.STREAM, info.offset)
         slots_offset = int(header["slots_offset"])
         self._slots = self._map_slots(segment, info, slots_offset)
+        self._header = Place("rm_stream", layout.STREAM, segment.memory, info.offset)
         self._view = ffi.new(
             "struct rm_stream_view *",
             {
-                "header": pointer("rm_stream", segment.memory, info.offset),
-                "slot": pointer("rm_slot", segment.memory, info.offset + slots_offset),
+                "header": self._header.pointer,
+                "slot": ffi.cast("struct rm_slot const *", self._slots.ctypes.data),
                 "mask": self.capacity - 1,
                 "period": self.period,
             },
@@ -91,7 +92,13 @@ class Stream:
 
     def _map_slots(self, segment: Segment, info: ObjectInfo, slots_offset: int) -> npt.NDArray[np.uint64]:
         whole = slots_offset + self.capacity * layout.RECORD_BYTES
-        if self.period < 1 or self.capacity < 1 or self.capacity & (self.capacity - 1) or whole > info.size:
+        if (
+            slots_offset % layout.RECORD_BYTES
+            or self.period < 1
+            or self.capacity < 1
+            or self.capacity & (self.capacity - 1)
+            or whole > info.size
+        ):
             raise WorkspaceDamaged(f"{segment.path}: stream {self.name!r} contradicts itself; start the server anew")
         slots = np.frombuffer(segment.memory, "<u8", self.capacity * 8, info.offset + slots_offset)
         return slots.reshape(self.capacity, 8)
