@@ -7,6 +7,8 @@ from pathlib import Path
 
 CHECKOUT = Path(__file__).parents[2]
 """Where this package lies in a checkout that was built; elsewhere there is no library below it."""
+INSTALLED = CHECKOUT.resolve().parent.parent / "libexec/ringmaster"
+"""Where programs and libraries lie beside share/ringmaster, which this package is below where it is installed."""
 CONFIGS = Path(__file__).resolve().parents[2] / "configs"
 
 
@@ -25,8 +27,12 @@ def find_program(name: str) -> str:
 
 
 def find_library(name: str) -> str:
-    """Path of a C library of ours: in $RINGMASTER_LIBEXEC, in the checkout's build; else its name, for the loader."""
+    """Path of a C library of ours: in $RINGMASTER_LIBEXEC, beside the installed package, in the checkout's build.
+
+    Else its name, for the loader.
+    """
     libexec = os.environ.get("RINGMASTER_LIBEXEC")
     places = [Path(libexec) / name] if libexec else []
+    places.append(INSTALLED / name)
     places += [path for below in ("*", "src/*") for path in sorted((CHECKOUT / "build").glob(f"{below}/{name}"))]
     return next((str(path) for path in places if path.exists()), name)

@@ -65,6 +65,7 @@ def test_an_interface_of_an_evil_name_gets_no_command(tmp_path: Path) -> None:
     assert all(line.startswith("#") for line in text.split("\n") if "reboot)" in line)
 
 
+@settings(deadline=None)
 @given(st.sets(st.integers(0, cpu_list.MOST - 1), max_size=50))
 def test_a_list_of_cpus_is_read_as_it_was_written(cpus: set[int]) -> None:
     assert cpu_list.parse(cpu_list.write(cpus)) == tuple(sorted(cpus))

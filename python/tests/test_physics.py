@@ -8,7 +8,7 @@ import fabric
 import numpy as np
 import pytest
 from conftest import MakeOwner
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ringmaster
@@ -19,6 +19,7 @@ from ringmaster.recordings import doros
 DOROS = Path(__file__).parents[2] / "../shared/data/tbt/lhc_doros_50000turns.h5"
 
 
+@settings(deadline=None)
 @given(st.floats(0.02, 0.48), st.floats(0, 6.28))
 def test_the_tune_of_a_clean_line_is_found_between_bins(tune: float, phase: float) -> None:
     turn = np.arange(8192)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ringmaster.bench.log import NotMeasured
@@ -74,6 +74,7 @@ def test_every_datagram_that_is_not_received_has_one_place(
     assert found.on_the_way == found.total - found.sender
 
 
+@settings(deadline=None)
 @given(
     sent=st.integers(0, 10**9),
     lost=st.integers(0, 10**6),

@@ -4,7 +4,7 @@
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ringmaster.qualify.zero_loss import BUFFERED_DATAGRAMS, Trial, most_trials, search
@@ -15,6 +15,7 @@ def channel(capacity_pps: float, tolerance: int = 0) -> Callable[[float], Trial]
     return lambda pps: Trial(pps, max(0, round(pps - capacity_pps)), 0, 20.0, tolerance)
 
 
+@settings(deadline=None)
 @given(
     capacity=st.floats(1e3, 1.4e7),
     highest=st.floats(1e4, 1.4e7),

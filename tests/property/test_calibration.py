@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from cffi import FFI
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ringmaster.fabric.calibration import LAYOUT, VALUES, Calibration, Units
@@ -41,6 +41,7 @@ def address(array: np.ndarray[Any, Any], kind: str = "void *") -> Any:
     return ffi.cast(kind, array.ctypes.data)
 
 
+@settings(deadline=None)
 @given(st.lists(small, min_size=VALUES, max_size=VALUES), st.lists(st.integers(-9, 9), min_size=5, max_size=5))
 def test_c_and_python_agree(coefficients: list[float], raw: list[int]) -> None:
     values = np.zeros(VALUES)

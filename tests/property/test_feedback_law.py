@@ -72,6 +72,7 @@ def number(pair: Any) -> complex:
     return complex(pair[0], pair[1])
 
 
+@settings(deadline=None)
 @given(plants, tunings, st.floats(0.998, 1.002))
 @example(Plant(10_000.0, delay_s=6e-4), Tuning(0.0, 1.0), 1.0)  # 5.999999999999999 cycles
 def test_responses_agree(plant: Plant, tuning: Tuning, scale: float) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from cffi import FFI
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 ROOT = Path(__file__).parents[2]
@@ -56,6 +56,7 @@ def reference(
     return columns[:, np.newaxis] * inverse * rows, s, gain
 
 
+@settings(deadline=None)
 @given(
     shape=st.tuples(st.integers(2, 24), st.integers(2, 24)),
     seed=st.integers(0, 2**32 - 1),
