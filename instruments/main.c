@@ -214,7 +214,7 @@ static void describe_ring(struct rm_ring_config const *ring) {
     printf("%u instruments", ring->instrument_count);
     if (ring->group_count != ring->instrument_count)
         printf(" in %u datagram%s", ring->group_count, ring->group_count == 1 ? "" : "s");
-    printf(" at %g turns/s: %.6g Mpps%s; ", ring->beam.turn_rate_hz, 1e-6 * datagram_rate_hz(ring),
+    printf(" at %.9g turns/s: %.6g Mpps%s; ", ring->beam.turn_rate_hz, 1e-6 * datagram_rate_hz(ring),
            ring->network_count == 2 ? " through each of two networks" : "");
     uint32_t sending = 0;
     for (uint32_t p = 0; p < ring->port_count; ++p)

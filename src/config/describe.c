@@ -166,7 +166,8 @@ static void print_stream(struct rm_config const *config, char const *name, uint3
     fprintf(out, "    /%-16s %6.4g %-4s", name, fast ? rate_hz / 1000 : rate_hz, fast ? "kHz," : "Hz,");
     fputs(" ", out);
     print_bytes(records * sizeof(struct rm_record), out);
-    fprintf(out, ", %.3g s", (double)records / rate_hz);
+    double const lasts_s = (double)records / rate_hz;
+    fprintf(out, lasts_s < 1000 ? ", %.3g s" : ", %.0f s", lasts_s);
 }
 
 double rm_config_delay_turns(struct rm_config_rate const *rate, uint32_t index, uint32_t instrument_period) {

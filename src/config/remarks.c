@@ -107,9 +107,11 @@ static void remark_freshness(struct rm_config const *config, struct rm_config_ap
     }
 }
 
-static void remark_deadline(struct rm_config_application const *application, struct rm_config_remarks *remarks) {
+/** In simulated time an input that is late stops time, and none is missing. */
+static void remark_deadline(struct rm_config const *config, struct rm_config_application const *application,
+                            struct rm_config_remarks *remarks) {
     uint64_t const watchdog = (uint64_t)application->watchdog_cycles * application->period_turns;
-    if (application->input_count != 0 && application->deadline_turns > watchdog)
+    if (!config->simulated_time && application->input_count != 0 && application->deadline_turns > watchdog)
         rm_config_remark(remarks,
                          "%s waits %u turns for a missing input, but is taken to have stopped after %" PRIu64
                          " turns without a vector; a longer watchdog_cycles, or a shorter deadline_turns?",
@@ -167,7 +169,7 @@ void rm_config_describe_remarks(struct rm_config const *config, FILE *out) {
     remark_lead(config, &remarks);
     for (uint32_t i = 1; i < config->application_count; i++) {
         remark_freshness(config, &config->application[i], &remarks);
-        remark_deadline(&config->application[i], &remarks);
+        remark_deadline(config, &config->application[i], &remarks);
         remark_watchdog(&config->application[i], &remarks);
         remark_core(config, &config->application[i], &remarks);
     }

@@ -213,7 +213,7 @@ class Stream:
             records=records.view(self.record_type)[:, 0],
             turn_epoch=look.turn_epoch,
             published_tsc=look.published_tsc,
-            decimated=self.period > 1,
+            decimated=self.filter != "none",
         )
 
     def view(self, first: int, count: int) -> View:

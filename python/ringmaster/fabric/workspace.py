@@ -190,7 +190,7 @@ class Workspace:
         if not segment.alive:
             raise WorkspaceDead(
                 f"{what} of workspace {self.name!r} has ended; start it again, or read what it left with dead=True "
-                f"(`--dead` on the command line)"
+                f"(`--dead` of the commands that only read)"
             )
         if segment.stopped:
             raise WorkspaceStopped(

@@ -62,7 +62,7 @@ class Measured:
     @property
     def hidden(self) -> NDArray[np.bool_]:
         """Frequencies at which the beam moves by itself as much as by the excitation."""
-        return self.spread > HIDDEN
+        return ~(self.spread <= HIDDEN)  # what is not known counts as hidden
 
     @property
     def seen(self) -> "Measured":
@@ -187,7 +187,7 @@ def at_lines(excitation: Floats, answer: Floats, lines: Floats, rate_hz: float) 
     """
     apart = float(np.diff(lines).min()) if len(lines) > 1 else float(lines[0])
     length = int(PERIODS * rate_hz / min(apart, float(lines[0])))
-    pieces = max(1, len(answer) // max(length, 1))
+    pieces = max(2, len(answer) // max(length, 1))  # two at least, to see how much they differ
     size = len(answer) // pieces
     ratios, weights = [], []
     for i in range(pieces):
@@ -203,11 +203,7 @@ def at_lines(excitation: Floats, answer: Floats, lines: Floats, rate_hz: float) 
         weights.append(np.abs(phasors[:, 0]) ** 2)
     weight = np.array(weights)
     mean = np.sum(np.array(ratios) * weight, axis=0) / weight.sum(axis=0)
-    spread = (
-        np.abs(np.array(ratios) - mean).std(axis=0, ddof=1) / np.sqrt(pieces)
-        if pieces > 1
-        else np.full(len(lines), np.nan)
-    )
+    spread = np.abs(np.array(ratios) - mean).std(axis=0, ddof=1) / np.sqrt(pieces)
     return Measured(lines, mean, spread, "lines", pieces)
 
 

@@ -146,7 +146,7 @@ def _cause(feedback: Feedback, state: State, cause: EnableCondition, answer: Ans
     when = f" at turn {turn:.0f}{_ago(feedback, turn)}" if np.isfinite(turn) and turn > 0 else ""
     whom = _culprit(feedback, cause)
     verb = "It left the state ON" if state != State.ON else "It is back; the last time that it left ON by itself was"
-    comma = "," if state != State.ON else ""
+    comma = "," if state != State.ON or when else ""
     answer.sentences.append(f"{verb}{when}{comma} because {reasons}{whom}.")
 
 
@@ -178,7 +178,7 @@ def _missing(state: State, enable_conditions: EnableCondition, answer: Answer) -
     if state == State.OFF and enable_conditions == EnableCondition.LATE:
         return  # said already
     if listed:
-        begin = "Missing now" if state != State.ON else "It is on although there is missing"
+        begin = "Missing now" if state != State.ON else "It is on, although this is missing"
         answer.sentences.append(f"{begin}: {'; '.join(listed)}.")
     elif state in (State.HOLD, State.FAULT):
         answer.sentences.append("Nothing is missing now.")
