@@ -189,8 +189,7 @@ static void check_single_kicks(void) {
         kicks[PARTICLES + i] = (struct rm_particle_kick){CORRECTOR, i, {-3e-6 * i, 1e-6}};
     }
     assert_int_equal(
-        rm_track_once(twin, particles, PARTICLES, kicks, 2 * PARTICLES, NULL, 0, NULL, RM_SIMD_BEST, &error),
-        RM_OK);
+        rm_track_once(twin, particles, PARTICLES, kicks, 2 * PARTICLES, NULL, 0, NULL, RM_SIMD_BEST, &error), RM_OK);
     struct rm_tracking const tracking = {.turns = 1};
     for (uint32_t i = 0; i < PARTICLES; ++i) {
         assert_int_equal(rm_twin_set_kick(twin, QUADRUPOLE, 1e-6 * i, -2e-6 * i, &error), RM_OK);
@@ -216,8 +215,8 @@ static void single_kicks_are_checked(void **state) {
     double particles[2][6] = {{0}};
     struct rm_particle_kick const drift = {DRIFT, 0, {1e-6, 0}};
     struct rm_particle_kick const order[2] = {{CORRECTOR, 1, {0}}, {CORRECTOR, 0, {0}}};
-    assert_refused(rm_track_once(twin, particles, 2, &drift, 1, NULL, 0, NULL, RM_SIMD_BEST, &error),
-                   RM_E_ARGUMENT, "D1", "no kick");
+    assert_refused(rm_track_once(twin, particles, 2, &drift, 1, NULL, 0, NULL, RM_SIMD_BEST, &error), RM_E_ARGUMENT,
+                   "D1", "no kick");
     assert_refused(rm_track_once(twin, particles, 2, order, 2, NULL, 0, NULL, RM_SIMD_BEST, &error), RM_E_ARGUMENT,
                    "kick 1", "order");
 }

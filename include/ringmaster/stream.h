@@ -262,8 +262,8 @@ bool rm_stream_still_valid(struct rm_stream_view const *view, rm_turn first, str
 
 /** As rm_stream_read_window, of one turn-counter epoch and up to the head at the beginning, which are in `*look` then.
  * results[i] becomes an enum rm_read; records that could not be had are zeros. */
-size_t rm_stream_read_results(struct rm_stream_view const *view, rm_turn first, size_t count,
-                              struct rm_record *records, uint8_t *results, struct rm_stream_look *look);
+size_t rm_stream_read_results(struct rm_stream_view const *view, rm_turn first, size_t count, struct rm_record *records,
+                              uint8_t *results, struct rm_stream_look *look);
 
 /** Waits until `turn` is published, at most `timeout_ns` (UINT64_MAX: for ever). Spins for some microseconds, then
  * sleeps in steps of 50 µs: meant for programs beside the server, not for its hot path. Returns false when the time is

@@ -97,8 +97,8 @@ static uint32_t longest_counter(struct rm_config const *config) {
 static void remark_laps(struct rm_config const *config, struct rm_config_remarks *remarks) {
     uint32_t const longest = longest_counter(config);
     for (uint32_t i = 0; longest < config->instrument_count && i < config->instrument_count; i++) {
-        uint64_t const lap = config->instrument[i].follows ? 1 : lap_of(config, i);
-        if (lap_of(config, longest) % lap == 0)
+        uint64_t const lap = config->instrument[i].follows ? 0 : lap_of(config, i);
+        if (lap == 0 || lap_of(config, longest) % lap == 0)
             continue;
         rm_config_remark(
             remarks,

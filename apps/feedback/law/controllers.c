@@ -45,8 +45,8 @@ static void lay_out_controllers(struct feedback_controllers *controllers) {
 bool feedback_controllers_make(struct feedback_controllers *controllers, uint32_t channels,
                                struct feedback_law const *law) {
     uint32_t const padded = (channels + FEEDBACK_CHANNEL_BLOCK - 1) / FEEDBACK_CHANNEL_BLOCK * FEEDBACK_CHANNEL_BLOCK;
-    *controllers = (struct feedback_controllers){
-        .channels = channels, .padded = padded, .simd = rm_simd_choose(RM_SIMD_BEST)};
+    *controllers =
+        (struct feedback_controllers){.channels = channels, .padded = padded, .simd = rm_simd_choose(RM_SIMD_BEST)};
     size_t const bytes = (size_t)(STATES + OTHERS + SCRATCH) * (padded > 0 ? padded : FEEDBACK_CHANNEL_BLOCK);
     controllers->memory = aligned_alloc(LINE_BYTES, bytes * sizeof(double));
     if (controllers->memory == NULL)

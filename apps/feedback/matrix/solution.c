@@ -277,8 +277,8 @@ static enum rm_code make_product(struct solution_making const *making) {
     bool made = range != NULL;
     for (uint32_t r = 0; made && r < layout->rows; ++r)
         range[r] = range_of(making, r);
-    made = made &&
-           feedback_product_make(&making->solution->product, layout->rows, layout->outputs, range, RM_SIMD_BEST);
+    made =
+        made && feedback_product_make(&making->solution->product, layout->rows, layout->outputs, range, RM_SIMD_BEST);
     free(range);
     if (!made)
         return no_memory(making);
