@@ -148,20 +148,15 @@ static void change_a_setting(struct stepping *stepping, struct host_asker *asker
     pass_cycles(stepping, 3);
 }
 
-/** Sanitizers and the kernel's NUMA balancing take pages away from under a thread. */
+/** The kernel's NUMA balancing takes pages away from under a thread. */
 static bool moves_pages(void) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || defined(__clang__)
-    return true;
-#else
     int balancing = 0;
     FILE *file = fopen("/proc/sys/kernel/numa_balancing", "r");
-    if (file != NULL) {
-        if (fscanf(file, "%d", &balancing) != 1)
-            balancing = 0;
-        fclose(file);
-    }
-    return balancing != 0;
-#endif
+    if (file == NULL)
+        return false;
+    bool const known = fscanf(file, "%d", &balancing) == 1;
+    fclose(file);
+    return known && balancing != 0;
 }
 
 static void expect_nothing_forbidden(struct stepping const *stepping) {
@@ -214,12 +209,12 @@ static int set_up_host(void **state) {
     return 0;
 }
 
-/** The thread sanitizer makes calls of its own, and keeps signals back. */
+/** Sanitizers make calls and allocate on their own. */
 static bool is_watched(void) {
-#if defined(__SANITIZE_THREAD__)
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
     return true;
 #elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
+#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
     return true;
 #endif
 #endif
