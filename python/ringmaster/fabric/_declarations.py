@@ -198,8 +198,8 @@ void rm_stream_look(struct rm_stream_view const *view, struct rm_stream_look *lo
 
 bool rm_stream_still_valid(struct rm_stream_view const *view, rm_turn first, struct rm_stream_look const *look);
 
-size_t rm_stream_read_results(struct rm_stream_view const *view, rm_turn first, size_t count,
-                              struct rm_record *records, uint8_t *results, struct rm_stream_look *look);
+size_t rm_stream_read_results(struct rm_stream_view const *view, rm_turn first, size_t count, struct rm_record *records,
+                              uint8_t *results, struct rm_stream_look *look);
 
 bool rm_stream_wait(struct rm_stream_view const *view, rm_turn turn, uint64_t timeout_ns);
 
