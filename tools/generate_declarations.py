@@ -2,7 +2,7 @@
 """Write what cffi has to know of our public headers, for each library that the Python package loads: a module that
 people can read, and one that cffi has compiled from it, which loads in a tenth of the time.
 
-With --check: write nothing, exit 1 when one differs.
+With --check: write nothing, exit 1 when one differs. With --readable: the first of the two alone.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import tempfile
 import textwrap
 from pathlib import Path
 
-import cffi
 from repository import ROOT
 
 PACKAGE = ROOT / "python/ringmaster"
@@ -86,6 +85,8 @@ def python_module(headers: tuple[str, ...]) -> str:
 
 def compiled_module(headers: tuple[str, ...]) -> str:
     """What cffi makes of the declarations: a module with one name, ``ffi``."""
+    import cffi  # which a Python that only checks what people read need not have
+
     foreign = cffi.FFI()
     foreign.cdef(declarations(headers))
     foreign.set_source("_ffi", None)
@@ -103,16 +104,18 @@ def compiled_module(headers: tuple[str, ...]) -> str:
     return "\n".join([*head, text])
 
 
-def modules() -> dict[Path, str]:
-    """All that is generated."""
+def modules(readable: bool) -> dict[Path, str]:
+    """All that is generated, or what people can read of it."""
     made = {module: python_module(headers) for module, headers in MODULES.items()}
+    if readable:
+        return made
     return made | {module.with_name("_ffi.py"): compiled_module(headers) for module, headers in MODULES.items()}
 
 
 def main() -> int:
     """Write or check; returns the exit status."""
     status = 0
-    for module, text in modules().items():
+    for module, text in modules("--readable" in sys.argv[1:]).items():
         if module.exists() and module.read_text() == text:
             continue
         if "--check" in sys.argv[1:]:
