@@ -231,6 +231,27 @@ static void a_majority_of_early_turns_steps_the_clock(void **state) {
 }
 
 /** One refusal each is enough; those that have not spoken since are not asked. */
+/** A ring that waits for its loop sends a whole cycle at once: no turn of it is early, or the rate is never measured. */
+static void a_clock_that_follows_takes_whole_cycles(void **state) {
+    (void)state;
+    enum { CYCLE_TURNS = 4 * RM_TURN_CLOCK_CAPTURE, SLOWER = 3 };
+    struct bench bench;
+    begin(&bench, START, 0);
+    bench.gate.config.follows = true;
+    rm_turn_gate_init(&bench.gate, &bench.gate.config, bench.counters);
+    rm_turn_gate_first(&bench.gate, START, TSC);
+    uint64_t tsc = TSC;
+    for (rm_turn turn = START + CYCLE_TURNS; turn < START + SECOND / TICKS_PER_TURN; turn += CYCLE_TURNS) {
+        tsc += SLOWER * CYCLE_TURNS * TICKS_PER_TURN;
+        rm_turn_gate_burst(&bench.gate, tsc);
+        assert_true(rm_turn_gate_accepts(&bench.gate, turn, 1));
+        assert_true(turn <= bench.gate.observable);
+        rm_turn_gate_observe(&bench.gate, turn, tsc);
+        assert_int_equal(rm_turn_gate_now(&bench.gate, tsc), turn);
+    }
+    assert_float_equal(bench.gate.clock.ticks_per_turn, SLOWER * TICKS_PER_TURN, TICKS_PER_TURN / 10.0);
+}
+
 static void those_that_have_spoken_step_the_clock(void **state) {
     (void)state;
     struct bench bench;
@@ -402,6 +423,7 @@ int main(void) {
         cmocka_unit_test(the_silent_have_no_vote),
         cmocka_unit_test(an_outage_is_no_restart),
         cmocka_unit_test(a_majority_of_early_turns_steps_the_clock),
+        cmocka_unit_test(a_clock_that_follows_takes_whole_cycles),
         cmocka_unit_test(those_that_have_spoken_step_the_clock),
         cmocka_unit_test(a_leap_out_of_the_world_takes_a_vote),
         cmocka_unit_test(a_liar_is_suspect_once_the_others_have_spoken),

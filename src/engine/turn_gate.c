@@ -36,7 +36,7 @@ void rm_turn_gate_burst(struct rm_turn_gate *gate, uint64_t tsc) {
     gate->lowest = now > gate->config.silence_turns ? now - gate->config.silence_turns : 0;
     gate->span = predicted + gate->config.ahead_turns - gate->lowest;
     gate->due = predicted;
-    gate->observable = predicted + RM_TURN_CLOCK_CAPTURE;
+    gate->observable = predicted + (gate->clock.follows ? gate->config.ahead_turns : RM_TURN_CLOCK_CAPTURE);
 }
 
 static void turn_gate_anchor(struct rm_turn_gate *gate, rm_turn turn, uint64_t tsc) {

@@ -112,7 +112,8 @@ struct rm_turn_gate {
     rm_turn newest;
     /** The turn due by the clock when the burst arrived; a short counter means a turn near it. */
     rm_turn due;
-    /** Turns of this burst above it are early: either they are wrong, or the clock is. */
+    /** Turns of this burst above it are early: either they are wrong, or the clock is. A clock that follows stands
+     * where the last burst left it, so a whole cycle of setpoints may lie between. */
     rm_turn observable;
     /** The newest turn-counter epoch of the role's streams: adopted ones may be further on than 0. */
     uint64_t turn_epoch;
