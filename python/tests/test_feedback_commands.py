@@ -153,6 +153,20 @@ def test_a_permission_that_was_withdrawn_is_reported(played: Played) -> None:
     assert "withdrawn: the server ended, or granted anew" in ringmaster("feedback", "status").stdout
 
 
+def test_a_loop_whose_simulated_time_stands_still_does_nothing(make_owner: MakeOwner, tmp_path: Path) -> None:
+    """The virtual ring was killed: the loop is on, and nobody steps it."""
+    flag = fabric.parameter("server/simulated_time", np.array([1], np.uint32), "", ElementType.U32)
+    make_owner([flag, fabric.clock(turn=4711)])
+    made = Played(tmp_path)
+    try:
+        made.it["state"].write(float(State.ON))
+        said = why()
+    finally:
+        made.close()
+    assert said.startswith("On.\nBut simulated time stands still: the virtual ring sends no turns")
+    assert "starts the virtual ring again" in said
+
+
 def test_off_with_inputs_missing_is_one_sentence(played: Played) -> None:
     played.it["state"].write(float(State.OFF))
     played.it["enable_conditions"].write(float(EnableCondition.LATE))

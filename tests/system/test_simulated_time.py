@@ -16,7 +16,7 @@ from harness import ringmaster
 
 from ringmaster.console.watch import Watch
 from ringmaster.demo.closed import measure
-from ringmaster.fabric.simulated_time import is_simulated, machine_turn_rate_hz
+from ringmaster.fabric.simulated_time import is_simulated, machine_turn_rate_hz, stands_still
 from ringmaster.places import CONFIGS, find_program
 from ringmaster.virtual import loop as virtual_loop
 from ringmaster.virtual.ring import FULL_TURN_RATE_HZ, adapted
@@ -58,6 +58,7 @@ def test_stalls_cost_time_and_no_cycle() -> None:
             closed = measure(loop, 0.0, 0.0)
         assert is_simulated(loop.ws)
         assert machine_turn_rate_hz(loop.ws) == FULL_TURN_RATE_HZ
+        assert not stands_still(loop.ws)
         ratio = Watch(loop.attach()).look().snapshot.real_time_ratio
     assert closed.faults == []
     assert closed.state == "on"
@@ -80,6 +81,7 @@ def test_a_ring_whose_server_is_gone_says_so() -> None:
         os.kill(loop.server.pid, signal.SIGSTOP)
         try:
             assert loop.ring.wait(timeout_s=300) != 0
+            assert stands_still(loop.ws)
         finally:
             os.kill(loop.server.pid, signal.SIGCONT)
         assert re.search(r"no setpoints for 10 s at turn \d+, expected some in each cycle", loop.ring.words)

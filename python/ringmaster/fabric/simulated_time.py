@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Workspaces in simulated time, where a virtual ring waits for the loop: its seconds are not those of the clock."""
 
+from time import monotonic, sleep
+
 from ringmaster.errors import WorkspaceError
 from ringmaster.fabric.workspace import Workspace
 
 FLAG = "server/simulated_time"
 NOMINAL = "server/turn_rate_hz"
+STANDS_S = 1.0
+LOOKS_S = 0.02
 
 
 def is_simulated(ws: Workspace) -> bool:
@@ -24,3 +28,15 @@ def real_time_ratio(ws: Workspace) -> float | None:
         return ws.clock.read().turn_rate_hz / ws.parameters[NOMINAL].number if is_simulated(ws) else None
     except WorkspaceError:
         return None
+
+
+def stands_still(ws: Workspace) -> bool:
+    """Whether simulated time stands: looks for a second at most, in which no turn comes."""
+    if not is_simulated(ws):
+        return False
+    turn, begun = ws.clock.read().turn, monotonic()
+    while ws.clock.read().turn == turn:
+        if monotonic() - begun > STANDS_S:
+            return True
+        sleep(LOOKS_S)
+    return False

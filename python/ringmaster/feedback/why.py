@@ -9,6 +9,7 @@ import numpy as np
 
 from ringmaster.errors import WorkspaceError
 from ringmaster.fabric.layout import ApplicationState
+from ringmaster.fabric.simulated_time import stands_still
 from ringmaster.feedback.loop import Feedback
 from ringmaster.feedback.names import (
     ACTUATOR_FAULTS,
@@ -61,6 +62,7 @@ def explain(feedback: Feedback) -> Answer:
     answer.cause = bit_names(EnableCondition, cause)
     _grant(feedback, answer)
     _state(feedback, state, enable_conditions, answer)
+    _time(feedback, answer)
     _withdrawn(feedback, answer)
     _cause(feedback, state, cause, answer)
     _missing(state, enable_conditions, answer)
@@ -127,6 +129,13 @@ def _state(feedback: Feedback, state: State, enable_conditions: EnableCondition,
     if state == State.ON and gain == 0:
         answer.sentences.append("Its gain is 0, so it corrects nothing.")
         answer.advice.append("`ringmaster feedback set gain 1` is full gain.")
+
+
+def _time(feedback: Feedback, answer: Answer) -> None:
+    """A loop in simulated time steps when the virtual ring sends, and says nothing new when that has ended."""
+    if stands_still(feedback.ws):
+        answer.sentences.append("But simulated time stands still: the virtual ring sends no turns, so nothing is done.")
+        answer.advice.append("`ringmaster virtual CONFIG OVERLAY` starts the virtual ring again.")
 
 
 def _withdrawn(feedback: Feedback, answer: Answer) -> None:
