@@ -234,6 +234,8 @@ def test_golden_orbits_and_bumps(played: Played, tmp_path: Path) -> None:
     ringmaster("feedback", "bump", "bpm01/x1", "--x", "2um", "--free", "0")
     assert played.array("golden") == pytest.approx([3000, 0, 0, -50], abs=2)
     assert "say how far" in ringmaster("feedback", "bump", "bpm01", expect=2).stderr
+    tried = ringmaster("feedback", "bump", "bpm01/x1", "--x", "0", "--free", "0", "--try", "--json").stdout
+    assert json.loads(tried)["at"]["bpm01/x1"]["made_nm"] == 0  # nothing needs no unit
     played.file.write_text(played.file.read_text().replace("'*'", "ps/h1, 'ps/v*'"))
     tried = ringmaster("feedback", "bump", "bpm01/x1", "--x", "2um", "--free", "0", "--try", "--json").stdout
     assert "ps/h2" not in json.loads(tried)["actuators"]  # of no family: the loop does not move it

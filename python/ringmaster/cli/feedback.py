@@ -34,8 +34,9 @@ class _Quantity(click.ParamType[float]):
         word = str(value)
         unit = next((unit for unit in sorted(self.units, key=len, reverse=True) if word.endswith(unit)), None)
         with suppress(ValueError):
-            if unit is not None:
-                return float(word.removesuffix(unit)) * self.units[unit]
+            number = float(word.removesuffix(unit or ""))
+            if unit is not None or number == 0:
+                return number * self.units.get(unit or "", 1.0)
         return self.fail(f"found {value!r}, expected a number with a unit, as 100{next(iter(self.units))}", param, ctx)
 
 

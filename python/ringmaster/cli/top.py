@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`ringmaster top`: a workspace, live."""
 
-from time import sleep
+from time import monotonic, sleep
 from typing import TYPE_CHECKING
 
 import click
@@ -9,10 +9,12 @@ import click
 from ringmaster.cli.options import examples, print_json, reads_a_workspace
 
 if TYPE_CHECKING:
-    from ringmaster.console.watch import Watch
+    from ringmaster.console.watch import Frame, Wanted, Watch
 
 ONCE_S = 0.5
 """How long one look measures rates."""
+SPECTRUM_S = 10.0
+"""So long at most one look waits for a spectrum: it takes some two seconds of a loop that stays as it is."""
 ONCE_WIDTH = 120
 """Columns of a page that goes into a file or a pipe."""
 PAGE_NAMES = (
@@ -71,6 +73,17 @@ def top(workspace: str | None, dead: bool, as_json: bool, page: str, rate: float
             _print(watch, page)
 
 
+def _look(watch: "Watch", wanted: "Wanted") -> "Frame":
+    """One look; at a feedback as long as it takes until its spectrum is one of the loop as it is."""
+    begun = monotonic()
+    while True:
+        frame = watch.look(wanted)
+        seen, waited_s = frame.motions, monotonic() - begun
+        if wanted.page != "feedback" or not seen.now or seen.open or seen.closed or waited_s > SPECTRUM_S:
+            return frame
+        sleep(ONCE_S)
+
+
 def _print(watch: "Watch", page: str) -> None:
     """A page as text, as long as it is; in colour where it goes to a terminal."""
     import sys
@@ -85,7 +98,7 @@ def _print(watch: "Watch", page: str) -> None:
     from ringmaster.console.watch import Wanted
 
     console = RichConsole(width=None if sys.stdout.isatty() else ONCE_WIDTH, highlight=False)
-    frame, view = watch.look(Wanted(page)), View(page)
+    frame, view = _look(watch, Wanted(page)), View(page)
     lines = page_named(page).draw(frame, view, console.width, None)
     for spans in [state(frame, view, console.width), line(), *lines]:
         text = Text.assemble(*((span.text, STYLES[span.style]) for span in spans))

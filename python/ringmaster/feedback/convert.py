@@ -66,14 +66,16 @@ def read_planes(
     if len(paths) == 1:
         return read_any(paths[0], rows, columns, unit, inside)
     parts, kinds = [], []
-    for path in paths:
-        height, width = shape_of(path, unit, inside) if len(rows) or len(columns) else (0, 0)
+    shapes = [shape_of(path, unit, inside) if len(rows) or len(columns) else (0, 0) for path in paths]
+    for what, names, counts in zip(("rows", "actuators"), (rows, columns), zip(*shapes, strict=True), strict=True):
+        if len(names) not in (0, sum(counts)):
+            theirs = " + ".join(map(str, counts))
+            raise ValueError(f"{len(names)} names of {what}, where {len(paths)} files have {theirs}: give all, or none")
+    for path, (height, width) in zip(paths, shapes, strict=True):
         part, kind = read_any(path, rows[:height], columns[:width], unit, inside)
         rows, columns = rows[height:], columns[width:]
         parts.append(part)
         kinds.append(f"{path.name} ({kind}, {len(part.rows)} × {len(part.columns)})")
-    if len(rows) or len(columns):
-        raise ValueError(f"{len(rows)} names of rows and {len(columns)} of actuators are more than the files have")
     return join(parts), "planes of " + " and ".join(kinds)
 
 
