@@ -25,7 +25,7 @@ TURN_RATE_HZ = 100_000
 """So slow that a busy machine keeps up."""
 PERIOD_TURNS = 100
 CYCLE_S = PERIOD_TURNS / TURN_RATE_HZ
-CHAINS = ("c01", "c02")
+CHAINS = ("c01", "c02", "c03", "c04")
 SUPPLIES = 4
 """In each chain."""
 LIMIT_A = 10.0

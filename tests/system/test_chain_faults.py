@@ -149,37 +149,43 @@ def test_a_chain_that_does_not_obey_deviates(root: Path) -> None:
         assert "1 deviates" in text
 
 
-@pytest.mark.parametrize(
-    ("fault", "stray"),
-    [("silent", None), ("other_id, id: 1", "unknown_source"), ("other_id, id: 9", "unknown_instrument")],
-)
-def test_a_chain_that_is_not_heard_is_lost_and_joins_again_without_a_step(
-    root: Path, fault: str, stray: str | None
-) -> None:
+UNHEARD = {"c02": "silent", "c03": "other_id, id: 1", "c04": "other_id, id: 9"}
+STRAYS = {"unknown_source": "c03", "unknown_instrument": "c04"}
+"""Counters of the port, and the chain whose answers are there: one says that it is c01, one that nobody is."""
+
+
+def test_chains_that_are_not_heard_are_lost_and_join_again_without_a_step(root: Path) -> None:
     """An answer that says it is another chain's is as good as none, and is counted by the port that it came to."""
+    entries = [f"chain: {chain}, fault: {fault}, from_s: {LATER_S}, for_s: 8" for chain, fault in UNHEARD.items()]
     with (
-        machine(
-            root, "unheard", faults=faults(f"chain: {CHAIN}, fault: {fault}, from_s: {LATER_S}, for_s: 8")
-        ) as facility,
+        machine(root, "unheard", faults=faults(*entries)) as facility,
         attach_to(facility.name, facility.running, ("server", "ring")) as ws,
     ):
         first = head(ws)
-        counted, port = ws.counters(f"chain/{CHAIN}"), ws.counters("port/supplies")
-        until(ws, SUPPLY, LOST)
-        with pytest.raises(RequestRefused, match="lost"):
-            ws.put(f"{SUPPLY}/setpoint", 1.0)
-        shown = line_of(page(facility), SUPPLY)
-        assert "lost" in shown or joined(ws), shown  # a host on which the page takes longer than the fault
+        counted, port = {chain: ws.counters(f"chain/{chain}") for chain in UNHEARD}, ws.counters("port/supplies")
+        supplies = [f"ps/{chain}_02" for chain in UNHEARD]
+        for supply in supplies:
+            until(ws, supply, LOST)
+        for supply in supplies:
+            with pytest.raises(RequestRefused, match="lost"):
+                ws.put(f"{supply}/setpoint", 1.0)
+        text = page(facility)
+        for supply in supplies:
+            shown = line_of(text, supply)
+            assert "lost" in shown or joined(ws), shown  # a host on which the page takes longer than the fault
         assert not state(ws, "ps/c01_02") & (LOST | JOINING)
-        wait_for(lambda: joined(ws), "the chain to join again")
-        assert counted["unanswered"] > 0
-        assert counted["wrong_answer"] == 0
-        assert counted["lost"] >= 1
-        for name in ("unknown_source", "unknown_instrument"):
-            assert port[name] == (ws.counters(f"supply/{CHAIN}")["fault_other"] if name == stray else 0)
+        wait_for(lambda: joined(ws), "the chains to join again")
+        for counters in counted.values():
+            assert counters["unanswered"] > 0
+            assert counters["wrong_answer"] == 0
+            assert counters["lost"] >= 1
+        for name, chain in STRAYS.items():
+            assert port[name] == ws.counters(f"supply/{chain}")["fault_other"] > 0
         cycles_go_on(ws)
-        assert value(ws, f"{SUPPLY}/setpoint") == pytest.approx(BEGIN_A)
-        ws.put(f"{SUPPLY}/setpoint", 1.0)
-        until_at(ws, SUPPLY, 1.0)
+        for supply in supplies:
+            assert value(ws, f"{supply}/setpoint") == pytest.approx(BEGIN_A)
+            ws.put(f"{supply}/setpoint", 1.0)
+        for supply in supplies:
+            until_at(ws, supply, 1.0)
         assert_never_hurt(ws, first)
         assert_nothing_was_lost(ws)
