@@ -70,6 +70,7 @@ static enum rm_code resolve_head(struct rm_resolve *resolve) {
     struct rm_ring_file const *file = resolve->file;
     struct rm_ring_config *config = resolve->config;
     config->first_turn = *file->first_turn;
+    config->naps = resolve->machine->polling.naps;
     config->udp_checksum = *file->udp_checksum;
     config->beam.turn_rate_hz = resolve->machine->turn_rate_hz;
     config->beam.seed = *file->seed;

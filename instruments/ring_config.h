@@ -73,6 +73,8 @@ struct rm_ring_config {
     rm_turn first_turn;
     /** Maximum lag of the sender; 0: it sends every turn, however late. */
     double max_lag_s;
+    /** As the server's cores: polling.naps. */
+    bool naps;
     struct rm_lock_step_config lock_step;
     /** CPU to run on, or RM_RING_ANY_CORE. */
     int32_t core;

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/fail.h"
+#include "base/idle.h"
 #include "base/timebase.h"
 #include "sender_group.h"
 #include "sender_link.h"
@@ -117,7 +118,9 @@ static void poll_hook(void *state) {
 
 /** Lets time pass until turn `next` is due, or some of it. */
 static void sender_idle_until(struct sender const *sender, uint64_t next) {
-    if (sender->setup->hook.poll != NULL)
+    if (sender->setup->naps)
+        rm_nap();
+    else if (sender->setup->hook.poll != NULL)
         rm_pause();
     else
         rm_pace_idle(&sender->pace, next);

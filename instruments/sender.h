@@ -101,6 +101,8 @@ struct rm_sender_setup {
     uint64_t turns;
 
     struct rm_lock_step_config lock_step;
+    /** It naps until a turn is due, and is some 0.1 ms late. */
+    bool naps;
     /** Largest lag before turns pass unsent. 0: it sends all turns. */
     double max_lag_s;
     /** 0: as fast as the link takes the turns. */

@@ -145,6 +145,7 @@ static enum rm_code session_send_all(struct session_run *run, struct rm_error *e
         .turns = session->turns,
         .lock_step = ring->lock_step,
         .max_lag_s = ring->max_lag_s,
+        .naps = ring->naps,
         .turn_rate_hz = session->turn_rate_hz,
         .joins = session->joined ? &session->joins : NULL,
     };

@@ -284,7 +284,7 @@ static unsigned follow_step(struct bench *bench, float value) {
 }
 
 /** A quiet beam sees a step of a supply of 1000 Hz as what it is: a first order, to the nanometre, each turn at its own
- * time. */
+ * time, also when it is sent late. */
 static void instruments_follow_a_supply(void **state) {
     char machine[512];
     snprintf(machine, sizeof machine,
@@ -292,6 +292,7 @@ static void instruments_follow_a_supply(void **state) {
     struct bench *bench =
         begin(*state, machine,
               "beam: {orbit_um: 0, betatron_um: 0, synchrotron_um: 0, mains_um: 0, drift_um: 0, noise_um: 0}\n"
+              "max_lag_ms: 100\n"
               "chains: [{name: c, timeout_ms: 0}]\n"
               "supplies: [{supplies: c, bandwidth_hz: 1000}]\n"
               "responses: [{supply: c/12, instrument: bpm01, lane: x1, per_unit: 2000000}]\n");

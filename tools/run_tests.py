@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Run every test: Meson's, then pytest's, of which two run at a time. Those that wait, as most system tests do, leave
+"""Run every test: Meson's, then pytest's, of which four run at a time. Those that wait, as most system tests do, leave
 the cores to others; and each shows that it holds beside whatever else a host does. A test that failed runs once more,
 alone: one that then passes is *unstable*, and named as such. Tests of what keeps the machine safe never run again. The
 last lines name what failed and what is unstable, and give the sum: "N passed, N failed, N skipped".
@@ -27,8 +27,8 @@ PYTEST_LOG = BUILD / "pytest.xml"
 CACHE = BUILD / "pytest.cache"
 FAILURES = CACHE / "v/cache/lastfailed"
 LONGEST_FIRST = ("tests/system", "tests/feedback", "tests/twin", "tests/property")
-AT_A_TIME = 2
-"""Tests: more would only wait for the two cores that their servers and rings poll on."""
+AT_A_TIME = 4
+"""Tests: most of their servers and rings nap, so that two cores carry them."""
 PYTEST_FOUND_NONE = 5
 PYTEST_S = 3600.0
 """A run that takes longer hangs, outside of all tests: each of them has a timeout of its own."""

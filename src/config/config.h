@@ -121,6 +121,8 @@ struct rm_config_polling {
     uint32_t target_packets;
     /** Longest wait between two polls, 0–1000000 ns. */
     uint32_t longest_wait_ns;
+    /** Cores of server and virtual ring nap where they find nothing to do (base/idle.h). */
+    bool naps;
 };
 
 /** One instrument electronics, which sends one record per turn, or per `period_turns`. Its streams are NAME/turn, or

@@ -53,6 +53,7 @@ struct rm_file_calibration {
 struct rm_file_polling {
     uint32_t *target_packets;
     uint32_t *longest_wait_ns;
+    bool *naps;
 };
 
 struct rm_file_mirror {

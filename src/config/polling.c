@@ -10,6 +10,7 @@ enum rm_code rm_config_resolve_polling(struct rm_config_file const *file, struct
     *polling = (struct rm_config_polling){
         .target_packets = *written->target_packets,
         .longest_wait_ns = *written->longest_wait_ns,
+        .naps = *written->naps,
     };
     if (polling->target_packets > MOST_PACKETS)
         return rm_config_fail(config, error, "polling.target_packets",

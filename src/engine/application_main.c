@@ -12,6 +12,7 @@
 #include <ringmaster/workspace.h>
 
 #include "base/fail.h"
+#include "base/idle.h"
 #include "base/pin.h"
 #include "base/timebase.h"
 #include "base/user.h"
@@ -122,7 +123,11 @@ static enum rm_code application_pin(struct rm_config const *config, uint32_t ind
 }
 
 /** Between two turns: nothing on a core of its own, where a sleep would be what makes it late. */
-static void application_rest(struct rm_host const *host, bool own_core, uint64_t tsc) {
+static void application_rest(struct rm_host const *host, bool own_core, bool naps, uint64_t tsc) {
+    if (naps) {
+        rm_nap();
+        return;
+    }
     uint64_t const idle = rm_host_idle_ns(host, tsc);
     bool const waits_for_grant = idle >= LONGEST_NAP_NS;
     if ((own_core && !waits_for_grant) || idle <= WAKING_NS) {
@@ -138,7 +143,7 @@ static int application_run(struct rm_config const *config, uint32_t index, struc
     while (!ending) {
         uint64_t const tsc = rm_tsc();
         if (rm_host_duty(host, tsc) == 0)
-            application_rest(host, own_core, tsc);
+            application_rest(host, own_core, config->polling.naps, tsc);
         struct rm_error const *failure = rm_host_failure(host);
         if (failure == NULL)
             continue;

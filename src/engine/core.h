@@ -35,8 +35,8 @@ struct rm_core {
     struct rm_duty duty[RM_CORE_DUTIES_MAX];
     uint32_t duty_count;
     struct rm_polling polling;
-    /** In simulated time the core naps when it had no work for so many ticks: the ring waits for it, and it for the
-     * ring (base/idle.h). 0: never. */
+    /** The core naps when it had no work for so many ticks (base/idle.h): in simulated time, where the ring waits for
+     * it, and it for the ring, or where the configuration leaves cores to others. 0: never. */
     uint64_t spin_ticks;
     double ns_per_tick;
     /** Counters of the set "core". */

@@ -6,6 +6,13 @@
 
 static double const SPIN_SECONDS = 200e-6; /**< in simulated time: a ring with a core of its own goes on by then */
 
+/** For how long a core without work spins before it naps; 0: it never naps. */
+static uint64_t spin_ticks_of(struct rm_config const *config, double tsc_hz) {
+    if (config->simulated_time)
+        return (uint64_t)(SPIN_SECONDS * tsc_hz);
+    return config->polling.naps ? 1 : 0;
+}
+
 static struct rm_role const *const ROLE[] = {
     [RM_ROLE_RECEIVE] = &rm_role_receive,   [RM_ROLE_HOUSEKEEPING] = &rm_role_housekeeping,
     [RM_ROLE_SPREAD] = &rm_role_spread,     [RM_ROLE_EXCEPTION_PATH] = &rm_role_exception_path,
@@ -26,7 +33,7 @@ static enum rm_code fill_core(struct rm_server *server, uint32_t index, struct r
     core->cpu = server->store.core[index];
     core->counters = rm_store_memory(&server->store, server->store.core_counters[index]);
     core->ns_per_tick = 1e9 / server->tsc_hz;
-    core->spin_ticks = config->simulated_time ? (uint64_t)(SPIN_SECONDS * server->tsc_hz) : 0;
+    core->spin_ticks = spin_ticks_of(config, server->tsc_hz);
     core->polling = (struct rm_polling){
         .target_packets = config->polling.target_packets,
         .longest_wait_ticks = (uint64_t)(config->polling.longest_wait_ns * 1e-9 * server->tsc_hz),
@@ -39,7 +46,7 @@ static enum rm_code fill_core(struct rm_server *server, uint32_t index, struct r
                                         core->cpu, RM_CORE_DUTIES_MAX);
         struct rm_role const *const kind = ROLE[config->role[role].kind];
         core->duty[core->duty_count++] = (struct rm_duty){kind->duty, server->role[role]};
-        if (kind->latency_critical || config->simulated_time)
+        if (kind->latency_critical || core->spin_ticks != 0)
             core->polling.target_packets = 0;
     }
     return RM_OK;

@@ -75,7 +75,7 @@ def server_text(name: str, root: Path, stop: str, code: str) -> str:
     )
     return (
         f"workspace: {name}\nturn_rate_hz: {TURN_RATE_HZ}\n"
-        f"buffers: {{turn_records: 262144, fast_records: 16384}}\n"
+        f"buffers: {{turn_records: 262144, fast_records: 16384}}\npolling: {{naps: true}}\n"
         f"ports:\n"
         f"  - {{name: ring, kind: memif, socket: {root}/{name}-ring.sock, role: server}}\n"
         f"  - {{name: supplies, kind: memif, socket: {root}/{name}-ps.sock, role: server, answer: 10.30.255.1}}\n"

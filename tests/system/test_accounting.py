@@ -61,7 +61,7 @@ def write_server(root: Path, name: str, port: str, silence_turns: int = 1 << 30)
     """A server whose instruments come by one port. As a rule the clock does not move the head of a silent stream."""
     file = root / f"{name}.yaml"
     file.write_text(
-        f"workspace: {name}\nturn_rate_hz: {TURN_RATE_HZ}\nports: [{{name: hall, {port}}}]\n"
+        f"workspace: {name}\nturn_rate_hz: {TURN_RATE_HZ}\npolling: {{naps: true}}\nports: [{{name: hall, {port}}}]\n"
         f"buffers: {{turn_records: {TURN_RECORDS}, fast_records: 8192}}\n"
         f"turn_window: {{silence_turns: {silence_turns}}}\n"
         f"roles: [{{role: receive, core: {SERVER_CORE}, ports: [hall]}}]\ninstruments:\n"
@@ -324,7 +324,7 @@ def test_of_two_senders_with_one_id_the_first_copy_wins(root: Path, link: VethPa
     name = unique_name("two")
     file = root / "two.yaml"
     file.write_text(
-        f"workspace: {name}\nturn_rate_hz: {rate_hz}\n"
+        f"workspace: {name}\nturn_rate_hz: {rate_hz}\npolling: {{naps: true}}\n"
         'ports: [{name: spare, kind: "null"}, {name: hall, kind: af_packet, interface: veth0}]\n'
         "buffers: {turn_records: 16384, fast_records: 1024}\n"
         f"roles: [{{role: receive, core: {SERVER_CORE}, ports: [spare, hall], first: [hall]}}]\ninstruments:\n"

@@ -37,7 +37,7 @@ def adapted(file: str, folder: Path, name: str, core: int) -> Path:
     text = (ROOT / "configs" / file).read_text().replace("/run/ringmaster", str(folder))
     text = re.sub(r"^workspace: .*$", f"workspace: {name}", text, flags=re.MULTILINE)
     path = folder / file
-    path.write_text(re.sub(r"\bcore: \d+", f"core: {core}", text))
+    path.write_text(re.sub(r"\bcore: \d+", f"core: {core}", text) + "\npolling: {naps: true}\n")
     return path
 
 

@@ -47,7 +47,7 @@ def native(
 def configuration(name: str, port: str, instruments: str) -> str:
     return (
         f"workspace: {name}\n"
-        f"turn_rate_hz: {TURN_RATE_HZ}\n"
+        f"turn_rate_hz: {TURN_RATE_HZ}\npolling: {{naps: true}}\n"
         f"ports:\n  - {port}\n"
         "buffers: {turn_records: 16384, fast_records: 1024}\n"
         f"roles:\n  - {{role: receive, core: {SERVER_CORE}, ports: [door]}}\n"

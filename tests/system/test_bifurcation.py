@@ -86,7 +86,7 @@ def host_behind(kind: str, root: Path) -> Iterator[tuple[Workspace, Host]]:
     name = unique_name(f"split-{kind}")
     file = root / "split.yaml"
     file.write_text(
-        f"workspace: {name}\nturn_rate_hz: {TURN_RATE_HZ}\n"
+        f"workspace: {name}\nturn_rate_hz: {TURN_RATE_HZ}\npolling: {{naps: true}}\n"
         f"ports:\n  - {PORTS[kind]}\n"
         "buffers: {turn_records: 32768, fast_records: 1024}\n"
         f"roles:\n  - {{role: receive, core: {SERVER_CORE}, ports: [hall]}}\n"

@@ -62,7 +62,7 @@ def write_configurations(root: Path, name: str, faults: list[str]) -> tuple[Path
     server_config, overlay = root / f"{name}-server.yaml", root / f"{name}-ring.yaml"
     server_config.write_text(
         f"workspace: {name}\n"
-        f"turn_rate_hz: {TURN_RATE_HZ}\n"
+        f"turn_rate_hz: {TURN_RATE_HZ}\npolling: {{naps: true}}\n"
         f"ports:\n  - {{name: ring, {link}, role: server}}\n"
         f"buffers: {{turn_records: 65536, fast_records: 8192}}\n"
         f"roles:\n  - {{role: receive, core: {SERVER_CORE}, ports: [ring]}}\n"

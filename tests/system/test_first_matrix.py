@@ -91,7 +91,7 @@ class Facility:
         )
         config = self.folder / "server.yaml"
         config.write_text(
-            f"workspace: {self.name}\nturn_rate_hz: {TURN_RATE_HZ}\n"
+            f"workspace: {self.name}\nturn_rate_hz: {TURN_RATE_HZ}\npolling: {{naps: true}}\n"
             f"ports: [{{name: ring, kind: memif, socket: {self.folder}/link, role: server, answer: 10.30.255.1}}]\n"
             f"instruments:\n{bpms_text()}"
             f"setpoints: {{period_turns: {PERIOD_TURNS}, phase_turns: 50, lost_cycles: 5000}}\n"

@@ -54,7 +54,7 @@ def send(link: VethPair, *arguments: str | float) -> int:
 def configuration(name: str, ports: str, rest: str, turn_rate_hz: float) -> str:
     return (
         f"workspace: {name}\n"
-        f"turn_rate_hz: {turn_rate_hz}\n"
+        f"turn_rate_hz: {turn_rate_hz}\npolling: {{naps: true}}\n"
         f"ports:\n{ports}"
         f"buffers: {{turn_records: {RING_RECORDS}, fast_records: 1024}}\n"
         f"turn_window: {{silence_turns: {1 << 21}}}\n"

@@ -95,6 +95,25 @@ def truth(ws: Workspace) -> Floats:
     return np.asarray(current.value, np.float64)
 
 
+def naps(pid: int, thread: str) -> int:
+    """How often a thread has given up its core by itself."""
+    names = {task: (task / "comm").read_text() for task in Path(f"/proc/{pid}/task").iterdir()}
+    status = next(task / "status" for task, name in names.items() if name.startswith(thread))
+    words = next(line for line in status.read_text().splitlines() if line.startswith("voluntary"))
+    return int(words.split()[1])
+
+
+def test_who_finds_nothing_to_do_leaves_its_core_to_others(root: Path) -> None:
+    """As the configuration has it: more than once in a cycle."""
+    with machine(root, "naps") as facility, attach_to(facility.name, facility.running) as ws:
+        threads = ((facility.running.pid, "rm-core"), (facility.ring.pid, "ringmaster-inst"))
+        before = [naps(*thread) for thread in threads]
+        first = head(ws)
+        cycles = (cycles_go_on(ws, 100) - first) // PERIOD_TURNS
+        for thread, earlier in zip(threads, before, strict=True):
+            assert naps(*thread) - earlier > cycles / 2, thread  # a busy host may take a cycle's whole time away
+
+
 @pytest.mark.parametrize("vectors_per_s", [2000.0, 0.0], ids=["paced", "as-fast-as-it-can"])
 @pytest.mark.parametrize("wrong", WRONGS)
 def test_a_rogue_moves_nothing_beyond_what_is_allowed(holding: Machine, wrong: str, vectors_per_s: float) -> None:

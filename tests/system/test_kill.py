@@ -77,7 +77,7 @@ def facility(root: Path) -> Iterator[Facility]:
     link = f"kind: memif, socket: {root}/{name}.sock"
     config, overlay = root / f"{name}.yaml", root / f"{name}-ring.yaml"
     config.write_text(
-        f"workspace: {name}\nkeep_after_stop: true\nturn_rate_hz: {TURN_RATE_HZ}\n"
+        f"workspace: {name}\nkeep_after_stop: true\nturn_rate_hz: {TURN_RATE_HZ}\npolling: {{naps: true}}\n"
         f"ports: [{{name: ring, {link}, role: server}}]\n"
         f"buffers: {{turn_records: {TURN_RECORDS}, fast_records: 16384}}\n"
         f"roles: [{{role: receive, core: {SERVER_CORE}, ports: [ring]}}]\ninstruments:\n"

@@ -39,7 +39,7 @@ def write_server(root: Path, name: str, port: str, instruments: str) -> Path:
     file = root / f"{name}.yaml"
     file.write_text(
         f"workspace: {name}\n"
-        f"turn_rate_hz: {RATE_HZ}\n"
+        f"turn_rate_hz: {RATE_HZ}\npolling: {{naps: true}}\n"
         f"ports:\n  - {{name: hall, {port}}}\n"
         f"buffers: {{turn_records: 16384, fast_records: 1024}}\n"
         f"roles:\n  - {{role: receive, core: {SERVER_CORE}, ports: [hall]}}\n"

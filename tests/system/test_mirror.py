@@ -48,7 +48,7 @@ def test_a_mirrored_pair_with_losses_of_their_own(root: Path, link: VethPair) ->
     file = root / "mirror.yaml"
     file.write_text(
         f"workspace: {name}\n"
-        f"turn_rate_hz: {TURN_RATE_HZ}\n"
+        f"turn_rate_hz: {TURN_RATE_HZ}\npolling: {{naps: true}}\n"
         "ports:\n"
         "  - {name: red, kind: af_packet, interface: veth0}\n"
         "  - {name: blue, kind: af_packet, interface: vethb0}\n"

@@ -44,7 +44,7 @@ def write_configurations(root: Path, name: str, apply: str) -> tuple[Path, Path]
     (root / "table.csv").write_text(TABLE)
     server_config.write_text(
         f"workspace: {name} # of a test\n"
-        f"turn_rate_hz: {TURN_RATE_HZ}\n"
+        f"turn_rate_hz: {TURN_RATE_HZ}\npolling: {{naps: true}}\n"
         f"ports:\n  - {{name: ring, {link}, role: server}}\n"
         f"calibration: {{file: table.csv, apply: {apply}}}\n"
         f"buffers: {{turn_records: 65536, fast_records: 8192}}\n"

@@ -45,7 +45,7 @@ def configuration(port_kind: str, name: str) -> str:
     described = ringmaster("replay", DOROS, "--describe", "--source", SENDER, "--port-name", "link").stdout
     return (
         f"workspace: {name}\n"
-        f"turn_rate_hz: {TURN_RATE_HZ}\n"
+        f"turn_rate_hz: {TURN_RATE_HZ}\npolling: {{naps: true}}\n"
         f"ports:\n  - {PORTS[port_kind]}\n"
         f"buffers: {{turn_records: 65536, fast_records: 8192}}\n"
         f"roles:\n  - {{role: receive, core: {SERVER_CORE}, ports: [link]}}\n"

@@ -32,6 +32,7 @@ def write_files(root: Path, name: str) -> tuple[Path, Path]:
     config.write_text(f"""
 workspace: {name}
 turn_rate_hz: {TURN_RATE_HZ}
+polling: {{naps: true}}
 ports:
   - {{name: left, {left}, role: server}}
   - {{name: right, {right}, role: server, answer: 10.30.0.254}}

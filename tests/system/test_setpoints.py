@@ -50,6 +50,7 @@ def facility(root: Path) -> Iterator[Facility]:
     config.write_text(f"""
 workspace: {name}
 turn_rate_hz: {TURN_RATE_HZ}
+polling: {{naps: true}}
 ports: [{{name: supplies, {link}, role: server, answer: 10.30.0.254}}]
 buffers: {{turn_records: 65536, fast_records: 16384}}
 instruments: [{{name: bpm01, kind: bpm, id: 1, port: supplies, source: 10.20.0.1}}]

@@ -37,7 +37,7 @@ def configuration(name: str, spread: bool) -> str:
     if spread:
         roles += f"  - {{role: spread, core: {SERVER_CORE}, ports: [hall]}}\n"
     return (
-        f"workspace: {name}\nturn_rate_hz: {TURN_RATE_HZ}\n"
+        f"workspace: {name}\nturn_rate_hz: {TURN_RATE_HZ}\npolling: {{naps: true}}\n"
         "ports:\n  - {name: hall, kind: af_packet, interface: veth0, queues: 2"
         + (", spread: true" if spread else "")
         + "}\nbuffers: {turn_records: 16384, fast_records: 1024}\n"

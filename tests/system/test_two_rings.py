@@ -68,6 +68,7 @@ def pair(root: Path) -> Iterator[Pair]:
     config.write_text(f"""
 workspace: {name}
 turn_rate_hz: {TURN_RATE_HZ}
+polling: {{naps: true}}
 ports:
   - {{name: bpm01, kind: udp, address: "{sockets[0]}"}}
   - {{name: blm01, kind: udp, address: "{sockets[1]}"}}
