@@ -355,6 +355,26 @@ static void in_simulated_time_a_cycle_goes_out_with_the_leaders_vector_alone(voi
     rig_free(rig);
 }
 
+static void in_simulated_time_no_turn_is_sent_twice(void **state) {
+    (void)state;
+    struct transmit_rig *const rig = make_simulated();
+    rm_turn const sent = rig->chain[1].turn;
+    rig_set_clock(rig, sent, 1);
+    rig_commit(rig, 1, GRANT_NUMBER, 0.25); /* of the cycle that has gone without it */
+    rig_pass(rig, RIG_CYCLE);
+    assert_int_equal(rig->chain[1].datagrams, 1);
+    rig_set_clock(rig, sent + RIG_PERIOD, 1);
+    rig_commit(rig, 1, GRANT_NUMBER, 0.5);
+    rig_pass(rig, RIG_CYCLE);
+    assert_int_equal(rig->chain[1].datagrams, 2);
+    assert_int_equal(rig->chain[1].turn, sent + RIG_PERIOD);
+    rig_set_clock(rig, sent - 50 * RIG_PERIOD, 1); /* the ring begins again */
+    rig->tsc += RIG_SIMULATED_ALONE;
+    rig_pass(rig, RIG_SIMULATED_ALONE);
+    assert_int_equal(rig->chain[1].turn, sent - 50 * RIG_PERIOD);
+    rig_free(rig);
+}
+
 static void in_simulated_time_a_stall_is_no_reason_to_send_and_a_lost_leader_is(void **state) {
     (void)state;
     struct transmit_rig *const rig = make_simulated();
@@ -386,6 +406,7 @@ int main(void) {
         cmocka_unit_test(an_application_is_granted_and_its_end_is_seen),
         cmocka_unit_test(the_operator_sets_what_no_application_owns),
         cmocka_unit_test(in_simulated_time_a_cycle_goes_out_with_the_leaders_vector_alone),
+        cmocka_unit_test(in_simulated_time_no_turn_is_sent_twice),
         cmocka_unit_test(in_simulated_time_a_stall_is_no_reason_to_send_and_a_lost_leader_is),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -272,12 +272,17 @@ static void transmit_work_while_idle(struct rm_transmit *transmit) {
     rm_transmit_watch(transmit);
 }
 
-/** In simulated time: the cycle of the leader's vector goes out with it. */
+/** In simulated time: the cycle of the leader's vector goes out with it. One that was sent alone is not sent again, as
+ * each chain would answer twice of one turn: its vector goes with the next. After a ring that begins again, whose turns
+ * are smaller, one cycle goes alone. */
 static uint32_t send_with_leader(struct rm_transmit *transmit, uint64_t tsc) {
     uint32_t const leader = transmit->setup.config->setpoints.lead;
     if (leader != 0 && rm_transmit_take_vector(transmit, leader)) {
-        transmit->turn = transmit->source[leader].vector_turn / transmit->period_turns * transmit->period_turns;
-        return begin_cycle(transmit, tsc, 0, true);
+        rm_turn const turn = transmit->source[leader].vector_turn / transmit->period_turns * transmit->period_turns;
+        if (transmit->cycle == 0 || turn > transmit->cycle_turn) {
+            transmit->turn = turn;
+            return begin_cycle(transmit, tsc, 0, true);
+        }
     }
     uint64_t const alone = (uint64_t)(ALONE_SECONDS * transmit->setup.tsc_hz);
     transmit->looks = tsc - transmit->sent_tsc <= alone ? 0 : transmit->looks + 1;
