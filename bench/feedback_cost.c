@@ -13,6 +13,7 @@
  * doing.
  */
 #include <cblas.h>
+#include <emmintrin.h>
 #include <math.h>
 #include <stdatomic.h>
 #include <stdio.h>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sender_link.h"
 
+#include <stddef.h>
+
 #include "base/timebase.h"
 
 enum { QUEUE = 0 };

@@ -12,9 +12,9 @@
 #ifndef RM_FABRIC_SETPOINT_STORE_H
 #define RM_FABRIC_SETPOINT_STORE_H
 
+#include <emmintrin.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <x86intrin.h>
 
 #include <ringmaster/setpoint.h>
 

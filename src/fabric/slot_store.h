@@ -3,11 +3,11 @@
 #ifndef RM_FABRIC_SLOT_STORE_H
 #define RM_FABRIC_SLOT_STORE_H
 
+#include <emmintrin.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
-#include <x86intrin.h>
 
 #include <ringmaster/record.h>
 
