@@ -106,6 +106,8 @@ enum rm_object_kind {
     RM_OBJECT_REPLIES = 11,
     /** struct rm_grant, what the guard has seen of an application: grant.h. */
     RM_OBJECT_GRANT = 12,
+    /** An array of struct rm_intended, what each chain of supplies was sent last: intended.h. */
+    RM_OBJECT_INTENDED = 13,
 };
 
 /** Type of an object's elements, by NumPy's names. */

@@ -14,6 +14,8 @@
  *
  *     setpoints/sent       struct rm_setpoints: what was sent last, to all supplies in the configuration's order;
  *                          `grant_number` is the server's generation, `input_turn` the cycle's turn
+ *     setpoints/intended   struct rm_intended [chains]: what each chain may have been sent last, for the server that
+ *                          follows one that was killed: intended.h
  *     supply/state         parameter u32 [supplies]: enum rm_supply_state
  *     SUPPLY/setpoint      parameter f64: what was sent last; writable where it belongs to the operator
  *     SUPPLY/readback      parameter f64

@@ -132,6 +132,16 @@ def grant(application: str, offence: Mapping[str, int | float] | None = None, **
     return Spec(f"grant/{application}", ObjectKind.GRANT, header.tobytes())
 
 
+def intended(chains: Sequence[tuple[int, int, Sequence[Sequence[float]]]]) -> Spec:
+    """Of each chain the numbers of what was intended and transmitted, and its two rows."""
+    cells = np.zeros(len(chains), layout.INTENDED)
+    for cell, (newest, transmitted, rows) in zip(cells, chains, strict=True):
+        cell["intended"], cell["transmitted"], cell["supplies"] = newest, transmitted, len(rows[0])
+        cell["value"][: 2 * len(rows[0])] = np.array(rows, "<f4").ravel().view("<u4")
+    shape = (len(chains), layout.INTENDED.itemsize // 8)
+    return Spec("setpoints/intended", ObjectKind.INTENDED, cells.tobytes(), "", ElementType.U64, shape)
+
+
 def counters(name: str, set_name: str, **values: int) -> Spec:
     """A block of counters, zero but for those given."""
     variety = next(number for number, known in SET_NAMES.items() if known == set_name)

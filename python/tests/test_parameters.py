@@ -2,6 +2,7 @@
 """What parameters say of themselves, groups, setpoint vectors, grants, supplies and chains."""
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import fabric
@@ -208,6 +209,26 @@ def test_every_refusal_has_its_words() -> None:
 
     for refusal in Refusal:
         assert Offence(refusal, 3, None, 1.5, 2.5, 0, 0, 0).reason.startswith("actuator 3: ")
+
+
+def test_what_a_chain_is_intended_to_be_sent_is_read(make_owner: MakeOwner) -> None:
+    make_owner([fabric.intended([(7, 7, [[0.0, 0.0], [1.5, -2.0]]), (6, 5, [[0.25], [0.5]])])])
+    with ringmaster.attach("demo") as ws:
+        assert len(ws.intended) == 2
+        sure, doubtful = ws.intended.read(0), ws.intended.read(1)
+    assert (sure.intended, sure.transmitted, sure.setpoints.tolist(), sure.doubtful) == (7, 7, [1.5, -2.0], None)
+    assert (doubtful.intended, doubtful.transmitted, doubtful.setpoints.tolist()) == (6, 5, [0.5])
+    assert doubtful.doubtful is not None
+    assert doubtful.doubtful.tolist() == [0.25]
+
+
+@pytest.mark.parametrize("chains", [2, 1])
+def test_intended_setpoints_that_cannot_be_are_damaged(make_owner: MakeOwner, chains: int) -> None:
+    spec = fabric.intended([(1, 1, [[0.0], [1.0]])])
+    owner = make_owner([replace(spec, shape=(chains, 44))])
+    owner.set_word("setpoints/intended", layout.INTENDED, "supplies", 41)
+    with ringmaster.attach("demo") as ws, pytest.raises(ringmaster.WorkspaceDamaged):
+        ws.intended.read(0)
 
 
 def test_a_supply_has_setpoint_readback_and_state(make_owner: MakeOwner) -> None:

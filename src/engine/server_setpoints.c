@@ -138,6 +138,7 @@ static enum rm_code transmit_make(struct rm_server *server, uint32_t index, void
         .guard_counters = made->guard_counters,
         .counters = find_setpoint_object(&finder, "counters/transmit"),
         .sent = made->sent,
+        .intended = find_setpoint_object(&finder, "setpoints/intended"),
         .supply_state = find_setpoint_object(&finder, "supply/state"),
         .latency = find_setpoint_object(&finder, "latency/setpoint"),
     };

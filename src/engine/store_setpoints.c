@@ -102,6 +102,7 @@ bool rm_store_plan_setpoints(struct rm_segment_plan *plan, struct rm_config cons
     for (uint32_t i = 0; i < config->supply_count; ++i)
         plan_supply(plan, config, &config->supply[i]);
     rm_plan_setpoints(plan, "setpoints/sent", "what was sent last, to all supplies", config->supply_count);
+    rm_plan_intended(plan, "setpoints/intended", "what each chain may have been sent last", config->chain_count);
     rm_plan_counters(plan, "counters/transmit", "the cycles of setpoints", RM_COUNTER_SET_TRANSMIT,
                      RM_TRANSMIT_COUNTERS);
     rm_plan_parameter(plan, "supply/state", "bits", "what each supply does: enum rm_supply_state", RM_ELEMENT_U32,

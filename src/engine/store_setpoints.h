@@ -4,7 +4,7 @@
  *     counters/chain/CHAIN
  *     grant/APPLICATION, counters/guard/APPLICATION     the operator's first
  *     SUPPLY/setpoint, SUPPLY/readback                  in the configuration's order
- *     setpoints/sent, counters/transmit, supply/state, latency/setpoint, supply/names
+ *     setpoints/sent, setpoints/intended, counters/transmit, supply/state, latency/setpoint, supply/names
  *
  * They are planned in this order, and found by their names. */
 #ifndef RM_ENGINE_STORE_SETPOINTS_H

@@ -59,8 +59,14 @@ void rm_port_release(struct rm_port *port, uint16_t queue, struct rm_burst *burs
     burst->count = 0;
 }
 
+static void tell_place(struct rm_port const *port, enum fake_place place) {
+    if (port->at != NULL)
+        port->at(place);
+}
+
 uint32_t rm_port_reserve(struct rm_port *port, uint16_t queue, struct rm_burst *burst, uint32_t count) {
     require(queue == port->queue && count >= 1 && count <= RM_BURST);
+    tell_place(port, FAKE_RESERVES);
     burst->count = count < port->room ? count : port->room;
     for (uint32_t i = 0; i < burst->count; ++i, ++port->lent) {
         burst->handle[i] = burst->data[i] = allocate(RM_SEND_BYTES);
@@ -71,6 +77,7 @@ uint32_t rm_port_reserve(struct rm_port *port, uint16_t queue, struct rm_burst *
 
 uint32_t rm_port_send(struct rm_port *port, uint16_t queue, struct rm_burst *burst) {
     require(queue == port->queue);
+    tell_place(port, FAKE_IS_OFFERED);
     uint32_t const sent = burst->count < port->takes ? burst->count : port->takes;
     for (uint32_t i = 0; i < sent; ++i, --port->lent) {
         require(burst->length[i] >= 1 && burst->length[i] <= RM_SEND_BYTES && port->sent_count < FAKE_FRAMES);
@@ -84,5 +91,6 @@ uint32_t rm_port_send(struct rm_port *port, uint16_t queue, struct rm_burst *bur
     memmove(burst->length, burst->length + sent, rest * sizeof burst->length[0]);
     memmove(burst->handle, burst->handle + sent, rest * sizeof burst->handle[0]);
     burst->count = rest;
+    tell_place(port, FAKE_HAS_TAKEN);
     return sent;
 }

@@ -13,7 +13,19 @@ struct fake_frame {
     uint8_t byte[FAKE_BYTES];
 };
 
+/** Where a port is just now. */
+enum fake_place {
+    /** It is asked for buffers. */
+    FAKE_RESERVES,
+    /** It is offered frames, and has taken none. */
+    FAKE_IS_OFFERED,
+    /** It has taken them, and has not returned. */
+    FAKE_HAS_TAKEN,
+};
+
 struct rm_port {
+    /** Called at each of these places, unless it is NULL. It need not return. */
+    void (*at)(enum fake_place place);
     /** The only queue that may be used. */
     uint16_t queue;
     /** Its MAC address is 02:00:00:00:00:01; else it has none. */

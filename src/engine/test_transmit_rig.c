@@ -2,6 +2,7 @@
 #include "engine/test_transmit_rig.h"
 
 #include <math.h>
+#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,7 +61,7 @@ static void make_supplies(struct transmit_rig *rig, struct transmit_rig_options 
             .slew_per_s = RIG_SLEW * cycles,
             .safe = RIG_SAFE,
             .safe_slew_per_s = RIG_SLEW / 2 * cycles,
-            .tolerance = RIG_TOLERANCE,
+            .tolerance = options->tolerance != 0 ? options->tolerance : RIG_TOLERANCE,
             .settle_cycles = options->settle_cycles != 0 ? options->settle_cycles : 5,
         };
         snprintf(supply->name, sizeof supply->name, "sr/ps/s%u", i);
@@ -130,18 +131,19 @@ void rig_set_clock(struct transmit_rig *rig, rm_turn turn, uint64_t turn_epoch) 
     rm_clock_publish(&rig->clock, &reading);
 }
 
-static void make_transmit(struct transmit_rig *rig, struct transmit_rig_options const *options) {
+static void make_transmit(struct transmit_rig *rig) {
     struct rm_transmit_setup const setup = {
         .config = &rig->config,
         .tsc_hz = 1e9,
-        .generation = 77,
-        .clock = options->by_tai ? NULL : &rig->clock,
-        .publish = options->by_tai ? &rig->published : NULL,
+        .generation = rig->generation,
+        .clock = rig->by_tai ? NULL : &rig->clock,
+        .publish = rig->by_tai ? &rig->published : NULL,
         .chain = rig->chain_setup,
         .grant = rig->grant,
         .guard_counters = rig->guard_counters,
         .counters = rig->counters,
         .sent = rig->sent,
+        .intended = rig->intended,
         .supply_state = rig->supply_state,
         .latency = &rig->latency,
     };
@@ -169,10 +171,13 @@ struct transmit_rig *rig_make(struct transmit_rig_options const *options) {
     make_supplies(rig, options);
     make_applications(rig, options);
     make_chains(rig, options);
-    rig->sent = options->last_life != NULL ? options->last_life : rig_make_vectors(rig->config.supply_count);
+    rig->sent = rig_make_vectors(rig->config.supply_count);
+    rig->intended = options->last_life != NULL ? options->last_life : zeroed(options->chains * sizeof *rig->intended);
     rig->supply_state = make_states(rig->config.supply_count);
     rig_set_clock(rig, RIG_FIRST_TURN, 1);
-    make_transmit(rig, options);
+    rig->generation = 77;
+    rig->by_tai = options->by_tai;
+    make_transmit(rig);
     return rig;
 }
 
@@ -189,6 +194,7 @@ void rig_free(struct transmit_rig *rig) {
         free(rig->guard_counters[a]);
     }
     free(rig->sent);
+    free(rig->intended);
     free(rig->supply_state);
     free(rig->port);
     free(rig);
@@ -223,7 +229,9 @@ static void obey(struct transmit_rig *rig, struct fake_frame const *frame) {
             datagram.count == rig->chain_config[index].supply_count);
     struct transmit_rig_chain *const chain = &rig->chain[index];
     bool const query = (datagram.flags & RM_SETPOINT_QUERY) != 0;
-    require(datagram.sequence == chain->sequence + 1);
+    if (datagram.generation > chain->generation)
+        chain->sequence = 0;
+    require(datagram.generation >= chain->generation && datagram.sequence == chain->sequence + 1);
     chain->turn = datagram.turn;
     chain->sequence = datagram.sequence;
     chain->generation = datagram.generation;
@@ -239,14 +247,48 @@ static void obey(struct transmit_rig *rig, struct fake_frame const *frame) {
         answer(rig, index);
 }
 
+static void obey_all(struct transmit_rig *rig) {
+    for (uint32_t i = 0; i < rig->port->sent_count; ++i)
+        obey(rig, &rig->port->sent[i]);
+    rig->port->sent_count = 0;
+}
+
 void rig_pass(struct transmit_rig *rig, uint64_t ticks) {
     for (uint64_t const end = rig->tsc + ticks; rig->tsc < end;) {
         rig->tsc += end - rig->tsc < RIG_STEP ? end - rig->tsc : RIG_STEP;
         rm_transmit_duty(rig->transmit, rig->tsc);
-        for (uint32_t i = 0; i < rig->port->sent_count; ++i)
-            obey(rig, &rig->port->sent[i]);
-        rig->port->sent_count = 0;
+        obey_all(rig);
     }
+}
+
+void rig_stand_at(struct transmit_rig *rig, uint32_t chain, float value) {
+    for (uint32_t i = 0; i < RM_CHAIN_SUPPLIES_MAX; ++i)
+        rig->chain[chain].stands[i] = value;
+}
+
+/* Where the role is to be killed. */
+static jmp_buf after_kill;
+static enum fake_place fatal_place;
+static uint32_t times_left;
+
+static void kill_at_place(enum fake_place place) {
+    if (place == fatal_place && --times_left == 0)
+        longjmp(after_kill, 1);
+}
+
+void rig_kill(struct transmit_rig *rig, enum fake_place place, uint32_t times) {
+    fatal_place = place;
+    times_left = times;
+    rig->port->at = kill_at_place;
+    if (setjmp(after_kill) == 0) {
+        rig_pass_cycles(rig, 100);
+        abort(); /* it never came there */
+    }
+    rig->port->at = NULL;
+    obey_all(rig);
+    rm_transmit_free(rig->transmit); /* gives back its memory, and touches nothing that its successor sees */
+    ++rig->generation;
+    make_transmit(rig);
 }
 
 void rig_pass_cycles(struct transmit_rig *rig, uint32_t cycles) { rig_pass(rig, (uint64_t)cycles * RIG_CYCLE); }
@@ -316,4 +358,19 @@ double rig_sent(struct transmit_rig const *rig, uint32_t supply) {
     bool const there =
         rm_setpoints_copy(rig->sent, rig->sent->vector_bytes, &place, &reading, sent, rig->config.supply_count);
     return there ? sent[supply] : (double)NAN;
+}
+
+bool rig_successor_would_know(struct transmit_rig const *rig) {
+    bool known = true;
+    for (uint32_t c = 0; c < rig->config.chain_count; ++c) {
+        struct rm_intended const *const intended = &rig->intended[c];
+        uint32_t const count = rig->chain_config[c].supply_count;
+        uint64_t const row = atomic_load(&intended->transmitted) % 2;
+        known &= atomic_load(&intended->supplies) == count;
+        for (uint32_t i = 0; i < count; ++i) {
+            uint32_t const noted = atomic_load(&intended->value[row * count + i]);
+            known &= memcmp(&noted, &rig->chain[c].got[i], sizeof noted) == 0;
+        }
+    }
+    return known;
 }

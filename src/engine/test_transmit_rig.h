@@ -2,7 +2,7 @@
 /** The transmit role on a bench: a port, a clock, chains and applications in the test's hands.
  *
  * A turn has RIG_TICKS ticks, a cycle RIG_PERIOD turns. Chain c has the supplies from c × `supplies` on; all have the
- * limits ±10, a slew of 0.5 a cycle, the safe value 1 and a tolerance of 0.1. Chains obey at once, and answer in the
+ * limits ±10, a slew of 0.5 a cycle, the safe value 1 and a tolerance of 0.1 unless the test asks for more. Chains obey at once, and answer in the
  * step in which they are asked, as long as the test lets them. Application 1 and further ones share the chains out
  * evenly: application a has all supplies s with s % applications == a - 1. Without any, the supplies are the
  * operator's. */
@@ -42,9 +42,11 @@ struct transmit_rig_options {
     bool by_tai;
 
     bool simulated_time;
+    /** 0: RIG_TOLERANCE. */
+    double tolerance;
     enum rm_stop_action stop;
-    /** Setpoints that an earlier role left; the role takes them over. */
-    struct rm_setpoints *last_life;
+    /** [chain] what an earlier role left; the rig takes it over. */
+    struct rm_intended *last_life;
 };
 
 /** One chain, as seen from outside. */
@@ -84,10 +86,13 @@ struct transmit_rig {
     rm_counter counters[RM_TRANSMIT_COUNTERS];
     rm_counter chain_counters[RIG_CHAINS][RM_CHAIN_COUNTERS];
     struct rm_setpoints *sent;
+    struct rm_intended *intended;
     struct rm_parameter *supply_state;
     struct rm_histogram latency;
     struct rm_port *port;
     struct rm_transmit *transmit;
+    uint64_t generation;
+    bool by_tai;
 };
 
 /** Makes the rig of the test that runs; there is one at a time. */
@@ -107,6 +112,13 @@ uint64_t rig_due(struct transmit_rig const *rig, rm_turn turn);
 /** Turn of the next cycle that is due by its time. */
 rm_turn rig_next_turn(struct transmit_rig const *rig);
 
+/** All supplies of a chain stand at `value`. */
+void rig_stand_at(struct transmit_rig *rig, uint32_t chain, float value);
+
+/** Lets time pass until the role comes to that place of its port for the `times`-th time, kills it there, and makes its
+ * successor. Nothing that it does after that place is done. */
+void rig_kill(struct transmit_rig *rig, enum fake_place place, uint32_t times);
+
 /** Grants application `a` a grant number, as the control thread does. */
 void rig_grant(struct transmit_rig *rig, uint32_t application, uint64_t grant_number, uint64_t instance);
 void rig_leave(struct transmit_rig *rig, uint32_t application, bool died);
@@ -118,6 +130,9 @@ uint64_t rig_count(struct transmit_rig const *rig, unsigned counter);
 uint64_t rig_chain_count(struct transmit_rig const *rig, uint32_t chain, unsigned counter);
 uint32_t rig_state(struct transmit_rig const *rig, uint32_t supply);
 double rig_sent(struct transmit_rig const *rig, uint32_t supply);
+
+/** True when a successor of the role would find what each chain was sent last. */
+bool rig_successor_would_know(struct transmit_rig const *rig);
 
 struct rm_setpoints *rig_make_vectors(uint32_t actuators);
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/transmit.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,6 +38,7 @@ static bool transmit_allocate(struct rm_transmit *transmit) {
     transmit->sender = rm_zeroed(transmit->chain_count, sizeof *transmit->sender);
     transmit->supply = rm_zeroed(transmit->supply_count, sizeof *transmit->supply);
     transmit->sent = rm_zeroed(transmit->supply_count, sizeof *transmit->sent);
+    transmit->doubtful = rm_zeroed(transmit->supply_count, sizeof *transmit->doubtful);
     transmit->moved = rm_zeroed(transmit->supply_count, sizeof *transmit->moved);
     transmit->caught = rm_zeroed(transmit->supply_count, sizeof *transmit->caught);
     transmit->noted = rm_zeroed(transmit->supply_count, sizeof *transmit->noted);
@@ -46,20 +46,8 @@ static bool transmit_allocate(struct rm_transmit *transmit) {
     transmit->answering = rm_zeroed(transmit->chain_count, sizeof *transmit->answering);
     transmit->vector = rm_zeroed(longest_vector(config), sizeof *transmit->vector);
     return transmit->source && transmit->mailbox && transmit->link && transmit->sender && transmit->supply &&
-           transmit->sent && transmit->moved && transmit->caught && transmit->noted && transmit->state &&
-           transmit->answering && transmit->vector;
-}
-
-/** What the last life of the server sent; NaN where it knew nothing, or there was none. */
-static void find_last_life(struct rm_transmit *transmit) {
-    double *const last = calloc(transmit->supply_count + 1u, sizeof *last);
-    struct rm_setpoints_place place = {0};
-    struct rm_setpoint_reading reading;
-    transmit->sent_before = last != NULL && rm_setpoints_copy(transmit->setup.sent, transmit->setup.sent->vector_bytes,
-                                                              &place, &reading, last, transmit->supply_count);
-    for (uint32_t i = 0; i < transmit->supply_count; ++i)
-        transmit->sent[i] = transmit->sent_before ? (float)last[i] : NAN;
-    free(last);
+           transmit->sent && transmit->doubtful && transmit->moved && transmit->caught && transmit->noted &&
+           transmit->state && transmit->answering && transmit->vector;
 }
 
 static void make_supplies(struct rm_transmit *transmit) {
@@ -73,13 +61,13 @@ static void make_supplies(struct rm_transmit *transmit) {
             .settle_cycles = wanted->settle_cycles,
         };
     }
-    find_last_life(transmit);
 }
 
 static void make_links(struct rm_transmit *transmit) {
     for (uint32_t i = 0; i < transmit->chain_count; ++i) {
         struct rm_transmit_link *const link = &transmit->link[i];
         link->place = transmit->setup.chain[i];
+        link->intended = &transmit->setup.intended[i];
         link->counters = link->place.counters;
         link->first = link->place.config->first_supply;
         link->count = link->place.config->supply_count;
@@ -102,6 +90,7 @@ static enum rm_code engine_transmit_make(struct rm_transmit *transmit, struct rm
     make_links(transmit);
     if (!rm_transmit_make_senders(transmit))
         return rm_fail(error, RM_E_NO_SPACE, "no memory to drive %u chains", transmit->chain_count);
+    rm_transmit_find_last_life(transmit);
     rm_transmit_join_first(transmit);
     rm_transmit_publish_first(transmit);
     return RM_OK;
@@ -140,6 +129,7 @@ void rm_transmit_free(struct rm_transmit *transmit) {
     free(transmit->sender_chain);
     free(transmit->supply);
     free(transmit->sent);
+    free(transmit->doubtful);
     free(transmit->moved);
     free(transmit->caught);
     free(transmit->noted);

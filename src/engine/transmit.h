@@ -18,6 +18,8 @@
  *
  * A chain joins: until it has answered, it gets queries and no setpoint. Then its supplies begin where they stand: at
  * what this server's last life sent, where the readback agrees with that within the tolerance, else at the readback.
+ * Where the last life was killed between intending a datagram and noting that the port has it (intended.h), the
+ * readback decides between that datagram and the one before.
  * A chain that is lost (it has not answered for `lost_cycles`) joins again when it answers. One without readback begins
  * at what was sent last, or at its safe values. "setpoints/sent" has NaN for a supply whose setpoint is not known yet.
  *
@@ -35,6 +37,7 @@
 #include <ringmaster/error.h>
 #include <ringmaster/grant.h>
 #include <ringmaster/histogram.h>
+#include <ringmaster/intended.h>
 #include <ringmaster/setpoint.h>
 #include <ringmaster/stream.h>
 #include <ringmaster/supply.h>
@@ -113,8 +116,10 @@ struct rm_transmit_setup {
     rm_counter **guard_counters;
     /** Counters of the set "transmit". */
     rm_counter *counters;
-    /** "setpoints/sent"; at the start it contains the last life's setpoints. */
+    /** "setpoints/sent". */
     struct rm_setpoints *sent;
+    /** "setpoints/intended", [chain]; at the start it contains the last life's setpoints. */
+    struct rm_intended *intended;
     /** "supply/state". */
     struct rm_parameter *supply_state;
     /** TSC ticks from the commit of a vector until its first datagram is handed to a port. */

@@ -83,14 +83,15 @@ void rm_transmit_open_chains(struct rm_transmit *transmit) {
     transmit->first_tsc = 0;
 }
 
-/** The supplies of all chains up to this one go their step. */
-static void advance_to(struct rm_transmit *transmit, uint32_t chain) {
-    struct rm_transmit_link const *const link = &transmit->link[chain];
-    rm_guard_advance(transmit->guard, link->first + link->count);
+/** Whether any of these values was not sent before. Told by the bits, so that this is plain comparing of memory. */
+static bool setpoints_differ(float const *sent, float const *values, uint32_t count) {
+    return memcmp(sent, values, count * sizeof *sent) != 0;
 }
 
-/** The datagram of one chain, whose supplies have gone their step. Returns the frame's length. */
-static uint32_t compose_setpoint_frame(struct rm_transmit *transmit, struct rm_transmit_link *link, uint8_t *frame) {
+/** The datagram of one chain, whose supplies have gone their step; `moves`: its setpoints may differ from the last.
+ * Returns the frame's length. */
+static uint32_t compose_setpoint_frame(struct rm_transmit *transmit, struct rm_transmit_link *link, bool moves,
+                                       uint8_t *frame) {
     float const *values = rm_guard_setpoints(transmit->guard);
     link->query = !link->joined;
     link->catching = false;
@@ -98,9 +99,23 @@ static uint32_t compose_setpoint_frame(struct rm_transmit *transmit, struct rm_t
         catch_up(transmit, link);
         values = transmit->caught;
     }
+    if (!link->query && (moves || link->in_doubt || link->begins))
+        rm_transmit_intend(link, values + link->first);
     return rm_setpoint_frame_fill(&link->frame, frame, link->query ? RM_SETPOINT_QUERY : 0, transmit->cycle_turn,
                                   transmit->setup.generation, link->sequence + 1,
                                   link->query ? NULL : values + link->first);
+}
+
+/** The supplies of the burst's chains, and of all before them, go their step. True when one of the burst moves: at rest,
+ * which is one comparison for all, nothing of it is intended anew. */
+static bool advance_burst(struct rm_transmit *transmit, struct rm_transmit_sender const *sender) {
+    struct rm_transmit_link const *const first = &transmit->link[sender->chain[sender->composed]];
+    struct rm_transmit_link const *const last =
+        &transmit->link[sender->chain[sender->composed + sender->out.count - 1]];
+    uint32_t const end = last->first + last->count;
+    rm_guard_advance(transmit->guard, end);
+    return setpoints_differ(transmit->sent + first->first, rm_guard_setpoints(transmit->guard) + first->first,
+                            end - first->first);
 }
 
 /** Fills the burst with the next datagrams, as many as there are buffers. */
@@ -111,11 +126,10 @@ static void compose_burst(struct rm_transmit *transmit, struct rm_transmit_sende
         (void)rm_port_reserve(sender->port, sender->queue, &sender->out, left < most ? left : most);
     sender->spare = false;
     /* Those of a later burst go their step together: ten at a time cost as much as forty. */
-    if (sender->out.count != 0)
-        advance_to(transmit, sender->chain[sender->composed + sender->out.count - 1]);
+    bool const moves = sender->out.count != 0 && advance_burst(transmit, sender);
     for (uint32_t i = 0; i < sender->out.count; ++i)
-        sender->out.length[i] =
-            compose_setpoint_frame(transmit, &transmit->link[sender->chain[sender->composed++]], sender->out.data[i]);
+        sender->out.length[i] = compose_setpoint_frame(transmit, &transmit->link[sender->chain[sender->composed++]],
+                                                       moves, sender->out.data[i]);
 }
 
 /** The port has taken `count` more. */
@@ -126,6 +140,8 @@ static void hand_over_frames(struct rm_transmit *transmit, struct rm_transmit_se
         struct rm_transmit_link *const link = &transmit->link[sender->chain[sender->handed++]];
         ++link->sequence;
         link->handed = true;
+        if (link->in_doubt && !link->query)
+            rm_transmit_note_transmitted(link);
     }
 }
 
@@ -134,6 +150,7 @@ static bool send_some(struct rm_transmit *transmit, struct rm_transmit_sender *s
     for (int tries = 0; sender->handed < sender->count && tries < TRIES;) {
         if (sender->out.count == 0 || sender->spare)
             compose_burst(transmit, sender);
+        atomic_thread_fence(memory_order_release); /* what is intended is stored before any of it is with the port */
         uint32_t const sent = sender->out.count != 0 ? rm_port_send(sender->port, sender->queue, &sender->out) : 0;
         hand_over_frames(transmit, sender, sent);
         tries += sent == 0;
@@ -151,11 +168,6 @@ uint32_t rm_transmit_send(struct rm_transmit *transmit) {
     }
     transmit->sending = left;
     return sent;
-}
-
-/** Whether any of these values was not sent before. Told by the bits, so that this is plain comparing of memory. */
-static bool setpoints_differ(float const *sent, float const *values, uint32_t count) {
-    return memcmp(sent, values, count * sizeof *sent) != 0;
 }
 
 /** Notes the setpoints that the supplies from `first` to before `end` were sent. At rest, which most of them are most

@@ -5,6 +5,7 @@
  *     transmit_clock.c     which turn it is, and when the next cycle is due
  *     transmit_vectors.c   what applications and the operator want: commands, vectors, values set by hand
  *     transmit_chain.c     composing datagrams and sending them
+ *     transmit_intended.c  what each chain was sent last, for a successor of this server
  *     transmit_watch.c     readbacks: what became of the datagrams, and what each supply does
  *     transmit_publish.c   what others may see: sent setpoints, states, grants
  *
@@ -56,6 +57,10 @@ struct rm_transmit_link {
     _Alignas(RM_CACHE_LINE) uint64_t sequence;
     /** Counters, as in `place`. */
     rm_counter *counters;
+    /** What a successor of this server shall know of it, … */
+    struct rm_intended *intended;
+    /** … and the number there of its next setpoints. */
+    uint64_t number;
     /** Its supplies. */
     uint32_t first, count;
     /** Number of parts of its answers. */
@@ -74,6 +79,10 @@ struct rm_transmit_link {
     bool behind;
     /** In this cycle it gets the values of rm_transmit.caught. */
     bool catching;
+    /** What was intended last is not known to be with the port. */
+    bool in_doubt;
+    /** A supply has joined since: what was intended last is not where it begins. */
+    bool begins;
     /** Newest turn of its answers at the last look. */
     rm_turn head;
 
@@ -130,6 +139,9 @@ struct rm_transmit {
     struct rm_transmit_supply *supply;
     /** Per supply: the newest setpoint handed to the port; NaN: there is none, neither in this life nor before. */
     float *sent;
+    /** Per supply that has not joined: another setpoint that the last life may have transmitted after `sent`, which the
+     * readback decides; NaN: there is none. */
+    float *doubtful;
     /** Per supply: the cycle in which that last changed. */
     uint64_t *moved;
     /** Per supply: the setpoint for a chain that catches up. */
@@ -189,8 +201,6 @@ struct rm_transmit {
     uint32_t sent_vectors;
     /** The state of a supply has changed since it was published. */
     bool state_changed;
-    /** The last life's setpoints were found. */
-    bool sent_before;
     /** `turn` and `due_tsc` are valid. */
     bool anchored;
     /** A part of the cycle is not sent yet. */
@@ -236,6 +246,18 @@ void rm_transmit_close_chains(struct rm_transmit *transmit);
 /** Takes a buffer for the first datagram of the next cycle. */
 void rm_transmit_reserve(struct rm_transmit *transmit);
 void rm_transmit_release(struct rm_transmit *transmit);
+
+/* transmit_intended.c */
+
+/** Finds what the last life of the server sent: `sent` and `doubtful`. */
+void rm_transmit_find_last_life(struct rm_transmit *transmit);
+
+/** The chain's next setpoint datagram has these values. Call it before the datagram is offered to the port; there is no
+ * need where they are as in `sent`, the chain is not in doubt, and no supply of it begins. */
+void rm_transmit_intend(struct rm_transmit_link *link, float const *values);
+
+/** The port has taken a setpoint datagram of a chain that was in doubt. */
+void rm_transmit_note_transmitted(struct rm_transmit_link *link);
 
 /* transmit_watch.c */
 

@@ -4,8 +4,9 @@
 
 #include <math.h>
 
-/** The supply begins at `value`. */
-static void join_at(struct rm_transmit *transmit, uint32_t index, double value) {
+/** The supply of this chain begins at `value`. */
+static void join_at(struct rm_transmit *transmit, struct rm_transmit_link *link, uint32_t index, double value) {
+    link->begins = true;
     rm_guard_join(transmit->guard, index, value);
     rm_guard_fault(transmit->guard, index, (transmit->noted[index] & RM_SUPPLY_TRIPPED) != 0);
     transmit->sent[index] = rm_guard_setpoints(transmit->guard)[index];
@@ -34,7 +35,7 @@ void rm_transmit_join_first(struct rm_transmit *transmit) {
             double const safe = transmit->setup.config->supply[i].safe;
             double const last = transmit->sent[i];
             if (link->joined)
-                join_at(transmit, i, isfinite(last) ? last : safe);
+                join_at(transmit, link, i, isfinite(last) ? last : safe);
             else
                 rm_guard_fault(transmit->guard, i, true);
         }
@@ -85,12 +86,14 @@ static uint32_t bits_of(struct chain_answer const *answer, uint32_t supply) {
 }
 
 /** Where a supply begins, or NaN while it is unknown: at what it was sent last, where its readback agrees with that;
- * else where it stands. */
+ * else where it stands. Of two setpoints that it may have been sent last, the nearer to the readback counts. */
 static double first_setpoint_of(struct rm_transmit const *transmit, uint32_t index, double readback) {
-    double const sent = transmit->sent[index];
+    double const sent = transmit->sent[index], doubtful = transmit->doubtful[index];
     if (!isfinite(readback))
         return sent;
-    return fabs(readback - sent) <= transmit->supply[index].tolerance ? sent : readback;
+    bool const sent_counts = !isfinite(doubtful) || fabs(readback - sent) <= fabs(readback - doubtful);
+    double const last = sent_counts ? sent : doubtful;
+    return fabs(readback - last) <= transmit->supply[index].tolerance ? last : readback;
 }
 
 /** The chain has told where all its supplies stand: from the next cycle on it gets setpoints. */
@@ -98,8 +101,10 @@ static void join_link(struct rm_transmit *transmit, struct rm_transmit_link *lin
     for (uint32_t i = 0; i < link->count; ++i)
         if (!isfinite(first_setpoint_of(transmit, link->first + i, readback_of(answer, i))))
             return;
-    for (uint32_t i = 0; i < link->count; ++i)
-        join_at(transmit, link->first + i, first_setpoint_of(transmit, link->first + i, readback_of(answer, i)));
+    for (uint32_t i = 0; i < link->count; ++i) {
+        join_at(transmit, link, link->first + i, first_setpoint_of(transmit, link->first + i, readback_of(answer, i)));
+        transmit->doubtful[link->first + i] = NAN;
+    }
     link->joined = true;
     link->lost = link->behind = false;
     set_chain_state(transmit, link, RM_SUPPLY_LOST | RM_SUPPLY_JOINING, false);
@@ -115,7 +120,7 @@ static void note_trip(struct rm_transmit *transmit, struct rm_transmit_link *lin
     rm_counter_add(link->counters, RM_CHAIN_TRIPS, tripped && !before);
     set_state(transmit, index, RM_SUPPLY_TRIPPED, tripped);
     if (link->joined && isfinite(readback))
-        join_at(transmit, index, readback);
+        join_at(transmit, link, index, readback);
     else
         rm_guard_fault(transmit->guard, index, true);
 }

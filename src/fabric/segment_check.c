@@ -8,6 +8,7 @@
 #include <ringmaster/grant.h>
 #include <ringmaster/group.h>
 #include <ringmaster/histogram.h>
+#include <ringmaster/intended.h>
 #include <ringmaster/parameter.h>
 #include <ringmaster/request.h>
 #include <ringmaster/setpoint.h>
@@ -96,6 +97,8 @@ static bool content_sound(struct rm_object const *object, void const *memory) {
         return setpoints_sound(object, memory);
     case RM_OBJECT_GRANT:
         return grant_sound(object, memory);
+    case RM_OBJECT_INTENDED:
+        return objects_fit_segment(0, object->shape[0], sizeof(struct rm_intended), object->bytes);
     default:
         return true;
     }

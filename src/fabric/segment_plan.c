@@ -8,6 +8,7 @@
 #include <ringmaster/clock.h>
 #include <ringmaster/group.h>
 #include <ringmaster/histogram.h>
+#include <ringmaster/intended.h>
 #include <ringmaster/request.h>
 #include <ringmaster/setpoint.h>
 
@@ -304,6 +305,12 @@ rm_planned_index rm_plan_requests(struct rm_segment_plan *plan, char const *name
 
 rm_planned_index rm_plan_replies(struct rm_segment_plan *plan, char const *name, char const *description) {
     return plan_zeros(plan, RM_OBJECT_REPLIES, name, description, RM_REPLY_SLOTS, sizeof(struct rm_replies));
+}
+
+rm_planned_index rm_plan_intended(struct rm_segment_plan *plan, char const *name, char const *description,
+                                  size_t chain_count) {
+    return plan_zeros(plan, RM_OBJECT_INTENDED, name, description, chain_count,
+                      chain_count * sizeof(struct rm_intended));
 }
 
 rm_planned_index rm_plan_grant(struct rm_segment_plan *plan, char const *name, char const *description,

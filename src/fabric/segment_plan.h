@@ -87,6 +87,10 @@ rm_planned_index rm_plan_setpoints(struct rm_segment_plan *plan, char const *nam
 rm_planned_index rm_plan_requests(struct rm_segment_plan *plan, char const *name, char const *description);
 rm_planned_index rm_plan_replies(struct rm_segment_plan *plan, char const *name, char const *description);
 
+/** Adds what so many chains of supplies are intended to be sent. */
+rm_planned_index rm_plan_intended(struct rm_segment_plan *plan, char const *name, char const *description,
+                                  size_t chain_count);
+
 /** Adds a grant; `grant` is its constant part. */
 rm_planned_index rm_plan_grant(struct rm_segment_plan *plan, char const *name, char const *description,
                                struct rm_grant const *grant);

@@ -7,6 +7,7 @@
 
 #include <ringmaster/grant.h>
 #include <ringmaster/group.h>
+#include <ringmaster/intended.h>
 #include <ringmaster/request.h>
 #include <ringmaster/setpoint.h>
 #include <ringmaster/workspace.h>
@@ -99,6 +100,8 @@ static inline uint64_t test_walk_object(struct rm_object const *object, void con
         return sum + test_end(memory, sizeof(struct rm_replies));
     case RM_OBJECT_GRANT:
         return sum + strlen(((struct rm_grant const *)memory)->application) + test_sum(memory, sizeof(struct rm_grant));
+    case RM_OBJECT_INTENDED:
+        return sum + test_sum(memory, object->shape[0] * sizeof(struct rm_intended));
     default:
         return sum;
     }

@@ -241,12 +241,13 @@ def test_a_frozen_application_is_seen_and_comes_back(holding: Machine) -> None:
         assert_never_hurt(ws, begin)
 
 
-def lives_on(facility: Machine, number: int) -> None:
+def lives_on(facility: Machine, number: int, after_s: float) -> None:
     """Kills the server while an application moves supplies, and starts another."""
     with attach(facility.name) as ws, rogue(facility, "good", 1000, 1000, 2.0 + number % 2) as running:
         begin = cycles_go_on(ws)
         wait_for(lambda: moving(ws), lambda: f"vectors to be taken: {running.words}")
         seen = {chain: stopped(ws, chain) for chain in CHAINS}
+        sleep(after_s)
         kill_at_once(facility.running.pid)
         facility.running.wait(TIMEOUT_S)
         wait_for(lambda: all(stopped(ws, chain) > seen[chain] for chain in CHAINS), "the supplies to see it")
@@ -257,21 +258,15 @@ def lives_on(facility: Machine, number: int) -> None:
     with attach_to(facility.name, facility.running, ("server", "ring")) as ws:
         wait_for(lambda: joined(ws), "the chains to join")
         cycles_go_on(ws)
-        moved = np.abs(truth(ws) - before).reshape(len(CHAINS), SUPPLIES)
-        assert_begins_where_it_ended(moved.max(axis=1))
+        moved = np.abs(truth(ws) - before)
+        assert moved.max() <= ROUNDING_A, f"by {moved} A; one cycle's slew is {SLEW_A} A"
         assert_never_hurt(ws, begin)
         assert_nothing_was_lost(ws)
 
 
-def assert_begins_where_it_ended(moved: Floats) -> None:
-    """By how much each chain moved. A server that was killed between a datagram and the note of it has a successor
-    that knows the one before: what was moving, which is the first chain, is a cycle's slew away.
-    """
-    assert np.all(moved[1:] <= ROUNDING_A), moved
-    assert moved[0] <= ROUNDING_A or abs(moved[0] - SLEW_A) <= ROUNDING_A, moved
-
-
 def test_a_killed_server_is_followed_by_one_that_begins_where_the_supplies_stand(root: Path) -> None:
+    """Kill -9 at any instant of a cycle: no supply makes the smallest step."""
+    chance = random.Random(7)
     with machine(root, "killed") as facility:
         for number in range(repeats(3)):
-            lives_on(facility, number)
+            lives_on(facility, number, chance.uniform(0, 5 * CYCLE_S))

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-LAYOUT_HASH = 0xC9D1825F7B4E36DC
+LAYOUT_HASH = 0xCD8AE8FE1C391112
 
-RM_ABI_VERSION = 8
+RM_ABI_VERSION = 9
 RM_SEGMENT_MAGIC = 0x5254534D474E4952
 RM_CACHE_LINE = 64
 RM_PAGE_BYTES = 4096
@@ -66,6 +66,7 @@ class ObjectKind(IntEnum):
     REQUESTS = 10
     REPLIES = 11
     GRANT = 12
+    INTENDED = 13
 
 
 class ElementType(IntEnum):
@@ -449,6 +450,15 @@ DTYPES["rm_setpoint_vector"] = _struct(
     ("input_turn", "<u8", 16),
     ("tsc", "<u8", 24),
     ("value", ("<u8", (4,)), 32),
+)
+
+DTYPES["rm_intended"] = _struct(
+    352,
+    ("intended", "<u8", 0),
+    ("transmitted", "<u8", 8),
+    ("supplies", "<u8", 16),
+    ("reserved", "<u8", 24),
+    ("value", ("<u4", (80,)), 32),
 )
 
 DTYPES["rm_histogram"] = _struct(

@@ -71,6 +71,7 @@ enum rm_object_kind {
     RM_OBJECT_REQUESTS = 10,
     RM_OBJECT_REPLIES = 11,
     RM_OBJECT_GRANT = 12,
+    RM_OBJECT_INTENDED = 13,
 };
 
 enum rm_element_type {

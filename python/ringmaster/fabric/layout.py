@@ -47,6 +47,7 @@ SETPOINTS = DTYPES["rm_setpoints"]
 SETPOINT_VECTOR = DTYPES["rm_setpoint_vector"]
 SETPOINT_BUFFERS = RM_SETPOINT_BUFFERS
 GRANT = DTYPES["rm_grant"]
+INTENDED = DTYPES["rm_intended"]
 OFFENCE = DTYPES["rm_offence"]
 REQUESTS = DTYPES["rm_requests"]
 REPLIES = DTYPES["rm_replies"]
@@ -86,6 +87,7 @@ __all__ = [
     "GRANT",
     "GROUP",
     "HISTOGRAM",
+    "INTENDED",
     "LANES",
     "LANES_OFFSET",
     "LANE_FORMATS",

@@ -25,6 +25,11 @@ def structure(memory: mmap.mmap, dtype: np.dtype[np.void], offset: int) -> npt.N
     return np.frombuffer(memory, dtype=dtype, count=1, offset=offset)
 
 
+def structures(memory: mmap.mmap, dtype: np.dtype[np.void], offset: int, count: int) -> npt.NDArray[np.void]:
+    """The same of an array of structures."""
+    return np.frombuffer(memory, dtype=dtype, count=count, offset=offset)
+
+
 class Words:
     """The u64 members of one structure, each read afresh at every call."""
 

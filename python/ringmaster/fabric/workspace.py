@@ -28,6 +28,7 @@ from ringmaster.fabric.counters import CounterBlock
 from ringmaster.fabric.grant import Grant
 from ringmaster.fabric.group import Group
 from ringmaster.fabric.histogram import Histogram
+from ringmaster.fabric.intended import Intended
 from ringmaster.fabric.layout import ObjectKind
 from ringmaster.fabric.memory import text
 from ringmaster.fabric.naming import Named
@@ -290,6 +291,11 @@ class Workspace:
             return Setpoints(segment, info, self._actuators(info.name.removeprefix("setpoints/")))
 
         return self._named("setpoints object", "setpoints/", ObjectKind.SETPOINTS, make)
+
+    @cached_property
+    def intended(self) -> Intended:
+        """What each chain of supplies may have been sent last: for a killed server's successor."""
+        return self._named("setpoints object", "setpoints/", ObjectKind.INTENDED, Intended)["intended"]
 
     @cached_property
     def grants(self) -> Named[Grant]:

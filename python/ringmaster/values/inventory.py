@@ -130,6 +130,7 @@ def read(ws: Workspace, info: ObjectInfo) -> Plain:
         ObjectKind.GROUP: _read_group,
         ObjectKind.SETPOINTS: _read_setpoints,
         ObjectKind.GRANT: _read_grant,
+        ObjectKind.INTENDED: _read_intended,
         ObjectKind.REPLIES: lambda ws, name: dict(ws.replies[name].read()),
     }
     reader = readers.get(info.kind)
@@ -238,6 +239,19 @@ def _read_setpoints(ws: Workspace, name: str) -> Plain:
         "tsc": row.tsc,
         "setpoints": dict(zip(names, row.values.tolist(), strict=True)),
     }
+
+
+def _read_intended(ws: Workspace, _: str) -> Plain:
+    plain: Plain = {}
+    for index, chain in enumerate(ws.chains):
+        reading = ws.intended.read(index)
+        plain[chain] = {
+            "intended": reading.intended,
+            "transmitted": reading.transmitted,
+            "setpoints": reading.setpoints.tolist(),
+            "doubtful": None if reading.doubtful is None else reading.doubtful.tolist(),
+        }
+    return plain
 
 
 def _read_grant(ws: Workspace, name: str) -> Plain:

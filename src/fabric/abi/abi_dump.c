@@ -15,6 +15,7 @@
 #include <ringmaster/grant.h>
 #include <ringmaster/group.h>
 #include <ringmaster/histogram.h>
+#include <ringmaster/intended.h>
 #include <ringmaster/parameter.h>
 #include <ringmaster/record.h>
 #include <ringmaster/request.h>
@@ -60,6 +61,7 @@ struct abi_constants {
              struct rm_offence: "rm_offence",                                                                          \
              char *: "char[]",                                                                                         \
              uint32_t *: "u32[]",                                                                                      \
+             _Atomic uint32_t *: "u32[]",                                                                                     \
              uint64_t *: "u64[]",                                                                                      \
              _Atomic uint64_t *: "u64[]",                                                                              \
              double *: "f64[]",                                                                                        \
@@ -143,6 +145,8 @@ static struct abi_layout const layouts[] = {
            MEMBER(rm_setpoints, actuator_count), MEMBER(rm_setpoints, reserved)),
     LAYOUT(rm_setpoint_vector, MEMBER(rm_setpoint_vector, sequence), MEMBER(rm_setpoint_vector, grant_number),
            MEMBER(rm_setpoint_vector, input_turn), MEMBER(rm_setpoint_vector, tsc), MEMBER(rm_setpoint_vector, value)),
+    LAYOUT(rm_intended, MEMBER(rm_intended, intended), MEMBER(rm_intended, transmitted), MEMBER(rm_intended, supplies),
+           MEMBER(rm_intended, reserved), MEMBER(rm_intended, value)),
     LAYOUT(rm_histogram, MEMBER(rm_histogram, total), MEMBER(rm_histogram, largest), MEMBER(rm_histogram, reserved),
            MEMBER(rm_histogram, bucket)),
 };
@@ -185,7 +189,8 @@ static struct abi_constants const constant_sets[] = {
     {"rm_object_kind",
      {CONSTANT(RM_OBJECT_STREAM), CONSTANT(RM_OBJECT_SETPOINTS), CONSTANT(RM_OBJECT_PARAMETER),
       CONSTANT(RM_OBJECT_COUNTERS), CONSTANT(RM_OBJECT_CLOCK), CONSTANT(RM_OBJECT_HISTOGRAM), CONSTANT(RM_OBJECT_TEXT),
-      CONSTANT(RM_OBJECT_GROUP), CONSTANT(RM_OBJECT_REQUESTS), CONSTANT(RM_OBJECT_REPLIES), CONSTANT(RM_OBJECT_GRANT)}},
+      CONSTANT(RM_OBJECT_GROUP), CONSTANT(RM_OBJECT_REQUESTS), CONSTANT(RM_OBJECT_REPLIES), CONSTANT(RM_OBJECT_GRANT),
+      CONSTANT(RM_OBJECT_INTENDED)}},
     {"rm_element_type",
      {CONSTANT(RM_ELEMENT_RECORD), CONSTANT(RM_ELEMENT_F64), CONSTANT(RM_ELEMENT_F32), CONSTANT(RM_ELEMENT_I64),
       CONSTANT(RM_ELEMENT_I32), CONSTANT(RM_ELEMENT_U64), CONSTANT(RM_ELEMENT_U32), CONSTANT(RM_ELEMENT_U8)}},
