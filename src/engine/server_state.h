@@ -4,9 +4,8 @@
  *     server.c         the order of things, and instruments
  *     server_ports.c   ports, with what each must know of the instruments behind it
  *     server_roles.c   the table of roles (role.h), and the cores they run on
- *     role_receive.c, spread.c, housekeeping.c, role_exception_path.c   a role each
- *     server_setpoints.c   the transmit role and the control thread
- *     server_applications.c   hosted applications
+ *     role_receive.c, role_transmit.c, role_application.c, …   a role each
+ *     server_control_thread.c   what the control thread is given
  */
 #ifndef RM_ENGINE_SERVER_STATE_H
 #define RM_ENGINE_SERVER_STATE_H

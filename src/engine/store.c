@@ -135,7 +135,8 @@ static void plan_parameters(struct rm_store *store, struct rm_config const *conf
     store->steering =
         rm_plan_parameter(plan, "server/steering", "utf-8", "lines of: instrument, port, queue, role, core, who steers",
                           RM_ELEMENT_U8, (size_t)RM_NETWORKS * STEERING_LINE_BYTES * config->instrument_count, NULL);
-    rm_plan_replies(plan, "server/replies", "what was answered to those who asked for a parameter to be set");
+    store->replies =
+        rm_plan_replies(plan, "server/replies", "what was answered to those who asked for a parameter to be set");
 }
 
 /** The distinct cores of the roles, ascending. */

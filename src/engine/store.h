@@ -53,6 +53,7 @@ struct rm_store {
     rm_planned_index huge_pages;
     rm_planned_index simd;
     rm_planned_index steering;
+    rm_planned_index replies;
 };
 
 /** Plans the segment, then opens or adopts it. The caller calls rm_segment_finish. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The transmit role and the control thread: what they are given of the configuration, the segment and the ports. */
+/* The transmit role: what it is given of the configuration, the segment and the ports. What it does is transmit.h. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,6 @@
 #include "base/fail.h"
 #include "engine/role.h"
 #include "engine/server_state.h"
-#include "fabric/segment_map.h"
 #include "wire/arp.h"
 
 enum { NAME_BYTES = 128 };
@@ -149,53 +148,6 @@ static enum rm_code transmit_make(struct rm_server *server, uint32_t index, void
     enum rm_code const code = rm_transmit_new(&setup, &server->transmit, error);
     *role = server->transmit;
     return code;
-}
-
-/** The server's segment as others see an owner's: the same memory, under the name that requests are addressed to. */
-static enum rm_code make_owner(struct rm_server *server, struct finder *finder, struct rm_error *error) {
-    struct rm_owner *const owner = &server->setpoints.owner;
-    *owner = (struct rm_owner){.name = "server",
-                               .plan = server->store.plan,
-                               .segment = server->store.segment,
-                               .requests = RM_OWNER_NONE,
-                               .replies = RM_OWNER_NONE,
-                               .open = true};
-    if (find_setpoint_object(finder, "server/replies") == NULL)
-        return finder->code;
-    owner->replies = finder->at - 1;
-    return rm_workspace_path(server->config->workspace, owner->workspace, error);
-}
-
-/** How long the thread of the transmit role has run. Without such a role the clock is not read. */
-static clockid_t transmit_time(struct rm_server const *server) {
-    struct rm_config const *const config = server->config;
-    clockid_t clock = CLOCK_MONOTONIC;
-    for (uint32_t role = 0; role < config->role_count; ++role)
-        for (uint32_t i = 0; config->role[role].kind == RM_ROLE_TRANSMIT && i < server->cores_started; ++i)
-            if (server->core[i].cpu == config->role[role].core)
-                pthread_getcpuclockid(server->core[i].thread, &clock);
-    return clock;
-}
-
-enum rm_code rm_server_start_control_thread(struct rm_server *server, struct rm_error *error) {
-    struct finder finder = {.store = &server->store, .code = RM_OK, .error = error};
-    enum rm_code const code = make_owner(server, &finder, error);
-    if (code != RM_OK)
-        return code;
-    struct rm_transmit *const transmit = server->transmit;
-    struct rm_control_thread_setup const setup = {
-        .config = server->config,
-        .generation = server->generation,
-        .owner = &server->setpoints.owner,
-        .mailbox = transmit != NULL ? rm_transmit_mailbox(transmit, 0) : NULL,
-        .put = transmit != NULL ? rm_transmit_put(transmit) : NULL,
-        .transmit_time = transmit_time(server),
-        .sent = server->setpoints.sent,
-        .chain = server->setpoints.chain,
-        .setpoint = server->setpoints.setpoint,
-        .readback = server->setpoints.readback,
-    };
-    return rm_control_thread_start(&setup, &server->control_thread, error);
 }
 
 static void transmit_free(void *role) { rm_transmit_free(role); }
