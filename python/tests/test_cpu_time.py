@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from ringmaster.qualify import cpu_time
-from ringmaster.qualify.cpu_time import CpuTime, NoCpuTime, Shares
+from ringmaster.bench import cpu_time
+from ringmaster.bench.cpu_time import CpuTime, NoCpuTime, Shares
 
 TICK_S = 1.0 / os.sysconf("SC_CLK_TCK")
 BEFORE = """\

@@ -9,8 +9,8 @@ from types import FrameType
 
 import pytest
 
+from ringmaster.bench.account import account, check, complaint, wait_until_ready
 from ringmaster.programs.program import Program, ProgramFailed
-from ringmaster.qualify.account import account, check, complaint, wait_until_ready
 
 READY = """echo '{"ready": true}'"""
 NO_ROOM = "echo 'wire: no room' >&2"

@@ -8,20 +8,20 @@ import pytest
 from conftest import MakeOwner
 from fabric import clock, parameter, stream
 
+from ringmaster.bench import interval_live
+from ringmaster.bench.carried import Carried, Cores, Traffic, generator_words, place, receiver_words
+from ringmaster.bench.groups import ROW
+from ringmaster.bench.interval_run import Measured, Options, Report, rounded
+from ringmaster.bench.interval_section import section
+from ringmaster.bench.interval_tables import BINS, Observed, bins, by_instrument
+from ringmaster.bench.intervals import Instrument, of_caught, of_histogram, of_lengths, of_stamps, together
+from ringmaster.bench.links import JUMBO_MTU, KINDS, LEAST_BYTES, Pair, largest, mtu_of
 from ringmaster.bench.log import NotMeasured
+from ringmaster.bench.rtt_options import LOADS
 from ringmaster.cli.bench_rtt import LOADS as CLI_LOADS
 from ringmaster.cli.bench_traffic import KINDS as CLI_KINDS
 from ringmaster.cli.bench_traffic import LARGEST, SMALLEST
 from ringmaster.fabric.layout import ElementType
-from ringmaster.qualify import interval_live
-from ringmaster.qualify.carried import Carried, Cores, Traffic, generator_words, place, receiver_words
-from ringmaster.qualify.groups import ROW
-from ringmaster.qualify.interval_run import Measured, Options, Report, rounded
-from ringmaster.qualify.interval_section import section
-from ringmaster.qualify.interval_tables import BINS, Observed, bins, by_instrument
-from ringmaster.qualify.intervals import Instrument, of_caught, of_histogram, of_lengths, of_stamps, together
-from ringmaster.qualify.links import JUMBO_MTU, KINDS, LEAST_BYTES, Pair, largest, mtu_of
-from ringmaster.qualify.rtt_options import LOADS
 from ringmaster.report.text import as_json, print_section
 
 TSC_HZ = 2e9

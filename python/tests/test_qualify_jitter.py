@@ -6,13 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ringmaster.qualify.bare_clock import READING_US, Bare, Watch, read_watches
-from ringmaster.qualify.bins import counts, quantile, share_words, shares, tail
-from ringmaster.qualify.carried import Carried, Cores, Traffic
-from ringmaster.qualify.groups import ROW, Floats, Rows, groups_of, not_sent, read_rows, took_us
-from ringmaster.qualify.jitter_run import Measured, Options, Report, Turn
-from ringmaster.qualify.jitter_section import section
-from ringmaster.qualify.links import Pair
+from ringmaster.bench.bare_clock import READING_US, Bare, Watch, read_watches
+from ringmaster.bench.bins import counts, quantile, share_words, shares, tail
+from ringmaster.bench.carried import Carried, Cores, Traffic
+from ringmaster.bench.groups import ROW, Floats, Rows, groups_of, not_sent, read_rows, took_us
+from ringmaster.bench.jitter_run import Measured, Options, Report, Turn
+from ringmaster.bench.jitter_section import section
+from ringmaster.bench.links import Pair
 from ringmaster.report.conditions import Spread, StallFloor
 from ringmaster.report.published import JITTER_ROWS
 from ringmaster.report.text import as_json, print_section

@@ -4,10 +4,10 @@
 import pytest
 from click.testing import CliRunner
 
+from ringmaster.bench.carried import own_words
+from ringmaster.bench.links import JUMBO_MTU, about, linked
 from ringmaster.cli.bench import bench
 from ringmaster.programs.cores import cores
-from ringmaster.qualify.carried import own_words
-from ringmaster.qualify.links import JUMBO_MTU, about, linked
 
 OWN = ("--left", "raw:eth1", "--right", "raw:eth2", "--left", "raw:eth3", "--right", "raw:eth4")
 

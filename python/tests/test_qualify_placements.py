@@ -3,8 +3,8 @@
 
 from pathlib import Path
 
+from ringmaster.bench.placements import card_node, find_placements
 from ringmaster.doctor import cpu_list
-from ringmaster.qualify.placements import card_node, find_placements
 
 
 def host(sys: Path, isolated: str, nodes: list[str]) -> Path:

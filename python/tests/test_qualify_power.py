@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from ringmaster.bench import energy, power
+from ringmaster.bench.core_state import frequencies_mhz, residency_shares, residency_us
+from ringmaster.bench.cpu_time import Shares
 from ringmaster.bench.log import NotMeasured
+from ringmaster.bench.power_meter import Meter, Taken
+from ringmaster.bench.power_section import headlines, published_table, states_table, work_table
+from ringmaster.bench.power_windows import STATES, Window
 from ringmaster.programs.program import ProgramFailed
-from ringmaster.qualify import energy, power
-from ringmaster.qualify.core_state import frequencies_mhz, residency_shares, residency_us
-from ringmaster.qualify.cpu_time import Shares
-from ringmaster.qualify.power_meter import Meter, Taken
-from ringmaster.qualify.power_section import headlines, published_table, states_table, work_table
-from ringmaster.qualify.power_windows import STATES, Window
 from ringmaster.report.section import Section
 
 RANGE_UJ = 262_143_328_850

@@ -10,15 +10,15 @@ import pytest
 from click.testing import CliRunner
 from numpy.typing import NDArray
 
+from ringmaster.bench import rtt
+from ringmaster.bench.distribution import Distribution, beyond, histogram, probes_needed
 from ringmaster.bench.log import Log, NotMeasured
+from ringmaster.bench.placements import Placement, Placements
+from ringmaster.bench.rtt_options import Options
+from ringmaster.bench.rtt_run import Round, Variant, round_trips
+from ringmaster.bench.rtt_section import Measured, section_of
 from ringmaster.cli.bench import bench
 from ringmaster.programs.program import ProgramFailed
-from ringmaster.qualify import rtt
-from ringmaster.qualify.distribution import Distribution, beyond, histogram, probes_needed
-from ringmaster.qualify.placements import Placement, Placements
-from ringmaster.qualify.rtt_options import Options
-from ringmaster.qualify.rtt_run import Round, Variant, round_trips
-from ringmaster.qualify.rtt_section import Measured, section_of
 from ringmaster.report.conditions import Spread, StallFloor
 from ringmaster.report.plain import as_json, of_json
 from ringmaster.report.section import Section
@@ -267,7 +267,7 @@ def test_a_bench_without_any_figure_fails_with_the_reasons(monkeypatch: pytest.M
 def test_without_stress_ng_the_loaded_figures_are_missing_and_say_why(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    from ringmaster.qualify.load import loaded
+    from ringmaster.bench.stress import loaded
 
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(NotMeasured, match="stress-ng.*not installed"), loaded([0]):

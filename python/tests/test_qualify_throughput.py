@@ -9,19 +9,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ringmaster.bench import throughput, throughput_cases, throughput_section
+from ringmaster.bench.cpu_time import CpuTime, Shares
+from ringmaster.bench.links import Pair
 from ringmaster.bench.log import NotMeasured
+from ringmaster.bench.throughput import Options
+from ringmaster.bench.throughput_cases import Case, cases
+from ringmaster.bench.throughput_charts import charts
+from ringmaster.bench.throughput_loss import Losses, locate
+from ringmaster.bench.throughput_window import Cores, Look, Window, window_of, within
+from ringmaster.bench.zero_loss import Search
 from ringmaster.cli.bench_throughput import KINDS as CLI_KINDS
 from ringmaster.cli.bench_throughput import SIZES as CLI_SIZES
 from ringmaster.programs.program import ProgramFailed
-from ringmaster.qualify import throughput, throughput_cases, throughput_section
-from ringmaster.qualify.cpu_time import CpuTime, Shares
-from ringmaster.qualify.links import Pair
-from ringmaster.qualify.throughput import Options
-from ringmaster.qualify.throughput_cases import Case, cases
-from ringmaster.qualify.throughput_charts import charts
-from ringmaster.qualify.throughput_loss import Losses, locate
-from ringmaster.qualify.throughput_window import Cores, Look, Window, window_of, within
-from ringmaster.qualify.zero_loss import Search
 from ringmaster.report.conditions import Spread
 from ringmaster.report.section import Bars, Lines, Section
 from ringmaster.report.verdicts import number

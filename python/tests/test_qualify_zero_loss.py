@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ringmaster.qualify.zero_loss import BUFFERED_DATAGRAMS, Trial, most_trials, search
+from ringmaster.bench.zero_loss import BUFFERED_DATAGRAMS, Trial, most_trials, search
 
 
 def channel(capacity_pps: float, tolerance: int = 0) -> Callable[[float], Trial]:

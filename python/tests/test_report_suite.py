@@ -12,12 +12,12 @@ import pytest
 from click.testing import CliRunner
 from report_sections import section
 
+from ringmaster.bench import suite_benches
 from ringmaster.bench.log import NotMeasured
+from ringmaster.bench.suite import PLANNED, Bench, Outcome, Planned, Say, Step, Watch, run_suite
+from ringmaster.bench.suite_benches import AROUND_S, SUITE, fitted
 from ringmaster.cli.bench import bench as command
 from ringmaster.cli.bench_suite import NAMES
-from ringmaster.qualify import suite_benches
-from ringmaster.qualify.suite import PLANNED, Bench, Outcome, Planned, Say, Step, Watch, run_suite
-from ringmaster.qualify.suite_benches import AROUND_S, SUITE, fitted
 from ringmaster.report import findings
 from ringmaster.report.section import Section
 
@@ -132,11 +132,11 @@ def test_one_that_fails_does_not_stop_the_others(said: Said) -> None:
 
 def test_what_cannot_be_measured_here_is_no_failure(said: Said) -> None:
     def absent(_seconds: float) -> Planned:
-        raise ModuleNotFoundError("No module named 'ringmaster.qualify.x'")
+        raise ModuleNotFoundError("No module named 'ringmaster.bench.x'")
 
     outcome = run_suite([bench("a", raising(NotMeasured("no card"))), Bench("b", 1.0, absent)], 30.0, said.watch())
     assert outcome.failed == []
-    assert outcome.notes == ["a: not measured: no card", "b: not measured: No module named 'ringmaster.qualify.x'"]
+    assert outcome.notes == ["a: not measured: no card", "b: not measured: No module named 'ringmaster.bench.x'"]
 
 
 @pytest.mark.parametrize("keeps", [True, False])
@@ -202,7 +202,7 @@ def test_every_bench_that_is_there_can_be_planned() -> None:
         try:
             assert one.plan(30.0).steps >= 1
         except ModuleNotFoundError as error:
-            if "ringmaster.qualify" not in str(error):
+            if "ringmaster.bench" not in str(error):
                 raise
 
 

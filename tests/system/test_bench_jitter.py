@@ -9,9 +9,9 @@ import pytest
 from bench_runs import interrupted, marked, started
 from harness import TIMEOUT_S, again_if_starved, ringmaster, ringmaster_json, veth_pair, wait_for
 
+from ringmaster.bench import bare_clock
 from ringmaster.places import find_program
 from ringmaster.programs.cores import cores
-from ringmaster.qualify import bare_clock
 
 pytestmark = [
     pytest.mark.usefixtures("root"),

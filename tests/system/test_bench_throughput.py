@@ -9,11 +9,11 @@ import pytest
 from bench_runs import interrupted, marked, started, windows
 from harness import TIMEOUT_S, ringmaster, ringmaster_json, wait_for
 
+from ringmaster.bench.links import linked
 from ringmaster.bench.log import NotMeasured
+from ringmaster.bench.throughput_cases import Case
+from ringmaster.bench.throughput_window import Cores, measure_window
 from ringmaster.programs.cores import cores
-from ringmaster.qualify.links import linked
-from ringmaster.qualify.throughput_cases import Case
-from ringmaster.qualify.throughput_window import Cores, measure_window
 
 pytestmark = [
     pytest.mark.usefixtures("root", "nothing_left"),

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measurements of the shipped programs, each beside a peer, alternating in one run."""
+"""Measurements of the shipped programs, and of a host and its links, each beside a peer, alternating in one run."""

@@ -77,7 +77,7 @@ def interval(
     """
     if workspace is not None:
         _refuse_beside_a_workspace(click.get_current_context())
-        from ringmaster.qualify import interval_live as live
+        from ringmaster.bench import interval_live as live
 
         look = live.Options(workspace, seconds)
         show("interval", look.looks, lambda say, step: live.measure(look, say, step), as_json, report)
@@ -85,7 +85,7 @@ def interval(
     endpoints, own_kinds, own_count = own_links(left, right)
     kinds, links = (own_kinds, own_count) if endpoints else (kinds, links)
     require_whole_groups(instruments, links)
-    from ringmaster.qualify.interval import Options, measure, steps
+    from ringmaster.bench.interval import Options, measure, steps
 
     options = Options(
         instruments, rate, links, size, seconds, rounds, kinds, cores, inject_jitter_us, inject_drop_every, endpoints

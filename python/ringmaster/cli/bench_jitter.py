@@ -72,7 +72,7 @@ def jitter(
             f"--rate {rate:g} for --seconds {seconds:g} on --links {links}: {rate * seconds * links:,.0f} groups in a "
             f"round, expected up to {MOST_CYCLES:,}; more --rounds make more"
         )
-    from ringmaster.qualify.jitter import Options, measure, steps
+    from ringmaster.bench.jitter import Options, measure, steps
 
     options = Options(
         instruments, rate, links, size, seconds, rounds, kinds, cores, inject_jitter_us, inject_drop_every, endpoints

@@ -34,7 +34,7 @@ def power(seconds: float, rounds: int, load: float, report: Path | None, as_json
     frequency and idle states, and a word on what cannot be had. Starts a server and a virtual ring of its own on two
     cores. Ctrl-C prints what was measured so far.
     """
-    from ringmaster.qualify.power import Options, measure, steps
+    from ringmaster.bench.power import Options, measure, steps
 
     options = Options(seconds, rounds, load)
     show("power", steps(options), lambda say, step: measure(options, say, step), as_json, report)

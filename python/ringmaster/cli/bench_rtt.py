@@ -10,7 +10,7 @@ from ringmaster.cli.bench_traffic import KINDS, LARGEST, MOST_HZ, SMALLEST
 from ringmaster.cli.options import Finite, SomeOf, examples, json_option
 
 LOADS = ("idle", "loaded")
-"""As ringmaster.qualify.rtt_options has them, which `--help` need not import."""
+"""As ringmaster.bench.rtt_options has them, which `--help` need not import."""
 
 
 @click.command(
@@ -76,7 +76,7 @@ def rtt(
     on ordinary and on isolated cores where there are any. Over virtual links that it makes, or between two cards with
     a cable. Ctrl-C prints what was measured so far.
     """
-    from ringmaster.qualify.rtt import MOST_PROBES, Options, measure, steps
+    from ringmaster.bench.rtt import MOST_PROBES, Options, measure, steps
 
     if len(left) != len(right):
         raise click.UsageError(f"found {len(left)} --left and {len(right)} --right, expected a pair of each")

@@ -14,13 +14,13 @@ from ringmaster.cli.bench_output import keep_numpy_to_one_thread, report_option,
 from ringmaster.cli.options import Finite, SomeOf, examples, json_option, print_json
 
 if TYPE_CHECKING:
-    from ringmaster.qualify.suite import Watch
+    from ringmaster.bench.suite import Watch
 
 NAMES = (
     *("rtt", "jitter", "throughput", "interval", "power"),
     *("ingest", "setpoints", "latency", "parameters", "feedback", "loop", "twin"),
 )
-"""As ringmaster.qualify.suite_benches has them, which `--help` need not import."""
+"""As ringmaster.bench.suite_benches has them, which `--help` need not import."""
 
 
 @click.command(
@@ -48,8 +48,8 @@ def suite(minutes: float, benches: tuple[str, ...], report: Path | None, as_json
     cannot be measured here is said, and what breaks does not stop the others. Ctrl-C gives what was measured so far.
     """
     keep_numpy_to_one_thread()
-    from ringmaster.qualify.suite import run_suite
-    from ringmaster.qualify.suite_benches import SUITE
+    from ringmaster.bench.suite import run_suite
+    from ringmaster.bench.suite_benches import SUITE
     from ringmaster.report.text import as_json as section_as_json
     from ringmaster.report.text import print_section
 
@@ -78,7 +78,7 @@ def _watching(seconds: float) -> Iterator["Watch"]:
     from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn
     from rich.text import Text
 
-    from ringmaster.qualify.suite import Watch
+    from ringmaster.bench.suite import Watch
 
     begin = monotonic()
 

@@ -14,7 +14,7 @@ from ringmaster.cli.options import Finite, SomeOf, examples, json_option
 
 KINDS = ("memif", "af_xdp", "af_packet", "raw", "udp", "udp-32")
 SIZES = "18,64,106,256,512,1024,1472,2048,4096,8192,8972"
-"""As ringmaster.qualify.throughput_cases has them, which `--help` need not import."""
+"""As ringmaster.bench.throughput_cases has them, which `--help` need not import."""
 MEANINGS = """\b
 Kinds:
   memif      DPDK: memory shared by the two processes
@@ -134,8 +134,8 @@ def throughput(
     with a cable. Ctrl-C prints what was measured so far.
     """
     from ringmaster.bench.log import NotMeasured
-    from ringmaster.qualify.throughput import Options, measure, steps
-    from ringmaster.qualify.throughput_window import Cores
+    from ringmaster.bench.throughput import Options, measure, steps
+    from ringmaster.bench.throughput_window import Cores
 
     cores = Cores(*_chosen_cores(sender_cores, receiver_core))
     endpoints, kinds, links = own_links(left, right)

@@ -13,7 +13,7 @@ from ringmaster.cli.options import Finite, SomeOf, json_option
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 KINDS = ("memif", "af_xdp", "af_packet", "raw", "udp", "raw-spin", "udp-spin")
-"""As ringmaster.qualify.links has them, which `--help` need not import."""
+"""As ringmaster.bench.links has them, which `--help` need not import."""
 SMALLEST, LARGEST = 18, 8972
 """Payloads, bytes: of the shortest Ethernet frame, and of a jumbo one."""
 LINKS_MAX = 4
@@ -54,7 +54,7 @@ def endpoint_options(command: Command) -> Command:
 
 def own_links(left: Sequence[str], right: Sequence[str]) -> tuple[tuple[tuple[str, str], ...], tuple[str, ...], int]:
     """Pairs of them, their kinds, and how many there are of each kind, which is the same of all."""
-    from ringmaster.qualify.links import way_of
+    from ringmaster.bench.links import way_of
 
     if len(left) != len(right):
         raise click.UsageError(f"found {len(left)} --left and {len(right)} --right, expected a pair of each")

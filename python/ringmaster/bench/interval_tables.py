@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ringmaster.qualify.intervals import Counted, Instrument, together
+from ringmaster.bench.intervals import Counted, Instrument, together
 from ringmaster.report.headlines import of_values
 from ringmaster.report.published import INTER_PACKET_NS
 from ringmaster.report.section import Bars, Chart, Quantiles, Table

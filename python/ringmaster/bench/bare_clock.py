@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from ringmaster.bench.groups import US, Floats
 from ringmaster.programs.remains import scratch_folder
-from ringmaster.qualify.groups import US, Floats
 from ringmaster.report.conditions import StallFloor, stall_floor
 
 Ticks = npt.NDArray[np.int64]

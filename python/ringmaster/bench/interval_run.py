@@ -3,8 +3,8 @@
 
 from dataclasses import dataclass, field
 
-from ringmaster.qualify.carried import Carried, Cores, Traffic, carry
-from ringmaster.qualify.links import linked, mtu_of
+from ringmaster.bench.carried import Carried, Cores, Traffic, carry
+from ringmaster.bench.links import linked, mtu_of
 from ringmaster.report.conditions import StallFloor
 from ringmaster.report.verdicts import Conditions, conditions_of
 

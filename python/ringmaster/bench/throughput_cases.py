@@ -4,9 +4,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ringmaster.bench import links
+from ringmaster.bench.links import JUMBO_MTU, KERNEL_KINDS, LEAST_BYTES, STANDARD_MTU, largest
 from ringmaster.bench.log import NotMeasured
-from ringmaster.qualify import links
-from ringmaster.qualify.links import JUMBO_MTU, KERNEL_KINDS, LEAST_BYTES, STANDARD_MTU, largest
 
 BATCH = 32
 """Of udp-32: datagrams per system call."""

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ringmaster.qualify.groups import Floats
+from ringmaster.bench.groups import Floats
 from ringmaster.report.published import JITTER_BOUNDS_US, JITTER_ROWS
 
 MOST = 0.9995

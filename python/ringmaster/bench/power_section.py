@@ -3,8 +3,8 @@
 
 from collections.abc import Callable, Sequence
 
-from ringmaster.qualify import cpu_time
-from ringmaster.qualify.power_windows import STATES, Window
+from ringmaster.bench import cpu_time
+from ringmaster.bench.power_windows import STATES, Window
 from ringmaster.report import published
 from ringmaster.report.headlines import Figure, of_values
 from ringmaster.report.section import Table

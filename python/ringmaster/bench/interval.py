@@ -7,10 +7,10 @@ running machine, from the stamps that the server put into the records of its str
 
 from collections.abc import Callable
 
+from ringmaster.bench.carried import place
+from ringmaster.bench.interval_run import Options, Report, begin, run_once
+from ringmaster.bench.interval_section import section, words
 from ringmaster.bench.log import Log, NotMeasured, attempt
-from ringmaster.qualify.carried import place
-from ringmaster.qualify.interval_run import Options, Report, begin, run_once
-from ringmaster.qualify.interval_section import section, words
 from ringmaster.report.conditions import core_to_core_ns, stall_floor
 from ringmaster.report.section import Section
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
+from ringmaster.bench.suite import Bench, Planned
 from ringmaster.programs.cores import cores
-from ringmaster.qualify.suite import Bench, Planned
 from ringmaster.report.section import Section
 
 AROUND_S = 2.0
@@ -28,10 +28,10 @@ def fitted(options: Any, steps: Callable[[Any], int], seconds: float) -> Any:
 
 
 def _qualify(name: str, share: float) -> Bench:
-    """A module of ringmaster.qualify, with the options that it has by itself."""
+    """A module of ringmaster.bench, with the options that it has by itself."""
 
     def plan(seconds: float) -> Planned:
-        module = import_module(f"ringmaster.qualify.{name}")
+        module = import_module(f"ringmaster.bench.{name}")
         return _planned(module, module.Options(), seconds)
 
     return Bench(name, share, plan)
@@ -44,8 +44,8 @@ def _planned(module: Any, options: Any, seconds: float) -> Planned:
 
 def _throughput(seconds: float) -> Planned:
     """Fewer sizes and kinds, and a coarse search for the highest rate without loss."""
-    from ringmaster.qualify import throughput
-    from ringmaster.qualify.throughput_window import Cores
+    from ringmaster.bench import throughput
+    from ringmaster.bench.throughput_window import Cores
 
     sender, receiver = cores()
     options = throughput.Options(

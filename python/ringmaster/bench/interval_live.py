@@ -10,11 +10,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from time import sleep
 
-from ringmaster.bench.log import Log, NotMeasured
-from ringmaster.fabric.layout import InstrumentKind
-from ringmaster.fabric.stream import Stream
-from ringmaster.fabric.workspace import Workspace, attach
-from ringmaster.qualify.interval_tables import (
+from ringmaster.bench.interval_tables import (
     Observed,
     averages_table,
     by_instrument,
@@ -22,7 +18,11 @@ from ringmaster.qualify.interval_tables import (
     headlines,
     singles_table,
 )
-from ringmaster.qualify.intervals import Instrument, of_stamps
+from ringmaster.bench.intervals import Instrument, of_stamps
+from ringmaster.bench.log import Log, NotMeasured
+from ringmaster.fabric.layout import InstrumentKind
+from ringmaster.fabric.stream import Stream
+from ringmaster.fabric.workspace import Workspace, attach
 from ringmaster.report.section import Section
 
 RECORDS = 1 << 14

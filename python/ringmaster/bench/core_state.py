@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from ringmaster.qualify.energy import SYS
+from ringmaster.bench.energy import SYS
 
 CPUINFO = Path("/proc/cpuinfo")
 _FIELD = re.compile(r"^(processor|cpu MHz)\s*:\s*([0-9.]+)\s*$", re.MULTILINE)

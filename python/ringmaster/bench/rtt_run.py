@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ringmaster.bench.account import account, complaint, wait_until_ready
+from ringmaster.bench.distribution import Times
+from ringmaster.bench.links import Pair
+from ringmaster.bench.placements import Placement
 from ringmaster.programs.program import Program, ProgramFailed
 from ringmaster.programs.remains import scratch_folder
-from ringmaster.qualify.account import account, complaint, wait_until_ready
-from ringmaster.qualify.distribution import Times
-from ringmaster.qualify.links import Pair
-from ringmaster.qualify.placements import Placement
 from ringmaster.report.conditions import busiest_share, class_of, core_to_core_ns, run_times_ns
 
 LOOK_S = 0.25

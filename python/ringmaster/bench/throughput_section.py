@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import median
 
-from ringmaster.qualify import cpu_time
-from ringmaster.qualify.throughput_cases import Case, senders_words
-from ringmaster.qualify.throughput_loss import Losses
-from ringmaster.qualify.throughput_window import Window
-from ringmaster.qualify.zero_loss import Search
+from ringmaster.bench import cpu_time
+from ringmaster.bench.throughput_cases import Case, senders_words
+from ringmaster.bench.throughput_loss import Losses
+from ringmaster.bench.throughput_window import Window
+from ringmaster.bench.zero_loss import Search
 from ringmaster.report import published
 from ringmaster.report.headlines import of_values
 from ringmaster.report.section import Table

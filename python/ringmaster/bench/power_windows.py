@@ -10,12 +10,12 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from time import monotonic, sleep
 
+from ringmaster.bench import cpu_time
 from ringmaster.bench.loads import elettra
+from ringmaster.bench.power_meter import Meter, Taken
 from ringmaster.bench.receivers import RINGMASTER, Running, alone, running
 from ringmaster.bench.setups import TURN_RATE_HZ, Mapping
 from ringmaster.fabric.workspace import Workspace
-from ringmaster.qualify import cpu_time
-from ringmaster.qualify.power_meter import Meter, Taken
 
 
 @dataclass(frozen=True)

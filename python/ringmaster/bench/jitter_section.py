@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from statistics import mean
 
-from ringmaster.qualify.bins import MOST, quantile, share_words, shares, tail
-from ringmaster.qualify.carried import Carried, common_words
-from ringmaster.qualify.groups import Floats
-from ringmaster.qualify.jitter_run import Measured, Options, Report, pooled
-from ringmaster.qualify.links import about
+from ringmaster.bench.bins import MOST, quantile, share_words, shares, tail
+from ringmaster.bench.carried import Carried, common_words
+from ringmaster.bench.groups import Floats
+from ringmaster.bench.jitter_run import Measured, Options, Report, pooled
+from ringmaster.bench.links import about
 from ringmaster.report import published
 from ringmaster.report.headlines import Figure, of_values
 from ringmaster.report.published import JITTER_DPDK_PERCENT, JITTER_ROWS

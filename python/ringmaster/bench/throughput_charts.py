@@ -3,11 +3,11 @@
 
 from collections.abc import Callable, Sequence
 
-from ringmaster.qualify import cpu_time
-from ringmaster.qualify.cpu_time import Shares
-from ringmaster.qualify.throughput_cases import Case
-from ringmaster.qualify.throughput_section import Found, group_words, kinds_of, sizes_of
-from ringmaster.qualify.throughput_window import Window
+from ringmaster.bench import cpu_time
+from ringmaster.bench.cpu_time import Shares
+from ringmaster.bench.throughput_cases import Case
+from ringmaster.bench.throughput_section import Found, group_words, kinds_of, sizes_of
+from ringmaster.bench.throughput_window import Window
 from ringmaster.report.section import Bars, Chart, Lines
 
 SIZE = "payload of a datagram, B"

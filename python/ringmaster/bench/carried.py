@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
+from ringmaster.bench.account import account, check, complaint, wait_until_ready
+from ringmaster.bench.groups import ROW, Rows, read_rows
+from ringmaster.bench.links import Endpoints, Pair
 from ringmaster.bench.log import NotMeasured
 from ringmaster.programs.program import Program, ProgramFailed
 from ringmaster.programs.remains import scratch_folder
-from ringmaster.qualify.account import account, check, complaint, wait_until_ready
-from ringmaster.qualify.groups import ROW, Rows, read_rows
-from ringmaster.qualify.links import Endpoints, Pair
 
 GENERATOR, RECEIVER = "ringmaster-generator", "ringmaster-receiver"
 WARM_UP_S = 0.5

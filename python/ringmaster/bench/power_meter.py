@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
 
+from ringmaster.bench import cpu_time
+from ringmaster.bench.core_state import CPUINFO, frequencies_mhz, has_cpufreq, residency_shares, residency_us
+from ringmaster.bench.cpu_time import STAT, CpuTime, Shares
+from ringmaster.bench.energy import SYS, Counter, counters, joules
 from ringmaster.bench.log import NotMeasured
-from ringmaster.qualify import cpu_time
-from ringmaster.qualify.core_state import CPUINFO, frequencies_mhz, has_cpufreq, residency_shares, residency_us
-from ringmaster.qualify.cpu_time import STAT, CpuTime, Shares
-from ringmaster.qualify.energy import SYS, Counter, counters, joules
 
 
 @dataclass(frozen=True)

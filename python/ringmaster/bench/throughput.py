@@ -9,15 +9,15 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 
+from ringmaster.bench import throughput_section as tell
+from ringmaster.bench.carried import own_words
+from ringmaster.bench.links import Pair, linked
 from ringmaster.bench.log import Log, NotMeasured
+from ringmaster.bench.throughput_cases import KINDS, SENDERS, SIZES, Case, about, cases, link_kind, senders_words
+from ringmaster.bench.throughput_charts import charts
+from ringmaster.bench.throughput_window import Cores, Window, measure_window
+from ringmaster.bench.zero_loss import Search, Trial, most_trials, search
 from ringmaster.programs.program import ProgramFailed
-from ringmaster.qualify import throughput_section as tell
-from ringmaster.qualify.carried import own_words
-from ringmaster.qualify.links import Pair, linked
-from ringmaster.qualify.throughput_cases import KINDS, SENDERS, SIZES, Case, about, cases, link_kind, senders_words
-from ringmaster.qualify.throughput_charts import charts
-from ringmaster.qualify.throughput_window import Cores, Window, measure_window
-from ringmaster.qualify.zero_loss import Search, Trial, most_trials, search
 from ringmaster.report import published
 from ringmaster.report.conditions import StallFloor, core_to_core_ns, stall_floor
 from ringmaster.report.section import Section

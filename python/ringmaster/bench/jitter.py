@@ -7,11 +7,11 @@ what it was late by is the machine's, what is beyond it the software's.
 
 from collections.abc import Callable
 
+from ringmaster.bench import bare_clock
+from ringmaster.bench.carried import place
+from ringmaster.bench.jitter_run import Options, Report, begin, take_turn
+from ringmaster.bench.jitter_section import section
 from ringmaster.bench.log import Log, NotMeasured, attempt
-from ringmaster.qualify import bare_clock
-from ringmaster.qualify.carried import place
-from ringmaster.qualify.jitter_run import Options, Report, begin, take_turn
-from ringmaster.qualify.jitter_section import section
 from ringmaster.report.conditions import core_to_core_ns
 from ringmaster.report.section import Section
 

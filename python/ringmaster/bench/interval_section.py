@@ -3,9 +3,9 @@
 
 from dataclasses import asdict
 
-from ringmaster.qualify.carried import Carried, common_words
-from ringmaster.qualify.interval_run import Measured, Options, Report
-from ringmaster.qualify.interval_tables import (
+from ringmaster.bench.carried import Carried, common_words
+from ringmaster.bench.interval_run import Measured, Options, Report
+from ringmaster.bench.interval_tables import (
     Observed,
     averages_table,
     by_instrument,
@@ -13,7 +13,7 @@ from ringmaster.qualify.interval_tables import (
     headlines,
     singles_table,
 )
-from ringmaster.qualify.intervals import of_caught
+from ringmaster.bench.intervals import of_caught
 from ringmaster.report.headlines import of_values
 from ringmaster.report.section import Section
 from ringmaster.report.verdicts import Headline

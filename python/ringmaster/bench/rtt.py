@@ -9,16 +9,16 @@ two cards with a cable, as the paper does it.
 from collections.abc import Callable
 from contextlib import ExitStack, nullcontext
 
+from ringmaster.bench.distribution import Distribution
+from ringmaster.bench.links import Pair, linked, way_of
 from ringmaster.bench.log import Log, NotMeasured
+from ringmaster.bench.placements import Placement, Placements, card_node, find_placements, isolated_cores
+from ringmaster.bench.rtt_options import MOST_PROBES, Options
+from ringmaster.bench.rtt_run import Probes, Round, Variant, run
+from ringmaster.bench.rtt_section import Measured, section_of
+from ringmaster.bench.stress import loaded
 from ringmaster.programs.cores import allowed_cores
 from ringmaster.programs.program import ProgramFailed
-from ringmaster.qualify.distribution import Distribution
-from ringmaster.qualify.links import Pair, linked, way_of
-from ringmaster.qualify.load import loaded
-from ringmaster.qualify.placements import Placement, Placements, card_node, find_placements, isolated_cores
-from ringmaster.qualify.rtt_options import MOST_PROBES, Options
-from ringmaster.qualify.rtt_run import Probes, Round, Variant, run
-from ringmaster.qualify.rtt_section import Measured, section_of
 from ringmaster.report.conditions import stall_floor
 from ringmaster.report.section import Section
 from ringmaster.report.verdicts import number

@@ -13,15 +13,15 @@ from statistics import fmean
 from time import monotonic, sleep
 from typing import Any
 
+from ringmaster.bench import cpu_time
+from ringmaster.bench.account import account, check, complaint, wait_until_ready
+from ringmaster.bench.cpu_time import CpuTime, Shares
+from ringmaster.bench.links import Pair
 from ringmaster.bench.log import NotMeasured
+from ringmaster.bench.throughput_cases import Case, link_text
+from ringmaster.bench.throughput_loss import Losses, locate
 from ringmaster.bench.windows import WHOLE_CORE
 from ringmaster.programs.program import START_S, Program, ProgramFailed
-from ringmaster.qualify import cpu_time
-from ringmaster.qualify.account import account, check, complaint, wait_until_ready
-from ringmaster.qualify.cpu_time import CpuTime, Shares
-from ringmaster.qualify.links import Pair
-from ringmaster.qualify.throughput_cases import Case, link_text
-from ringmaster.qualify.throughput_loss import Losses, locate
 from ringmaster.report.conditions import run_times_ns
 
 GROUP = 32

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ringmaster.bench.groups import Floats
 from ringmaster.fabric.histogram import SUBBITS
-from ringmaster.qualify.groups import Floats
 
 NS = 1e9
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ringmaster.qualify.bare_clock import Bare
-from ringmaster.qualify.bins import MOST, quantile
-from ringmaster.qualify.carried import Carried, Cores, Traffic, carry
-from ringmaster.qualify.groups import Floats, Groups, Rows, groups_of, not_sent, took_us
-from ringmaster.qualify.links import linked, mtu_of
+from ringmaster.bench.bare_clock import Bare
+from ringmaster.bench.bins import MOST, quantile
+from ringmaster.bench.carried import Carried, Cores, Traffic, carry
+from ringmaster.bench.groups import Floats, Groups, Rows, groups_of, not_sent, took_us
+from ringmaster.bench.links import linked, mtu_of
 from ringmaster.report.verdicts import Conditions, conditions_of
 
 FLAT_OUT_S = 1.0

@@ -8,14 +8,14 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from ringmaster.bench.cpu_time import NoCpuTime
+from ringmaster.bench.energy import SYS
 from ringmaster.bench.log import Log, NotMeasured
+from ringmaster.bench.power_meter import Meter
+from ringmaster.bench.power_section import headlines, published_table, states_table, work_table
+from ringmaster.bench.power_windows import STATES, State, Window, measure_window
 from ringmaster.programs.cores import cores
 from ringmaster.programs.program import ProgramFailed
-from ringmaster.qualify.cpu_time import NoCpuTime
-from ringmaster.qualify.energy import SYS
-from ringmaster.qualify.power_meter import Meter
-from ringmaster.qualify.power_section import headlines, published_table, states_table, work_table
-from ringmaster.qualify.power_windows import STATES, State, Window, measure_window
 from ringmaster.report.conditions import StallFloor, core_to_core_ns, stall_floor
 from ringmaster.report.section import Section
 from ringmaster.report.verdicts import conditions_of, number

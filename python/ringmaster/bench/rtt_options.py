@@ -4,7 +4,7 @@
 import shlex
 from dataclasses import dataclass
 
-from ringmaster.qualify.links import KINDS, LEAST_BYTES, mtu_of, way_of
+from ringmaster.bench.links import KINDS, LEAST_BYTES, mtu_of, way_of
 
 LOADS = ("idle", "loaded")
 MOST_PROBES = 20_000_000

@@ -4,14 +4,14 @@
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 
+from ringmaster.bench import rtt_tables
+from ringmaster.bench.distribution import Distribution
+from ringmaster.bench.links import about
 from ringmaster.bench.log import Log
-from ringmaster.qualify import rtt_tables
-from ringmaster.qualify.distribution import Distribution
-from ringmaster.qualify.links import about
-from ringmaster.qualify.placements import Placements
-from ringmaster.qualify.rtt_options import Options
-from ringmaster.qualify.rtt_run import Round
-from ringmaster.qualify.rtt_tables import Pooled
+from ringmaster.bench.placements import Placements
+from ringmaster.bench.rtt_options import Options
+from ringmaster.bench.rtt_run import Round
+from ringmaster.bench.rtt_tables import Pooled
 from ringmaster.report.conditions import StallFloor
 from ringmaster.report.section import Section
 from ringmaster.report.verdicts import Conditions, conditions_of
