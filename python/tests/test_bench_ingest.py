@@ -9,18 +9,19 @@ from typing import Any
 import pytest
 from bench_windows import window
 
-from ringmaster.bench import added, end_to_end, ingest, instructions, load, polling, sizes
+from ringmaster.bench import added, end_to_end, ingest, instructions, load, measurement, polling, sizes
 from ringmaster.bench.added import Row as AddedRow
-from ringmaster.bench.ingest import Options
+from ringmaster.bench.ingest import PARTS, Ingest, Options
 from ringmaster.bench.instructions import Row as InstructionsRow
 from ringmaster.bench.load import held_of
 from ringmaster.bench.loads import elettra
 from ringmaster.bench.polling import Row as PollingRow
 from ringmaster.bench.sizes import Row as SizesRow
-from ringmaster.bench.tables import section_of
-from ringmaster.cli.bench import PARTS
 from ringmaster.programs.program import ProgramFailed
 from ringmaster.report.conditions import StallFloor
+from ringmaster.report.headlines import Figure
+from ringmaster.report.plain import as_json
+from ringmaster.report.section import Section
 from ringmaster.report.text import print_section
 
 FLOOR = StallFloor(1.0, 4000.0, 350.0, 3, 2.6e9)
@@ -67,7 +68,7 @@ def parts(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     monkeypatch.setattr(added, "visit", yielding([]))
     monkeypatch.setattr(added, "simds", lambda: ["scalar", "avx512"])
     monkeypatch.setattr(ingest, "stall_floor", lambda *_: FLOOR)
-    monkeypatch.setattr(ingest, "core_to_core_ns", lambda *_: 65.0)
+    monkeypatch.setattr(measurement, "core_to_core_ns", lambda *_: 65.0)
     return monkeypatch
 
 
@@ -76,48 +77,54 @@ def said() -> list[str]:
     return []
 
 
-def test_the_command_knows_the_parts_that_there_are() -> None:
-    assert PARTS == ingest.PARTS == tuple(ROWS)
+def measured(said: list[str], options: Options | None = None) -> Section:
+    return Ingest(options or Options(), said.append).run()
+
+
+def in_numbers(said: list[str]) -> dict[str, Any]:
+    return json.loads(json.dumps(as_json(measured(said))))  # type: ignore[no-any-return]
+
+
+def cost(section: Section) -> Figure:
+    """Of the chain for loops alone."""
+    found = next(row.figure for row in section.headlines if row.name == "added_ns_per_packet.low_latency")
+    assert found is not None
+    return found
 
 
 @pytest.mark.usefixtures("parts")
 def test_the_headlines_stand_before_the_tables(said: list[str]) -> None:
-    report = json.loads(json.dumps(ingest.measure(Options(), said.append).as_json()))
-    assert report["added_ns_per_packet"] == {"low_latency": 9.0, "both": 14.0}
+    report = in_numbers(said)
+    assert [report[f"added_ns_per_packet.{chain}"] for chain in ("low_latency", "both")] == [9.0, 14.0]
     assert report["ratio_to_testpmd"] == pytest.approx(13 / 14)
     assert report["instructions_per_packet"] == 260.0
     assert report["core_to_core_ns"] == 65.0
     assert 64 < report["bytes_per_packet"] < 200
-    assert set(report["tables"]) == {*PARTS, "memory", "comparisons", "core_to_core_ns"}
-    assert all(report["tables"][part] for part in PARTS)
+    assert set(report["data"]["tables"]) == {*PARTS, "memory", "comparisons"}
+    assert all(report["data"]["tables"][part] for part in PARTS)
 
 
 def test_the_added_cost_is_looked_at_between_the_parts(parts: pytest.MonkeyPatch, said: list[str]) -> None:
     nanoseconds = iter((10.0, 20.0, 30.0, 40.0, 50.0, 60.0))
     parts.setattr(added, "visit", lambda *_: iter([replace(ROWS["added"][0], added_ns=next(nanoseconds))]))
-    spread = ingest.measure(Options(), said.append).spreads()["added_ns_per_packet.low_latency"]
-    assert spread is not None
+    spread = cost(measured(said))
     assert (spread.median, spread.low, spread.high) == (30.0, 9.6, 54.0)  # of 9, 10, 20, … 60
     assert (spread.count, spread.of) == (7, "visits")
 
 
 def test_one_part_alone_is_measured_once(parts: pytest.MonkeyPatch, said: list[str]) -> None:
     parts.setattr(added, "visit", lambda *_: pytest.fail("visited"))
-    spread = ingest.measure(Options(parts=("added",)), said.append).spreads()["added_ns_per_packet.low_latency"]
-    assert spread is not None
+    spread = cost(measured(said, Options(parts=("added",))))
     assert (spread.count, spread.of) == (21, "rounds")
 
 
 @pytest.mark.usefixtures("parts")
 def test_every_headline_has_its_spread(said: list[str]) -> None:
-    report = json.loads(json.dumps(ingest.measure(Options(), said.append).as_json()))
+    report = in_numbers(said)
     spreads = report["spreads"]
-    assert set(report) > {
-        *("added_ns_per_packet", "ratio_to_testpmd", "bytes_per_packet", "instructions_per_packet", "core_to_core_ns")
-    }
+    assert set(spreads) > {"ratio_to_testpmd", "bytes_per_packet", "instructions_per_packet", "core_to_core_ns"}
     for name, figure in spreads.items():
-        headline, _, chain = name.partition(".")
-        value = report[headline][chain] if chain else report[headline]
+        value = report[name]
         assert (figure is None) == (value is None), name
         assert figure is None or figure["low"] <= figure["median"] <= figure["high"], name
         assert figure is None or figure["median"] == pytest.approx(value), name
@@ -136,16 +143,15 @@ def test_every_headline_has_its_spread(said: list[str]) -> None:
 
 @pytest.mark.usefixtures("parts")
 def test_only_the_parts_that_were_asked_for_are_measured(said: list[str]) -> None:
-    report = ingest.measure(Options(parts=("load",)), said.append)
-    assert list(report.rows) == ["load"]
-    assert report.headlines()["added_ns_per_packet"] == {"low_latency": None, "both": None}
-    assert report.headlines()["ratio_to_testpmd"] is None
-    assert report.headlines()["instructions_per_packet"] is None
+    report = measured(said, Options(parts=("load",)))
+    assert set(report.data["tables"]) == {"load", "memory", "comparisons"}  # type: ignore[call-overload]
+    assert [row.name for row in report.headlines if row.figure] == ["bytes_per_packet", "core_to_core_ns"]
 
 
 def test_an_interrupt_keeps_what_was_measured(parts: pytest.MonkeyPatch, said: list[str]) -> None:
     parts.setattr(end_to_end, "run", yielding(ROWS["windows"][:1], KeyboardInterrupt()))
-    report = ingest.measure(Options(), said.append)
+    report = Ingest(Options(), said.append)
+    report.run()
     assert report.interrupted
     assert [len(rows) for rows in report.rows.values()] == [2, 1, 1]
     assert "interrupted" in said[-1]
@@ -153,14 +159,15 @@ def test_an_interrupt_keeps_what_was_measured(parts: pytest.MonkeyPatch, said: l
 
 def test_a_program_that_ends_early_ends_its_part_alone(parts: pytest.MonkeyPatch, said: list[str]) -> None:
     parts.setattr(end_to_end, "run", yielding([], ProgramFailed("dpdk-testpmd ended with status 1")))
-    report = ingest.measure(Options(), said.append)
+    report = Ingest(Options(), said.append)
+    report.run()
     assert (report.rows["windows"], len(report.rows["load"])) == ([], 1)
     assert any("windows: not measured to its end: dpdk-testpmd" in note for note in report.notes)
 
 
 @pytest.mark.usefixtures("parts")
 def test_the_tables_show_every_part(said: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    print_section(section_of(ingest.measure(Options(), said.append)))
+    print_section(measured(said))
     shown = capsys.readouterr().out
     for title in ("Added cost", "Instructions", "End to end", "Elettra", "Adaptive polling", "Cost against", "Memory"):
         assert title in shown
@@ -176,7 +183,7 @@ def test_what_the_server_lost_is_reported_by_place(parts: pytest.MonkeyPatch, sa
         window(lost=1, faults={"missing": 1}),
     ]
     parts.setattr(end_to_end, "run", yielding(lossy))
-    tables = section_of(ingest.measure(Options(), said.append)).tables
+    tables = measured(said).tables
     (table,) = (table for table in tables if table.title.startswith("Lost by our server"))
     assert list(table.head)[1:6] == ["windows", "missing", "refused", "duplicate", "out of order"]
     assert [list(row)[1:6] for row in table.rows] == [["2", "6", "0", "0", "2"]]

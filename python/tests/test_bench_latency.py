@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from ringmaster.bench.latency import Options, Report
+from ringmaster.bench.latency import Latency, Options
 from ringmaster.bench.latency_edges import (
     Figures,
     Floats,
@@ -23,6 +23,7 @@ from ringmaster.bench.latency_edges import (
 from ringmaster.bench.latency_run import Run
 from ringmaster.bench.log import NotMeasured
 from ringmaster.report.compare import compare, read_both
+from ringmaster.report.plain import as_json
 
 TSC_HZ = 2.5e9
 TICKS_PER_US = TSC_HZ / 1e6
@@ -147,15 +148,18 @@ def test_a_run_is_cut_into_parts() -> None:
     assert parts_of([1.0, 2.0]) == []
 
 
-def report(delay_us: float) -> Report:
+def measured(delay_us: float, plot: Path | None = None) -> Latency:
     """Of two variants of which one was not measured."""
+    latency = Latency(Options(plot=plot))
     run = Run("added", 200_000.0, [found(*made(arrivals_us(2.0), delay_us + i % 3)) for i in range(30)])
-    return Report(Options(), [run])
+    run.sent_ns = run.visible_ns = {"count": 30.0, "p50": 300.0, "p99": 900.0}
+    latency.runs = [run]
+    return latency
 
 
 def test_two_reports_can_be_compared(tmp_path: Path) -> None:
     for name, delay_us in (("first", 10.0), ("second", 50.0)):
-        (tmp_path / name).write_text(json.dumps(report(delay_us).as_json()))
+        (tmp_path / name).write_text(json.dumps(as_json(measured(delay_us).section())))
     compared = {row.name: row.verdict for row in compare(*read_both(tmp_path / "first", tmp_path / "second"))}
     assert compared["latency_us.added"] == "apart"
     assert compared["latency_us.source"] == "not measured"
@@ -163,9 +167,7 @@ def test_two_reports_can_be_compared(tmp_path: Path) -> None:
 
 def test_the_step_is_drawn(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
-    from ringmaster.bench.latency import draw
-
-    draw(report(10.0), tmp_path / "step.png")
+    measured(10.0, tmp_path / "step.png").finish()
     assert (tmp_path / "step.png").read_bytes().startswith(b"\x89PNG")
     with pytest.raises(NotMeasured, match="no edge"):
-        draw(Report(Options()), tmp_path / "none.png")
+        Latency(Options(plot=tmp_path / "none.png")).finish()

@@ -9,10 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ringmaster.bench import loop
-from ringmaster.bench.log import Log, NotMeasured
-from ringmaster.bench.loop import LOADS, RINGS, WAITS_S, Options, Second, Seen, away_share, section_of
-from ringmaster.cli.bench_loop import RINGS as CLI_RINGS
+from ringmaster.bench import measurement
+from ringmaster.bench.log import NotMeasured
+from ringmaster.bench.loop import WAITS_S, ClosedLoop, Options, Second, away_share
 from ringmaster.programs.program import ProgramFailed
 from ringmaster.report.conditions import StallFloor
 from ringmaster.report.plain import as_json
@@ -66,21 +65,16 @@ def second(late: int, skipped: int, skipped_turns: float = 0.01, on: float = 1.0
     return Second(cycles=10_000.0, late=late, skipped=skipped, skipped_turns=skipped_turns, unsent=0, on=on)
 
 
-def seen(*seconds: Second) -> Seen:
-    return Seen(
-        turn_rate_hz=1_157_000.0,
-        seconds=list(seconds),
-        floors=[FLOOR, FLOOR],
-        away=[0.01, 0.03],
-        probes_ns=[100.0, 120.0],
-        waited=0.2,
-        lost=0,
-        motion_um={"open": {"x": 20.0, "y": 40.0}, "closed": {"x": 2.0, "y": 0.4}},
-    )
+def seen(options: Options, *seconds: Second) -> ClosedLoop:
+    made = ClosedLoop(options)
+    made.seconds, made.floors, made.away = list(seconds), [FLOOR, FLOOR], [0.01, 0.03]
+    made.probes_ns, made.waited, made.lost = [100.0, 120.0], 0.2, 0
+    made.motion_um = {"open": {"x": 20.0, "y": 40.0}, "closed": {"x": 2.0, "y": 0.4}}
+    return made
 
 
 def test_the_section_tells_what_was_missed_beside_what_no_program_can_help() -> None:
-    made = section_of(Options(seconds=3.0), seen(second(50, 50), second(100, 200), second(0, 0)), Log(lambda _: None))
+    made = seen(Options(seconds=3.0), second(50, 50), second(100, 200), second(0, 0)).section()
     said = json.loads(json.dumps(as_json(made)))
     assert said["missed_share"] == pytest.approx(0.01)
     assert said["stall_floor_share"] == pytest.approx(0.02)
@@ -94,11 +88,11 @@ def test_the_section_tells_what_was_missed_beside_what_no_program_can_help() -> 
 
 def test_a_rate_that_was_asked_for_is_in_the_command_to_the_digit() -> None:
     options = Options("elettra2", 20.0, 1_157_407.0)
-    assert section_of(options, seen(), Log(lambda _: None)).command.endswith("--turn-rate 1157407")
+    assert seen(options).section().command.endswith("--turn-rate 1157407")
 
 
 def test_a_run_that_was_interrupted_at_once_has_a_section_still(capsys: pytest.CaptureFixture[str]) -> None:
-    made = section_of(Options(), Seen(interrupted=True), Log(lambda _: None))
+    made = ClosedLoop(Options()).section()
     print_section(made)
     assert "not measured" in capsys.readouterr().out
     assert as_json(made)["missed_share"] is None
@@ -112,11 +106,11 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     def prepare(_: object) -> Iterator[Path]:
         yield Path()
 
-    def look(seen: Seen, _seconds: float) -> None:
-        seen.floors.append(FLOOR)
+    def look(measured: ClosedLoop) -> None:
+        measured.floors.append(FLOOR)
 
-    monkeypatch.setattr(loop, "cores", lambda: (0, 1))
-    monkeypatch.setattr(loop, "_look_at_floor", look)
+    monkeypatch.setattr(measurement, "cores", lambda: (0, 1))
+    monkeypatch.setattr(ClosedLoop, "_look_at_floor", look)
     monkeypatch.setattr(virtual_loop, "prepare", prepare)
     return monkeypatch
 
@@ -133,21 +127,17 @@ def starting(error: BaseException) -> object:
 def test_a_loop_that_never_starts_is_no_result(machine: pytest.MonkeyPatch) -> None:
     machine.setattr(virtual_rate, "start", starting(ProgramFailed("ringmaster-server ended with status 1: no room")))
     with pytest.raises(NotMeasured, match="no room"):
-        loop.measure(Options(turn_rate_hz=1e6), lambda _: None, lambda: None)
+        ClosedLoop(Options(turn_rate_hz=1e6)).run()
 
 
 def test_ctrl_c_before_the_first_second_ends_in_good_order(machine: pytest.MonkeyPatch) -> None:
     machine.setattr(virtual_rate, "start", starting(KeyboardInterrupt()))
-    made = loop.measure(Options(turn_rate_hz=1e6), lambda _: None, lambda: None)
+    made = ClosedLoop(Options(turn_rate_hz=1e6)).run()
     assert made.interrupted
     assert len(made.conditions.stall_floors if made.conditions else ()) == 1
 
 
 def test_one_core_is_not_enough(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loop, "cores", lambda: (0, 0))
+    monkeypatch.setattr(measurement, "cores", lambda: (0, 0))
     with pytest.raises(NotMeasured, match="two cores"):
-        loop.measure(Options(), lambda _: None, lambda: None)
-
-
-def test_the_command_line_knows_the_rings() -> None:
-    assert tuple(RINGS) == tuple(LOADS) == CLI_RINGS
+        ClosedLoop(Options()).run()

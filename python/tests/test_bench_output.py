@@ -60,7 +60,7 @@ def test_a_report_that_cannot_be_written_is_refused_before_anything_is_measured(
     ("words", "begun", "offered"),
     [
         (["bench"], "j", ["jitter"]),
-        (["bench", "rtt"], "--l", ["--loads", "--left"]),
+        (["bench", "rtt"], "--l", ["--left", "--loads"]),
         (["bench", "rtt", "--kinds"], "memif,u", ["memif,udp", "memif,udp-spin"]),
         (["bench", "rtt", "--loads"], "", ["idle", "loaded"]),
         (["bench", "suite", "--benches"], "rtt,jitter,p", ["rtt,jitter,power", "rtt,jitter,parameters"]),

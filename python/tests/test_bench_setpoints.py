@@ -13,9 +13,12 @@ from ringmaster.bench.parameters import Range, ranges_of
 from ringmaster.bench.pvaccess import Times, times_of
 from ringmaster.bench.transmit_rate import frame_bytes
 from ringmaster.report.compare import compare, read_both
+from ringmaster.report.conditions import StallFloor
 from ringmaster.report.headlines import of_values
+from ringmaster.report.plain import as_json
 from ringmaster.report.text import print_section
-from ringmaster.report.verdicts import Headline, as_json, number
+from ringmaster.report.verdicts import Headline, number
+from ringmaster.report.verdicts import as_json as headlines_as_json
 
 
 def rate(sender: str, mpps: float, **more: object) -> transmit_rate.Window:
@@ -53,6 +56,12 @@ def parameter_window(read: float, ratio: float, distance: str = "near") -> param
         pva_get=Times(200_000.0, 300_000.0, 100),
         pva_put=None,
     )
+
+
+def of_parameters(*windows: parameters.Window) -> parameters.Parameters:
+    made = parameters.Parameters(parameters.Options())
+    made.windows = list(windows)
+    return made
 
 
 def test_frames_are_as_long_as_the_wire_format_says() -> None:
@@ -127,8 +136,7 @@ def test_numbers_have_no_exponent() -> None:
 
 
 def test_reports_can_be_compared(tmp_path: Path) -> None:
-    report = parameters.Report(parameters.Options(), [parameter_window(3.0, 1.2), parameter_window(5.0, 1.4, "mixed")])
-    said = report.as_json()
+    said = as_json(of_parameters(parameter_window(3.0, 1.2), parameter_window(5.0, 1.4, "mixed")).section())
     assert said["read_ns"] == 4.0
     assert said["visible_ratio"] == 1.2  # the mixed window says nothing
     assert said["pva_get_over_read"] == pytest.approx((200_000 / 3 + 200_000 / 5) / 2)
@@ -137,24 +145,26 @@ def test_reports_can_be_compared(tmp_path: Path) -> None:
     path.write_text(json.dumps(said))
     verdicts = {row.name: row.verdict for row in compare(*read_both(path, path))}
     assert (verdicts["read_ns"], verdicts["pva_put_ns"]) == ("within", "not measured")
-    rates = setpoints.Report(setpoints.Options(), rate=[rate("ringmaster", 18), rate("testpmd", 20)])
-    said = rates.as_json()
+    rates = setpoints.Setpoints(setpoints.Options())
+    rates.rate = [rate("ringmaster", 18), rate("testpmd", 20)]
+    said = as_json(rates.section())
     assert said["rate_ratio.ringmaster.114"] == pytest.approx(0.9)
-    assert said["targets"]["rate_ratio.ringmaster.114"]["verdict"] == "held"  # type: ignore[index]
-    assert said["targets"]["rate_ratio.rows.78"]["verdict"] == "not measured"  # type: ignore[index]
+    assert said["targets"]["rate_ratio.ringmaster.114"]["verdict"] == "held"
+    assert said["targets"]["rate_ratio.rows.78"]["verdict"] == "not measured"
     json.dumps(said)
 
 
 def test_visibility_is_of_one_class() -> None:
     windows = [parameter_window(3.0, 1.5), parameter_window(3.0, 1.0, "far"), parameter_window(3.0, 1.2, "mixed")]
-    assert parameters.Report(parameters.Options(), windows).ratios() == [1.5]
-    assert parameters.Report(parameters.Options(), windows[1:]).ratios() == [1.0]
-    assert parameters.Report(parameters.Options(), windows[2:]).ratios() == []
+    assert [of_parameters(*windows[first:]).ratios() for first in range(3)] == [[1.5], [1.0], []]
 
 
 def test_reports_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
-    print_section(parameters.Report(parameters.Options(), [parameter_window(3.0, 1.2)], notes=["something"]).section())
-    print_section(setpoints.Report(setpoints.Options(), rate=[rate("testpmd", 20)], latency=[latency(145.0)]).section())
+    one, other = of_parameters(parameter_window(3.0, 1.2)), setpoints.Setpoints(setpoints.Options())
+    one.note("something")
+    other.rate, other.latency = [rate("testpmd", 20)], [latency(145.0)]
+    print_section(one.section())
+    print_section(other.section())
     shown = capsys.readouterr().out
     assert "visible_ratio" in shown
     assert "note: something" in shown
@@ -168,10 +178,10 @@ def test_an_interrupted_run_keeps_what_there_is(monkeypatch: pytest.MonkeyPatch)
         raise KeyboardInterrupt
 
     monkeypatch.setattr(setpoints, "_guard", guards)
-    monkeypatch.setattr(setpoints, "stall_floor", lambda *_: None)
-    report = setpoints.measure(setpoints.Options(("guard",)), lambda _: None, lambda: None)
-    assert report.interrupted
-    assert report.as_json()["guard.vector_ns"] == 300.0
+    monkeypatch.setattr(setpoints, "stall_floor", lambda *_: StallFloor(0.5, 812.0, 350.0, 2, 2.5e9))
+    said = as_json(setpoints.Setpoints(setpoints.Options(("guard",))).run())
+    assert said["interrupted"]
+    assert said["guard.vector_ns"] == 300.0
 
 
 def test_percentiles_of_a_peer() -> None:
@@ -188,6 +198,8 @@ def test_what_is_no_figure_is_reported(words: str) -> None:
 
 
 def test_figures_of_verdicts_stand_by_name() -> None:
-    said = as_json([Headline("a", of_values([1.0, 2.0, 3.0], "windows"), "ns", 2.5), Headline("b", None, "ns")])
+    said = headlines_as_json(
+        [Headline("a", of_values([1.0, 2.0, 3.0], "windows"), "ns", 2.5), Headline("b", None, "ns")]
+    )
     assert (said["a"], said["b"]) == (2.0, None)
     assert list(said["targets"]) == ["a"]  # type: ignore[call-overload]

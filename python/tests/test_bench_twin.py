@@ -9,8 +9,8 @@ import pytest
 
 from ringmaster.bench import twin as bench
 from ringmaster.bench.log import Log, NotMeasured
-from ringmaster.cli.bench import TWIN_FUNCTIONS
 from ringmaster.report.conditions import Spread, StallFloor
+from ringmaster.report.plain import as_json
 from ringmaster.report.text import print_section
 
 
@@ -21,14 +21,18 @@ def row(function: str) -> bench.Row:
     )
 
 
+def measured(*rows: bench.Row) -> bench.TwinBesidePyAt:
+    made = bench.TwinBesidePyAt(bench.Options(rounds=3))
+    made.rows = list(rows)
+    return made
+
+
 def test_the_command_knows_the_functions_that_there_are() -> None:
-    assert bench.FUNCTIONS == TWIN_FUNCTIONS
-    assert set(bench.MAKERS) == set(TWIN_FUNCTIONS)
+    assert set(bench.MAKERS) == set(bench.FUNCTIONS)
 
 
 def test_json_is_by_lattice_and_function() -> None:
-    report = bench.Report(3, 1, rows=[row("linopt6"), row("tracking")])
-    said = json.loads(json.dumps(report.as_json()))
+    said = json.loads(json.dumps(as_json(measured(row("linopt6"), row("tracking")).section())["data"]))
     assert list(said["lattices"]["ring"]) == ["linopt6", "tracking"]
     of = said["lattices"]["ring"]["linopt6"]
     assert (of["ours_s"], of["pyat_s"], of["ratio"], of["max_relative_difference"]) == (0.1, 5.0, 50.0, 1e-9)
@@ -44,16 +48,14 @@ def test_differences_are_relative_to_the_reference() -> None:
 def test_without_pyat_it_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bench, "find_spec", lambda _: None)
     with pytest.raises(NotMeasured, match="pip install accelerator-toolbox==0.9.0"):
-        bench.measure([], ["linopt6"], 1, lambda _: None)
+        bench.TwinBesidePyAt(bench.Options()).run()
 
 
 def test_the_table_has_a_line_for_each_row(capsys: pytest.CaptureFixture[str]) -> None:
-    from ringmaster.bench.twin_table import section_of
-
-    made = bench.Report(
-        3, 1, rows=[row("linopt6")], floors=[StallFloor(0.5, 812.0, 350.0, 2, 2.5e9)], notes=["xyz: not measured"]
-    )
-    print_section(section_of(made, "ringmaster bench twin"))
+    made = measured(row("linopt6"))
+    made.floors = [StallFloor(0.5, 812.0, 350.0, 2, 2.5e9)]
+    made.note("xyz: not measured")
+    print_section(made.section())
     shown = capsys.readouterr().out
     assert "linopt6" in shown
     assert "stall floor: longest 812 µs" in shown

@@ -8,19 +8,14 @@ import pytest
 from conftest import MakeOwner
 from fabric import clock, parameter, stream
 
-from ringmaster.bench import interval_live
+from ringmaster.bench import interval
 from ringmaster.bench.carried import Carried, Cores, Traffic, generator_words, place, receiver_words
 from ringmaster.bench.groups import ROW
-from ringmaster.bench.interval_run import Measured, Options, Report, rounded
-from ringmaster.bench.interval_section import section
+from ringmaster.bench.interval import Interval, Measured, Options, rounded
 from ringmaster.bench.interval_tables import BINS, Observed, bins, by_instrument
 from ringmaster.bench.intervals import Instrument, of_caught, of_histogram, of_lengths, of_stamps, together
-from ringmaster.bench.links import JUMBO_MTU, KINDS, LEAST_BYTES, Pair, largest, mtu_of
+from ringmaster.bench.links import Pair, mtu_of
 from ringmaster.bench.log import NotMeasured
-from ringmaster.bench.rtt_options import LOADS
-from ringmaster.cli.bench_rtt import LOADS as CLI_LOADS
-from ringmaster.cli.bench_traffic import KINDS as CLI_KINDS
-from ringmaster.cli.bench_traffic import LARGEST, SMALLEST
 from ringmaster.fabric.layout import ElementType
 from ringmaster.report.text import as_json, print_section
 
@@ -99,15 +94,16 @@ def test_what_the_receiver_says_is_read() -> None:
 def test_a_section_tells_nominal_beside_measured(capsys: pytest.CaptureFixture[str]) -> None:
     options = Options(instruments=7, rate_hz=1e9 / 864)
     runs = [carried(received([864.0 + 0.001 * i for i in range(7)], lost=3)) for _ in range(2)]
-    report = Report(options, Cores(0, (1,)), [Measured("memif", options.rate_hz, runs[0], runs)])
-    said = as_json(section(report))
+    measured = Interval(options)
+    measured.cores, measured.kinds = Cores(0, (1,)), [Measured("memif", options.rate_hz, runs[0], runs)]
+    said = as_json(measured.section())
     assert said["memif.average_ns"] == pytest.approx(864.003)
     assert said["memif.off_ppm"] == pytest.approx(1e6 * 0.003 / 864, rel=1e-3)
     assert said["memif.rate_hz"] == pytest.approx(1001 * 7 / 0.001 / 7)
     (averages, *_) = said["tables"]
     assert averages["rows"][0][:4] == ["memif", "7", "2", "864.000"]
     assert averages["rows"][0][-1] == "42"
-    print_section(section(report))
+    print_section(measured.section())
     assert "864.003" in capsys.readouterr().out
 
 
@@ -156,16 +152,10 @@ def test_large_payloads_have_jumbo_links() -> None:
     assert [mtu_of(size) for size in (18, 1472, 1473, 8972)] == [1500, 1500, 9000, 9000]
 
 
-def test_the_command_line_knows_the_kinds_and_sizes() -> None:
-    assert (SMALLEST, LARGEST) == (LEAST_BYTES, largest(JUMBO_MTU)) == (18, 8972)
-    assert CLI_KINDS == KINDS
-    assert CLI_LOADS == LOADS
-
-
 TURN_RATE = parameter("server/turn_rate_hz", np.array([1e6]), "Hz", ElementType.F64)
 
 
-def test_a_running_server_is_looked_at(make_owner: MakeOwner) -> None:
+def test_a_running_server_is_looked_at(make_owner: MakeOwner, monkeypatch: pytest.MonkeyPatch) -> None:
     owner = make_owner(
         [
             *(
@@ -179,7 +169,8 @@ def test_a_running_server_is_looked_at(make_owner: MakeOwner) -> None:
     for turn in range(100):
         owner.store("bpm01/turn", turn, tag=10_000 + turn // 4 * 8000)
     owner.publish("bpm01/turn", 99, 0)
-    found = interval_live.measure(interval_live.Options("demo", 0.02, 2), lambda _: None, lambda: None)
+    monkeypatch.setattr(interval, "LOOKS", 2)
+    found = Interval(Options(workspace="demo", seconds=0.02)).run()
     said = as_json(found)
     averages, singles, by_name = found.tables
     assert averages.rows[0][:4] == ("demo", "1", "2", "1,000.000")
@@ -192,4 +183,4 @@ def test_a_running_server_is_looked_at(make_owner: MakeOwner) -> None:
 def test_a_server_to_which_nothing_comes_is_reported(make_owner: MakeOwner) -> None:
     make_owner([stream("bpm01/turn"), TURN_RATE, clock(tsc_hz_bits=TSC_HZ)])
     with pytest.raises(NotMeasured, match="nothing comes in the 1 full-rate streams of workspace 'demo'"):
-        interval_live.measure(interval_live.Options("demo", 0.0, 1), lambda _: None, lambda: None)
+        Interval(Options(workspace="demo", seconds=0.0)).run()

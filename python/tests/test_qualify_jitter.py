@@ -10,8 +10,8 @@ from ringmaster.bench.bare_clock import READING_US, Bare, Watch, read_watches
 from ringmaster.bench.bins import counts, quantile, share_words, shares, tail
 from ringmaster.bench.carried import Carried, Cores, Traffic
 from ringmaster.bench.groups import ROW, Floats, Rows, groups_of, not_sent, read_rows, took_us
-from ringmaster.bench.jitter_run import Measured, Options, Report, Turn
-from ringmaster.bench.jitter_section import section
+from ringmaster.bench.jitter import Jitter, Options
+from ringmaster.bench.jitter_tables import Measured, Turn
 from ringmaster.bench.links import Pair
 from ringmaster.report.conditions import Spread, StallFloor
 from ringmaster.report.published import JITTER_ROWS
@@ -195,7 +195,9 @@ def test_a_section_tells_the_poster_s_table_and_what_stands_beside_it(capsys: py
     one = turn(displaced([0.5] * 9 + [50.0] + [1.5] * 90), lost=24 + 5)
     kind = Measured("memif", 1, one.run, [one])
     look = bare(watch((3 * PERIOD - 100, 3 * PERIOD + 10_000)), watch())
-    made = section(Report(Options(instruments=24, links=1), Cores(0, (1,)), [kind], [look], [100.0]))
+    measured = Jitter(Options(instruments=24, links=1))
+    measured.cores, measured.kinds, measured.bare, measured.probes_ns = Cores(0, (1,)), [kind], [look], [100.0]
+    made = measured.section()
     table, figures, throughput, stated = made.tables
     assert ("POSIX socket, packets received in less than 10 µs", "88 %") in [row[:2] for row in stated.rows]
     assert made.conditions is not None
@@ -216,6 +218,8 @@ def test_a_section_tells_the_poster_s_table_and_what_stands_beside_it(capsys: py
 
 
 def test_a_section_of_nothing_is_one_too() -> None:
-    made = section(Report(Options(), Cores(0, (1,)), interrupted=True))
+    measured = Jitter(Options())
+    measured.cores, measured.interrupted = Cores(0, (1,)), True
+    made = measured.section()
     assert as_json(made)["interrupted"]
     assert made.tables[0].rows[0][1] == "–"

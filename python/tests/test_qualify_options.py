@@ -4,8 +4,9 @@
 import pytest
 from click.testing import CliRunner
 
-from ringmaster.bench.carried import own_words
+from ringmaster.bench import interval
 from ringmaster.bench.links import JUMBO_MTU, about, linked
+from ringmaster.bench.options import command
 from ringmaster.cli.bench import bench
 from ringmaster.programs.cores import cores
 
@@ -27,8 +28,8 @@ OWN = ("--left", "raw:eth1", "--right", "raw:eth2", "--left", "raw:eth3", "--rig
         (("jitter", "--size", "17"), "18<=x<=8972"),
         (("jitter", "--kinds", "pigeon"), "found 'pigeon', expected some of memif"),
         (("jitter", "--kinds", ""), "expected some of memif"),
-        (("jitter", "--cores", "0"), "expected two or more"),
-        (("jitter", "--cores", "a,b"), "expected numbers of cores"),
+        (("jitter", "--cores", "0"), "expected 2 or more whole numbers from 0"),
+        (("jitter", "--cores", "a,b"), "expected 2 or more whole numbers"),
         (("jitter", "--rounds", "0"), "0 is not in the range"),
         (("jitter", "--seconds", "0"), "0.0 is not in the range"),
         (("interval", "--instruments", "7", "--links", "2"), "expected a multiple of the 2 links"),
@@ -97,4 +98,7 @@ def test_links_of_one_s_own_are_taken_by_kind() -> None:
     with linked("raw-spin", 1, endpoints=endpoints) as pair:
         assert pair.left == ("raw:a0,wait=spin",)
     assert about("raw", endpoints) == "raw:a0 to raw:b0, raw:a1,mtu=9000 to raw:b1"
-    assert own_words((("udp:1;2", "x"),)) == "--left 'udp:1;2' --right x"
+    own = command("interval", interval.Options(left=("udp:1;2",), right=("x",)))
+    assert own.startswith("ringmaster bench interval --left 'udp:1;2' --right x --instruments 7")
+    assert "--kinds" not in own
+    assert "--links" not in own

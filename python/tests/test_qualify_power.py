@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from ringmaster.bench import energy, power
+from ringmaster.bench import energy, measurement, power
 from ringmaster.bench.core_state import frequencies_mhz, residency_shares, residency_us
 from ringmaster.bench.cpu_time import Shares
 from ringmaster.bench.log import NotMeasured
+from ringmaster.bench.power import Power
 from ringmaster.bench.power_meter import Meter, Taken
 from ringmaster.bench.power_section import headlines, published_table, states_table, work_table
 from ringmaster.bench.power_windows import STATES, Window
@@ -169,6 +170,13 @@ def test_without_energy_there_are_no_watts_but_work() -> None:
     assert list(rows[0][-2:]) == ["2,000", "C6 90%"]
 
 
+def on_two_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At which nobody looks."""
+    for module in (power, measurement):
+        monkeypatch.setattr(module, "cores", lambda: (0, 1))
+    monkeypatch.setattr(Power, "probe", lambda _: None)
+
+
 def measured(monkeypatch: pytest.MonkeyPatch, sys: Path, options: power.Options, fails_at: int) -> Section:
     """The whole of it on windows that were made; the so-many-th is interrupted."""
     made = iter(range(1000))
@@ -179,11 +187,10 @@ def measured(monkeypatch: pytest.MonkeyPatch, sys: Path, options: power.Options,
         return next(one for one in windows((None,) * 5) if one.state == state.name)  # type: ignore[attr-defined]
 
     monkeypatch.setattr(power, "measure_window", window)
-    monkeypatch.setattr(power, "cores", lambda: (0, 1))
-    monkeypatch.setattr(power, "_probe", lambda _: None)
+    on_two_cores(monkeypatch)
     steps: list[None] = []
-    section = power.measure(options, lambda _: None, lambda: steps.append(None), sys)
-    assert len(steps) == min(fails_at, power.steps(options))
+    section = Power(options, lambda _: None, lambda: steps.append(None), sys=sys).run()
+    assert len(steps) == min(fails_at, Power.steps(options))
     return section
 
 
@@ -207,13 +214,12 @@ def test_no_state_at_all_is_an_error_with_the_reasons(monkeypatch: pytest.Monkey
         raise ProgramFailed("ringmaster-server ended with status 1: no room")
 
     monkeypatch.setattr(power, "measure_window", window)
-    monkeypatch.setattr(power, "cores", lambda: (0, 1))
-    monkeypatch.setattr(power, "_probe", lambda _: None)
+    on_two_cores(monkeypatch)
     with pytest.raises(NotMeasured, match="power: .*idle: not measured: ringmaster-server ended .* no room"):
-        power.measure(power.Options(rounds=1), lambda _: None, lambda: None, tmp_path)
+        Power(power.Options(rounds=1), sys=tmp_path).run()
 
 
 def test_one_core_is_not_enough(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(power, "cores", lambda: (0, 0))
+    monkeypatch.setattr(measurement, "cores", lambda: (0, 0))
     with pytest.raises(NotMeasured, match="two cores"):
-        power.measure(power.Options(), lambda _: None, lambda: None)
+        Power(power.Options()).run()

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from ringmaster.bench import rtt
 from ringmaster.bench.distribution import Distribution, beyond, histogram, probes_needed
-from ringmaster.bench.log import Log, NotMeasured
+from ringmaster.bench.log import NotMeasured
+from ringmaster.bench.options import command
 from ringmaster.bench.placements import Placement, Placements
-from ringmaster.bench.rtt_options import Options
+from ringmaster.bench.rtt import Options, RoundTrips
 from ringmaster.bench.rtt_run import Round, Variant, round_trips
-from ringmaster.bench.rtt_section import Measured, section_of
 from ringmaster.cli.bench import bench
 from ringmaster.programs.program import ProgramFailed
 from ringmaster.report.conditions import Spread, StallFloor
@@ -130,9 +130,10 @@ def one_round(way: str, load: str, rtt_us: float, share: float = 1.0, lost: int 
 
 
 def section(rounds: list[Round], options: Options | None = None, interrupted: bool = False) -> Section:
-    floors = [StallFloor(1.0, 500.0, 300.0, 0, TSC_HZ)]
-    measured = Measured(HERE, rounds, floors, {"loaded": "stress-ng --cpu 2"}, interrupted)
-    return section_of(options or Options(kinds=("memif", "raw")), measured, Log(lambda _: None))
+    made = RoundTrips(options or Options(kinds=("memif", "raw")))
+    made.places, made.rounds, made.loads = HERE, rounds, {"loaded": "stress-ng --cpu 2"}
+    made.floors, made.interrupted = [StallFloor(1.0, 500.0, 300.0, 0, TSC_HZ)], interrupted
+    return made.section()
 
 
 def rows(section: Section, title: str) -> dict[str, list[str]]:
@@ -222,15 +223,11 @@ def test_nothing_measured_makes_a_section_still() -> None:
 
 def test_what_is_measured_on_cards_has_names_of_its_own() -> None:
     endpoints = (("raw:eth1", "raw:eth2"), ("raw:eth1,wait=spin", "raw:eth2,wait=spin"), ("raw:eth3", "raw:eth4"))
-    options = Options(endpoints=endpoints)
+    options = Options(left=tuple(left for left, _ in endpoints), right=tuple(right for _, right in endpoints))
     assert options.ways == ("raw", "raw-spin", "raw 2")
-    assert "--left raw:eth1 --right raw:eth2" in options.command
-    assert "--kinds" not in options.command
-
-
-@pytest.mark.parametrize(("size", "mtu"), [(18, 1500), (1472, 1500), (1473, 9000), (8972, 9000)])
-def test_links_are_as_large_as_the_probes_need(size: int, mtu: int) -> None:
-    assert Options(size=size).mtu == mtu
+    asked = command("rtt", options)
+    assert "--left raw:eth1 --left raw:eth1,wait=spin --left raw:eth3 --right raw:eth2" in asked
+    assert "--kinds" not in asked
 
 
 def measured_with(monkeypatch: pytest.MonkeyPatch, failing: set[str]) -> tuple[Section, list[str]]:
@@ -244,10 +241,10 @@ def measured_with(monkeypatch: pytest.MonkeyPatch, failing: set[str]) -> tuple[S
         return one_round(variant.way, variant.load, 5.0)
 
     monkeypatch.setattr(rtt, "run", run)
-    monkeypatch.setattr(rtt._Bench, "_pair", lambda *_: None)
+    monkeypatch.setattr(RoundTrips, "_pair", lambda *_: None)
     monkeypatch.setattr(rtt, "stall_floor", lambda seconds, _: StallFloor(seconds, 1.0, 1.0, 0, TSC_HZ))
     options = Options(kinds=("memif", "raw"), loads=("idle",), rounds=2)
-    return rtt.measure(options, lambda _: None, lambda: None), ran
+    return RoundTrips(options).run(), ran
 
 
 def test_ways_alternate_and_one_that_fails_is_given_up_alone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -294,6 +291,4 @@ def test_impossible_requests_are_refused_before_anything_starts(options: tuple[s
 
 def test_a_probe_that_does_not_fit_the_cards_mtu_is_refused_by_the_programs() -> None:
     with pytest.raises(NotMeasured, match="400 bytes do not fit an MTU of 300"):
-        rtt.measure(
-            Options(size=400, endpoints=(("raw:lo,mtu=300",) * 2,), loads=("idle",)), lambda _: None, lambda: None
-        )
+        RoundTrips(Options(size=400, left=("raw:lo,mtu=300",), right=("raw:lo,mtu=300",), loads=("idle",))).run()

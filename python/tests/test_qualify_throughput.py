@@ -13,14 +13,12 @@ from ringmaster.bench import throughput, throughput_cases, throughput_section
 from ringmaster.bench.cpu_time import CpuTime, Shares
 from ringmaster.bench.links import Pair
 from ringmaster.bench.log import NotMeasured
-from ringmaster.bench.throughput import Options
+from ringmaster.bench.throughput import Options, Throughput
 from ringmaster.bench.throughput_cases import Case, cases
 from ringmaster.bench.throughput_charts import charts
 from ringmaster.bench.throughput_loss import Losses, locate
 from ringmaster.bench.throughput_window import Cores, Look, Window, window_of, within
 from ringmaster.bench.zero_loss import Search
-from ringmaster.cli.bench_throughput import KINDS as CLI_KINDS
-from ringmaster.cli.bench_throughput import SIZES as CLI_SIZES
 from ringmaster.programs.program import ProgramFailed
 from ringmaster.report.conditions import Spread
 from ringmaster.report.section import Bars, Lines, Section
@@ -146,11 +144,6 @@ def test_jumbo_frames_are_for_what_does_not_fit_and_two_senders_for_the_borders(
     assert [case.kind for case in found[:2]] == ["memif", "udp"]
 
 
-def test_the_command_line_knows_the_kinds_and_sizes() -> None:
-    assert CLI_KINDS == throughput_cases.KINDS
-    assert tuple(map(int, CLI_SIZES.split(","))) == throughput_cases.SIZES
-
-
 def window(case: Case, pps: float, whole: bool = True, losses: Losses | None = None) -> Window:
     shares = (
         Shares(poll_busy=0.5, poll_idle=0.5) if case.polls else Shares(user=0.1, system=0.5, soft_irq=0.2, idle=0.2)
@@ -179,14 +172,18 @@ def measured(monkeypatch: pytest.MonkeyPatch, options: Options, make: Callable[[
 
     monkeypatch.setattr(throughput, "measure_window", measure_window)
     monkeypatch.setattr(throughput, "linked", lambda *_: Made())
-    monkeypatch.setattr(throughput, "_probe", lambda *_, **__: None)
+    monkeypatch.setattr(throughput, "allowed_cores", lambda: [0, 1])
+    monkeypatch.setattr(Throughput, "probe", lambda *_: None)
+    monkeypatch.setattr(Throughput, "probe_distance", lambda *_: None)
     steps: list[None] = []
-    section = throughput.measure(options, lambda _: None, lambda: steps.append(None))
-    assert len(steps) <= throughput.steps(options)
+    section = Throughput(options, lambda _: None, lambda: steps.append(None)).run()
+    assert len(steps) <= Throughput.steps(options)
     return section
 
 
-SMALL = Options(CORES, sizes=(64, 1472), kinds=("memif", "udp"), senders=(1,), mtu="1500", rounds=3)
+SMALL = Options(
+    sender_cores=(0,), receiver_core=1, sizes=(64, 1472), kinds=("memif", "udp"), senders=(1,), mtu="1500", rounds=3
+)
 
 
 def test_figures_are_medians_of_windows_that_had_their_cores(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -266,7 +263,7 @@ def test_two_senders_have_a_column_each(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_links_of_one_s_own_are_in_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
-    options = replace(SMALL, kinds=("pci",), endpoints=(("pci:0000:03:00.0", "pci:0000:03:00.1"),))
+    options = replace(SMALL, left=("pci:0000:03:00.0",), right=("pci:0000:03:00.1",))
     section = measured(monkeypatch, options, lambda case, _: window(case, 1e5))
     assert "--left pci:0000:03:00.0 --right pci:0000:03:00.1" in section.command
     assert "--kinds" not in section.command
@@ -311,16 +308,17 @@ def test_the_zero_loss_search_is_reported_with_what_bounds_it(monkeypatch: pytes
     options = replace(SMALL, kinds=("udp",), zero_loss=(64,), resolution=0.01)
     measured(monkeypatch, options, lambda case, _: window(case, 1e5))
     monkeypatch.setattr(throughput, "measure_window", lossy)
-    section = throughput.measure(options, lambda _: None, lambda: None)
+    section = Throughput(options).run()
     (table,) = (table for table in section.tables if table.title.startswith("Highest"))
     (row,) = table.rows
     assert float(row[2]) == pytest.approx(60.0, abs=1.0)
     assert "lost" in row[5]
 
 
-def test_sender_and_receiver_need_cores_of_their_own() -> None:
+def test_sender_and_receiver_need_cores_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(throughput, "allowed_cores", lambda: [0, 1])
     with pytest.raises(NotMeasured, match="core 1 is to send and to receive"):
-        throughput.measure(replace(SMALL, cores=Cores((0, 1), 1)), lambda _: None, lambda: None)
+        Throughput(replace(SMALL, sender_cores=(0, 1)))
 
 
 def test_nothing_measured_gives_an_empty_section() -> None:

@@ -5,6 +5,7 @@ import json
 import signal
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from inspect import getdoc
 from pathlib import Path
 from time import monotonic, sleep
 
@@ -12,10 +13,11 @@ import pytest
 from click.testing import CliRunner
 from report_sections import section
 
-from ringmaster.bench import suite_benches
+from ringmaster.bench.benches import BENCHES, Bench
 from ringmaster.bench.log import NotMeasured
-from ringmaster.bench.suite import PLANNED, Bench, Outcome, Planned, Say, Step, Watch, run_suite
-from ringmaster.bench.suite_benches import AROUND_S, SUITE, fitted
+from ringmaster.bench.measurement import AROUND_S, Say, Step, fitted
+from ringmaster.bench.suite import PLANNED, Outcome, Planned, Watch, run_suite
+from ringmaster.cli import bench_suite
 from ringmaster.cli.bench import bench as command
 from ringmaster.cli.bench_suite import NAMES
 from ringmaster.report import findings
@@ -24,9 +26,18 @@ from ringmaster.report.section import Section
 Measure = Callable[[Say, Step], Section]
 
 
-def bench(name: str, measure: Measure | None = None, share: float = 1.0) -> Bench:
+@dataclass(frozen=True)
+class Made:
+    """A bench of the suite."""
+
+    name: str
+    share: float
+    plan: Callable[[float], Planned]
+
+
+def bench(name: str, measure: Measure | None = None, share: float = 1.0) -> Made:
     """One that gives a section, or does something else."""
-    return Bench(name, share, lambda _seconds: Planned(2, measure or (lambda _say, _step: section(name))))
+    return Made(name, share, lambda _seconds: Planned(2, measure or (lambda _say, _step: section(name))))
 
 
 def raising(error: BaseException) -> Measure:
@@ -93,7 +104,7 @@ def test_each_gets_its_share_and_what_others_left(said: Said) -> None:
         given.append(seconds)
         return Planned(1, lambda _say, _step: section())
 
-    run_suite([Bench("a", 3.0, plan), Bench("b", 1.0, plan), Bench("c", 1.0, plan)], 100.0, said.watch())
+    run_suite([Made("a", 3.0, plan), Made("b", 1.0, plan), Made("c", 1.0, plan)], 100.0, said.watch())
     assert given == pytest.approx([PLANNED * 60.0, PLANNED * 50.0, PLANNED * 100.0], rel=0.1)
 
 
@@ -134,7 +145,7 @@ def test_what_cannot_be_measured_here_is_no_failure(said: Said) -> None:
     def absent(_seconds: float) -> Planned:
         raise ModuleNotFoundError("No module named 'ringmaster.bench.x'")
 
-    outcome = run_suite([bench("a", raising(NotMeasured("no card"))), Bench("b", 1.0, absent)], 30.0, said.watch())
+    outcome = run_suite([bench("a", raising(NotMeasured("no card"))), Made("b", 1.0, absent)], 30.0, said.watch())
     assert outcome.failed == []
     assert outcome.notes == ["a: not measured: no card", "b: not measured: No module named 'ringmaster.bench.x'"]
 
@@ -192,18 +203,22 @@ def test_a_bench_is_fitted_into_its_time(seconds: float, expected: Options) -> N
     assert fitted(Options(), steps, seconds) == expected
 
 
-def test_every_bench_is_offered() -> None:
-    assert tuple(one.name for one in SUITE) == NAMES
-    assert sum(one.share for one in SUITE) == 900
+def test_the_shares_are_of_a_quarter_of_an_hour() -> None:
+    assert sum(one.share for one in BENCHES) == 900
 
 
-def test_every_bench_that_is_there_can_be_planned() -> None:
-    for one in SUITE:
-        try:
-            assert one.plan(30.0).steps >= 1
-        except ModuleNotFoundError as error:
-            if "ringmaster.bench" not in str(error):
-                raise
+@pytest.mark.parametrize("one", BENCHES, ids=lambda one: one.name)
+def test_the_line_of_a_bench_says_what_the_bench_says(one: Bench) -> None:
+    kind = one.load()
+    assert (one.name, one.about) == (kind.name, str(getdoc(kind)).partition("\n")[0])
+
+
+@pytest.mark.parametrize("one", BENCHES, ids=lambda one: one.name)
+def test_every_bench_that_is_there_can_be_planned(one: Bench) -> None:
+    try:
+        assert one.plan(30.0).steps >= 1
+    except NotMeasured as error:
+        pytest.skip(str(error))
 
 
 @pytest.fixture
@@ -213,7 +228,7 @@ def runner(monkeypatch: pytest.MonkeyPatch) -> Callable[..., "tuple[int, str]"]:
 
     def run(measures: list[Measure | None], *arguments: str) -> tuple[int, str]:
         made = [bench(name, measure) for name, measure in zip(NAMES, measures, strict=False)]
-        monkeypatch.setattr(suite_benches, "SUITE", made)
+        monkeypatch.setattr(bench_suite, "BENCHES", made)
         done = CliRunner().invoke(command, ["suite", "--minutes", "0.5", *arguments])
         return done.exit_code, done.output
 

@@ -101,7 +101,7 @@ def test_parameters_are_measured() -> None:
     said = run_bench("parameters", "--windows", "1", "--seconds", "0.1")
     figures = [said["read_ns"], said["write_ns"]]
     if cores()[0] != cores()[1]:
-        figures += [said["visible_ratio"] or said["tables"]["windows"][0]["visible"]["ratio"]["median"], said["put_ns"]]
+        figures += [said["visible_ratio"] or said["data"]["windows"][0]["visible"]["ratio"]["median"], said["put_ns"]]
     assert all(figure > 0 for figure in figures), said
     assert said["pva_get_ns"] or any("p4p" in note for note in said["notes"])
 
@@ -111,7 +111,7 @@ def test_setpoints_are_measured() -> None:
         pytest.skip("needs two cores, a sender on one and a receiver on the other")
     said = run_bench("setpoints", "--windows", "1", "--seconds", "0.1")
     assert said["guard.vector_ns"] > 0
-    tables = said["tables"]
+    tables = said["data"]["tables"]
     assert {row["sender"] for row in tables["rate"]} >= {"ringmaster", "rows"}, said["notes"]
     assert all(row["rate_pps"] > 0 for row in tables["rate"])
     assert {row["chains"] for row in tables["latency"]} == {1, 18}, said["notes"]
@@ -124,7 +124,7 @@ def test_latency_is_measured(tmp_path: Path) -> None:
         pytest.skip("needs two cores, the ring on one and the server on the other")
     plot = tmp_path / "step.png"
     said = run_bench("latency", "--seconds", "1", "--turn-rate", "100000", "--plot", str(plot))
-    added, source = said["tables"]["latency"]
+    added, source = said["data"]["runs"]
     assert (added["variant"], source["variant"]) == ("added", "source")
     for run in (added, source):
         assert run["all"]["count"] > 0, said["notes"]

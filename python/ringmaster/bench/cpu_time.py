@@ -14,6 +14,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
+from ringmaster.bench.log import NotMeasured
+
 STAT = Path("/proc/stat")
 KINDS = {
     "user": "user",
@@ -29,7 +31,7 @@ KINDS = {
 WORTH_A_COLUMN = 0.005
 
 
-class NoCpuTime(RuntimeError):
+class NoCpuTime(NotMeasured):
     """The kernel's account of CPU time cannot be read; the text says why."""
 
 

@@ -10,20 +10,25 @@ beside the worst of all of that loop's.
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from statistics import median
+from typing import Any
 
-from ringmaster.bench.log import Log, NotMeasured
+import click
+
+from ringmaster.bench.log import NotMeasured
+from ringmaster.bench.measurement import Measurement, windows_within
 from ringmaster.bench.openblas import Kernels, fastest
+from ringmaster.bench.options import COUNT, option
 from ringmaster.bench.printed import printed
 from ringmaster.places import find_library, find_program
 from ringmaster.programs.cores import cores
 from ringmaster.report import published
-from ringmaster.report.conditions import StallFloor, core_to_core_ns, stall_floor
 from ringmaster.report.headlines import Figure, of_values
-from ringmaster.report.section import Section, Table
-from ringmaster.report.verdicts import Conditions, Headline, as_json, conditions_of, number
+from ringmaster.report.section import Table
+from ringmaster.report.verdicts import Headline, number
 
 PROGRAM, HOST_PROGRAM = "ringmaster-feedback-cost", "ringmaster-feedback-latency"
 LATENCY, FLOOR = "last_bpm_to_setpoint_ns", "stall_floor_ns"
@@ -31,7 +36,6 @@ ANSWER, SGEMV, WHOLE = "answer_ns", "sgemv_ns", "whole_product_ns"
 BETWEEN = ("errors_ns", "controllers_ns", "ahead_ns")
 TARGETS = {"264x168": 200.0, "528x336": 500.0}
 """Nanoseconds, median."""
-FLOOR_S = 0.5
 KERNEL_CYCLES = 2000
 """To try each kernel of OpenBLAS."""
 START_S, MOST_NS_PER_CYCLE = 120.0, 1e6
@@ -42,9 +46,9 @@ WINDOWS = "windows"
 class Options:
     """How much of it."""
 
-    cycles: int = 1_000_000
-    """Of each size, over all windows; in the host, and of the arithmetic alone."""
-    windows: int = 10
+    cycles: int = option(1_000_000, "Of each size, in all windows.", click.IntRange(100))
+    """In the host, and of the arithmetic alone."""
+    windows: int = option(10, "Of each figure; the median and its spread are theirs.", COUNT)
 
 
 @dataclass(frozen=True)
@@ -86,19 +90,56 @@ def host_times_of(words: str) -> dict[str, Times]:
         raise NotMeasured(f"{HOST_PROGRAM} printed no figures: {error!r}") from error
 
 
-@dataclass
-class Report:
-    """What was measured."""
+class OrbitFeedback(Measurement[Options]):
+    """Measure the orbit feedback: from the last BPM seen to the setpoint vector.
 
-    options: Options
-    windows: list[Window] = field(default_factory=list)
-    floors: list[StallFloor] = field(default_factory=list)
-    probes_ns: list[float] = field(default_factory=list)
-    """Round trips of a cache line between the two cores, before and after."""
-    kernels: Kernels = field(default_factory=lambda: Kernels({}))
-    """Of OpenBLAS, that were tried."""
-    notes: list[str] = field(default_factory=list)
-    interrupted: bool = False
+    264 outputs of 168 BPMs, and both planes of such a ring, with thirteen resonators per channel: the feedback in its
+    host, on one core, its BPMs written by the other; and its arithmetic alone, beside OpenBLAS sgemv of the same sizes.
+    Beside each a loop that only looks at the clock, by turns in the same run. Ctrl-C prints what was measured so far.
+    """
+
+    name, title, options_type = "feedback", "Orbit feedback", Options
+    examples = ("", "--json > feedback.json", "--cycles 10000 --windows 2")
+    about = (
+        "From the last BPM seen to the setpoint vector: the feedback in its host, and its arithmetic alone beside "
+        "OpenBLAS sgemv of the same sizes, by turns."
+    )
+
+    def __init__(self, options: Options, *watch: Any) -> None:
+        super().__init__(options, *watch)
+        self.windows: list[Window] = []
+        self.kernels = Kernels({})
+        """Of OpenBLAS, that were tried."""
+
+    @classmethod
+    def steps(cls, options: Options) -> int:
+        """A step for each window."""
+        return options.windows
+
+    @classmethod
+    def fitted(cls, seconds: float) -> Options:
+        """As many windows as fit."""
+        windows = windows_within(seconds, 15.0)
+        return Options(20_000 * windows, windows)
+
+    def measure(self) -> None:
+        """Window by window."""
+        each = -(-self.options.cycles // self.options.windows)
+        self.probe()
+        self.kernels = _kernels(cores()[-1])
+        self.note(str(self.kernels))
+        for i in range(self.options.windows):
+            if (window := self.attempt(lambda: self._window(each))) is not None:
+                self.windows.append(window)
+                self.say(f"{i + 1}/{self.options.windows} {words(window)}")
+            self.step()
+        self.probe()
+
+    def _window(self, cycles: int) -> Window:
+        here = cores()
+        window = _arithmetic(cycles, here[-1], self.kernels.environment)
+        found = ((size, self.attempt(partial(_in_host, size, cycles, here))) for size in TARGETS)
+        return replace(window, host={size: times for size, times in found if times is not None})
 
     @property
     def sizes(self) -> list[str]:
@@ -138,54 +179,32 @@ class Report:
         worst = max(self.values(size, what, "max", host=host), default=None)
         return {**{of: median(values) if values else None for of, values in middle.items()}, "max": worst}
 
-    def as_json(self) -> dict[str, object]:
-        """The figures that stand for all, and the windows behind them."""
+    def tables(self) -> list[Table]:
+        """Worst beside median; what is done between cycles; published."""
+        return (
+            [_worst(self), _between(self), published.table("Published", [published.MATRIX_US])] if self.windows else []
+        )
+
+    def data(self) -> dict[str, object]:
+        """Figures by size, and every window."""
         floors = [worst for size in TARGETS for worst in self.values(size, FLOOR, "max", host=True)]
         return {
-            **as_json(self.headlines()),
             LATENCY: {size: self.summary(size, LATENCY, host=True) for size in TARGETS},
             FLOOR: max(floors, default=None),
             ANSWER: {size: self.summary(size, ANSWER) for size in self.sizes},
             SGEMV: {size: self.summary(size, SGEMV)["median"] for size in self.sizes},
             "cycles": {size: sum(window.host[size][LATENCY].count for window in self.windows if size in window.host)
                        for size in TARGETS},
-            "conditions": asdict(self.conditions),
-            "interrupted": self.interrupted,
             "openblas_kernels_ns": dict(self.kernels.times_ns),
-            "notes": self.notes,
-            "options": asdict(self.options),
-            "tables": {"windows": [asdict(window) for window in self.windows]},
+            "windows": [asdict(window) for window in self.windows],
         }  # fmt: skip
-
-    @property
-    def conditions(self) -> Conditions:
-        """Of the machine."""
-        return conditions_of(self.probes_ns, self.floors)
-
-    def section(self) -> Section:
-        """For people."""
-        return Section(
-            name="feedback",
-            title="Orbit feedback",
-            about="From the last BPM seen to the setpoint vector: the feedback in its host, and its arithmetic alone "
-            "beside OpenBLAS sgemv of the same sizes, by turns.",
-            command=f"ringmaster bench feedback --cycles {self.options.cycles} --windows {self.options.windows}",
-            headlines=self.headlines(),
-            tables=[_worst(self), _between(self), published.table("Published", [published.MATRIX_US])]
-            if self.windows
-            else [],
-            conditions=self.conditions,
-            notes=self.notes,
-            interrupted=self.interrupted,
-            data={"options": asdict(self.options), "windows": [asdict(window) for window in self.windows]},
-        )
 
 
 def _shown(value: float | None) -> str:
     return "" if value is None else number(value)
 
 
-def _worst(report: Report) -> Table:
+def _worst(report: "OrbitFeedback") -> Table:
     rows = []
     for host, what, sizes in ((True, LATENCY, list(TARGETS)), (False, ANSWER, report.sizes)):
         for size in sizes:
@@ -197,7 +216,7 @@ def _worst(report: Report) -> Table:
     return Table("From the last BPM to the row, ns; beside it by how much a loop on the clock was late", head, rows)
 
 
-def _between(report: Report) -> Table:
+def _between(report: "OrbitFeedback") -> Table:
     rows = [(size, *(_shown(report.summary(size, what)["median"]) for what in BETWEEN)) for size in report.sizes]
     head = ("outputs × rows", "errors of channels", "controllers", "their part of the next row")
     return Table("Between cycles, per mode, ns", head, rows)
@@ -226,47 +245,6 @@ def _in_host(size: str, cycles: int, here: Sequence[int]) -> dict[str, Times]:
         raise NotMeasured(f"{HOST_PROGRAM} needs two cores")
     code = find_library("feedback.so")
     return host_times_of(_run(HOST_PROGRAM, cycles, size, str(cycles), code, str(here[-1]), str(here[0])))
-
-
-def _window(cycles: int, here: Sequence[int], kernels: Kernels, log: Log) -> Window:
-    window = _arithmetic(cycles, here[-1], kernels.environment)
-    host = {}
-    for size in TARGETS:
-        try:
-            host[size] = _in_host(size, cycles, here)
-        except NotMeasured as error:
-            log.note(f"not measured: {error}")
-    return replace(window, host=host)
-
-
-def _probe(report: Report, here: Sequence[int]) -> None:
-    report.floors.append(stall_floor(FLOOR_S, here))
-    report.probes_ns.append(core_to_core_ns(here[0], here[-1]))
-
-
-def measure(options: Options, say: Callable[[str], None], step: Callable[[], None]) -> Report:
-    """Measures it. An interrupt ends it early and in good order."""
-    log = Log(say)
-    report = Report(options, notes=log.notes)
-    here = cores()
-    each = -(-options.cycles // options.windows)
-    try:
-        _probe(report, here)
-        report.kernels = _kernels(here[-1])
-        log.note(str(report.kernels))
-        for i in range(options.windows):
-            try:
-                report.windows.append(_window(each, here, report.kernels, log))
-                log.say(f"{i + 1}/{options.windows} {words(report.windows[-1])}")
-            except NotMeasured as error:
-                log.note(f"not measured: {error}")
-            step()
-        _probe(report, here)
-    except KeyboardInterrupt:
-        report.interrupted = True
-        log.note("interrupted: what follows is what was measured until then")
-    report.notes[:] = list(dict.fromkeys(report.notes))
-    return report
 
 
 def words(window: Window) -> str:

@@ -5,154 +5,150 @@ A part yields its rows as they are measured; whoever interrupts it keeps those t
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import Any
 
-from ringmaster.bench import added, end_to_end, instructions, load, memory, polling, sizes
-from ringmaster.bench.log import Log
+import click
+
+from ringmaster.bench import added, end_to_end, instructions, load, memory, polling, sizes, tables
+from ringmaster.bench.measurement import FLOOR_S, Measurement, windows_within
+from ringmaster.bench.options import COUNT, SECONDS, Finite, SomeOf, option
 from ringmaster.bench.windows import Window, compare, ratio_of, ratios_of
 from ringmaster.programs.cores import cores
 from ringmaster.programs.program import ProgramFailed
-from ringmaster.report.conditions import Spread, StallFloor, core_to_core_ns, stall_floor
+from ringmaster.report.conditions import stall_floor
 from ringmaster.report.headlines import Figure, exact, of_values
+from ringmaster.report.section import Table
+from ringmaster.report.verdicts import Headline
 
 PARTS = ("added", "instructions", "windows", "load", "polling", "sizes")
 """In the order in which they are measured. The memory table needs no measurement, and is always there."""
-FLOOR_S = 0.5
 
 
 @dataclass(frozen=True)
 class Options:
     """What to measure, and for how long."""
 
-    parts: tuple[str, ...] = PARTS
-    windows: int = 12
-    """Pairs of windows of each frame size."""
-    seconds: float = 1.0
-    """Length of a window."""
-    load_seconds: float = 60.0
-    """For which the Elettra load is held."""
-    rounds: int = 21
-    """Of each run of the added cost; a third of them where sizes are compared."""
+    parts: tuple[str, ...] = option(PARTS, "", SomeOf(PARTS), metavar="PART,…")
+    windows: int = option(12, "Pairs per frame size.", COUNT)
+    seconds: float = option(1.0, "Length of a window.", SECONDS)
+    load_seconds: float = option(60.0, "To hold the Elettra load for.", Finite(1))
+    rounds: int = option(21, "Of each added cost; a third of them where sizes are compared.", click.IntRange(3))
 
 
-@dataclass
-class Report:
-    """What was measured: rows of each part, as dataclasses of the part's own module."""
+class Ingest(Measurement[Options]):
+    """Measure what one receive core costs and carries, beside dpdk-testpmd behind the same sender.
 
-    options: Options
-    tsc_hz: float = 0.0
-    simds: list[str] = field(default_factory=list)
-    """Of this CPU, narrowest first."""
-    probes_ns: list[float] = field(default_factory=list)
-    """Round trips of a cache line between the two cores, through the whole run."""
-    floors: list[StallFloor] = field(default_factory=list)
-    """Before and after."""
-    rows: dict[str, list[Any]] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
-    """What could not be measured, and why; what was scaled."""
-    interrupted: bool = False
+    Uses two cores: a sender on the first, the receiver on the second. The shipped server runs with all its counters
+    on. Ctrl-C prints what was measured so far.
+    """
+
+    name, title, options_type = "ingest", "Ingest", Options
+    examples = (
+        "",
+        "--json > ingest.json",
+        "--parts windows --windows 10",
+        "--parts added,instructions --rounds 51 --json",
+    )
+    meanings = """\b
+Parts:
+  added         time per packet beyond polling and freeing it
+  instructions  the same in instructions, by callgrind
+  windows       highest rate without loss over memif, ours and testpmd's
+  load          the Elettra load, held
+  polling       adaptive polling, on and off
+  sizes         cost over instruments, rings, queues, pages
+
+"""
+    about = "What one receive core costs and carries, beside dpdk-testpmd behind the same sender over memif."
+
+    def __init__(self, options: Options, *watch: Any) -> None:
+        super().__init__(options, *watch)
+        self.simds = added.simds()
+        """Of this CPU, narrowest first."""
+        self.rows: dict[str, list[Any]] = {}
+        """Of each part, as dataclasses of the part's own module."""
+
+    @classmethod
+    def steps(cls, options: Options) -> int:
+        """A step for each part."""
+        return len(options.parts)
+
+    @classmethod
+    def fitted(cls, seconds: float) -> Options:
+        """The parts that say the most."""
+        windows, load_seconds = windows_within(0.7 * seconds, 6.0), round(max(2.0, 0.1 * seconds))
+        return Options(("windows", "load"), windows, 0.5, load_seconds, 3)
+
+    def measure(self) -> None:
+        """Part by part; between them the added cost that stands for all."""
+        options = self.options
+        self.floors.append(stall_floor(FLOOR_S, cores()))
+        tsc_hz = self.floors[0].tsc_hz
+        runs: dict[str, Callable[[], Iterator[Any]]] = {
+            "added": lambda: added.run(options.rounds, self),
+            "instructions": lambda: instructions.run(self),
+            "windows": lambda: end_to_end.run(options.windows, options.seconds, tsc_hz, self),
+            "load": lambda: load.run(options.load_seconds, options.seconds, tsc_hz, self),
+            "polling": lambda: polling.run(options.seconds, tsc_hz, self),
+            "sizes": lambda: sizes.run(max(3, options.rounds // 3), options.seconds, tsc_hz, self),
+        }
+        for part, run in runs.items():
+            if part in options.parts:
+                self._keep(part, run())
+                if "added" in options.parts and len(options.parts) > 1:
+                    self._keep("added", added.visit(max(3, options.rounds // 3), self))
+                self.step()
+        self.floors.append(stall_floor(FLOOR_S, cores()))
+        if self.windows and ratio_of(self.windows, end_to_end.LONG.name) is None:
+            self.note("windows: no pair to compare: see what the discarded ones say; more --windows may find some")
+
+    def _keep(self, part: str, rows: Iterator[Any]) -> None:
+        """Rows as they are measured: of a part that a failing program ends, those there are."""
+        self.probe_distance(*cores())
+        kept = self.rows.setdefault(part, [])
+        try:
+            for row in rows:
+                kept.append(row)
+                if isinstance(row, Window):
+                    self.probes_ns.append(row.core_to_core_ns)
+        except ProgramFailed as error:
+            self.note(f"{part}: not measured to its end: {error}")
 
     @property
     def windows(self) -> list[Window]:
         """Of the part of that name."""
         return self.rows.get("windows", [])
 
-    def as_json(self) -> dict[str, object]:
-        """The figures that stand for all, and the tables behind them."""
-        tables: dict[str, object] = {part: [asdict(row) for row in rows] for part, rows in self.rows.items()}
-        tables["memory"] = [asdict(row) for row in memory.table()]
-        tables["comparisons"] = [asdict(row) for row in compare(self.windows)]
-        tables["core_to_core_ns"] = asdict(Spread.of(self.probes_ns)) if self.probes_ns else None
-        return {
-            **self.headlines(),
-            "spreads": {name: asdict(figure) if figure else None for name, figure in self.spreads().items()},
-            "tsc_hz": self.tsc_hz,
-            "interrupted": self.interrupted,
-            "notes": self.notes,
-            "options": asdict(self.options),
-            "tables": tables,
-        }
-
-    def headlines(self) -> dict[str, object]:
-        """None where a figure was not measured."""
-        counted = self.rows.get("instructions", [])
-        return {
-            "added_ns_per_packet": added.headline(self.rows.get("added", []), self.simds),
-            "ratio_to_testpmd": ratio_of(self.windows, end_to_end.LONG.name),
-            "ratio_to_testpmd_96": ratio_of(self.windows, end_to_end.LONG_OF_MANY.name),
-            "bytes_per_packet": next(row.cpu_bytes for row in memory.table() if row.chain == "both"),
-            "instructions_per_packet": next((row.added for row in counted if row.chain == "both"), None),
-            "core_to_core_ns": Spread.of(self.probes_ns).median if self.probes_ns else None,
-        }
-
-    def spreads(self) -> dict[str, Figure | None]:
-        """Of each headline: median, spread, and of how many what; None where it was not measured."""
-        found, rows = self.headlines(), added.headline_rows(self.rows.get("added", []), self.simds)
-        timed = {f"added_ns_per_packet.{chain}": added.figure_of(visits) for chain, visits in rows.items()}
-        return {
-            **timed,
-            "ratio_to_testpmd": self._ratios(end_to_end.LONG.name),
-            "ratio_to_testpmd_96": self._ratios(end_to_end.LONG_OF_MANY.name),
-            "bytes_per_packet": exact(_float(found["bytes_per_packet"]), "layout"),
-            "instructions_per_packet": exact(_float(found["instructions_per_packet"]), "count"),
-            "core_to_core_ns": of_values(self.probes_ns, "probes"),
-        }
+    def headlines(self) -> list[Headline]:
+        """Of each: median, spread, and of how many what."""
+        costs = added.headline_rows(self.rows.get("added", []), self.simds)
+        bytes_each = next(row.cpu_bytes for row in memory.table() if row.chain == "both")
+        counted = next((row.added for row in self.rows.get("instructions", []) if row.chain == "both"), None)
+        return [
+            *(Headline(f"added_ns_per_packet.{chain}", added.figure_of(rows), "ns") for chain, rows in costs.items()),
+            Headline("ratio_to_testpmd", self._ratios(end_to_end.LONG.name), "×"),
+            Headline("ratio_to_testpmd_96", self._ratios(end_to_end.LONG_OF_MANY.name), "×"),
+            Headline("bytes_per_packet", exact(bytes_each, "layout"), "B"),
+            Headline("instructions_per_packet", exact(counted, "count"), ""),
+            Headline("core_to_core_ns", of_values(self.probes_ns, "probes"), "ns"),
+        ]
 
     def _ratios(self, load_name: str) -> Figure | None:
         return of_values(ratios_of(self.windows, load_name), "pairs of windows")
 
+    def tables(self) -> list[Table]:
+        """One per part."""
+        made = [tables.MAKERS[part](rows) for part, rows in self.rows.items() if rows]
+        return [*made, *([tables.losses(self.windows)] if self.windows else []), tables.memory_table(memory.table())]
 
-def _float(value: object) -> float | None:
-    return float(value) if isinstance(value, int | float) else None
+    def core_shares(self) -> list[float]:
+        """Of sender and receiver."""
+        return [share for row in self.windows for share in (row.sender_share, row.receiver_share)]
 
-
-def _measurements(report: Report, log: Log) -> dict[str, Callable[[], Iterator[Any]]]:
-    options, tsc_hz = report.options, report.tsc_hz
-    return {
-        "added": lambda: added.run(options.rounds, log),
-        "instructions": lambda: instructions.run(log),
-        "windows": lambda: end_to_end.run(options.windows, options.seconds, tsc_hz, log),
-        "load": lambda: load.run(options.load_seconds, options.seconds, tsc_hz, log),
-        "polling": lambda: polling.run(options.seconds, tsc_hz, log),
-        "sizes": lambda: sizes.run(max(3, options.rounds // 3), options.seconds, tsc_hz, log),
-    }
-
-
-def measure(options: Options, progress: Callable[[str], None], step: Callable[[], None] = lambda: None) -> Report:
-    """Measures the parts that are asked for, with a step for each. An interrupt ends it early and in good order."""
-    log = Log(progress)
-    report = Report(options, simds=added.simds(), notes=log.notes)
-    try:
-        report.floors.append(stall_floor(FLOOR_S, cores()))
-        report.tsc_hz = report.floors[0].tsc_hz
-        for part, run in _measurements(report, log).items():
-            if part in options.parts:
-                _measure_part(part, run(), report, log)
-                _visit(report, log)
-                step()
-        report.floors.append(stall_floor(FLOOR_S, cores()))
-        if report.windows and report.headlines()["ratio_to_testpmd"] is None:
-            log.note("windows: no pair to compare: see what the discarded ones say; more --windows may find some")
-    except KeyboardInterrupt:
-        report.interrupted = True
-        log.note("interrupted: what follows is what was measured until then")
-    return report
-
-
-def _visit(report: Report, log: Log) -> None:
-    """Between the parts, the added cost that stands for all."""
-    if "added" in report.options.parts and len(report.options.parts) > 1:
-        _measure_part("added", added.visit(max(3, report.options.rounds // 3), log), report, log)
-
-
-def _measure_part(part: str, rows: Iterator[Any], report: Report, log: Log) -> None:
-    report.probes_ns.append(core_to_core_ns(*cores()))
-    kept = report.rows.setdefault(part, [])
-    try:
-        for row in rows:
-            kept.append(row)
-            if isinstance(row, Window):
-                report.probes_ns.append(row.core_to_core_ns)
-    except ProgramFailed as error:
-        log.note(f"{part}: not measured to its end: {error}")
+    def data(self) -> dict[str, object]:
+        """Every row."""
+        found: dict[str, object] = {part: [asdict(row) for row in rows] for part, rows in self.rows.items()}
+        found["memory"] = [asdict(row) for row in memory.table()]
+        found["comparisons"] = [asdict(row) for row in compare(self.windows)]
+        return {"tsc_hz": self.floors[0].tsc_hz if self.floors else None, "tables": found}

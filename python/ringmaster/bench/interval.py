@@ -1,72 +1,257 @@
 # SPDX-License-Identifier: Apache-2.0
 """`ringmaster bench interval`: inter-packet times of every instrument, nominal beside measured; the paper's Figure 11.
 
-Between a paced sender and a receiver that stamps each datagram, DPDK and the kernel's sockets by turns; or, of a
-running machine, from the stamps that the server put into the records of its streams.
+Between a paced sender and a receiver that stamps each datagram, DPDK and the kernel's sockets by turns. Or of a running
+machine, from the records of its server's streams: every record carries the TSC at which its burst was taken from the
+port. So records of one burst are apart by nothing, and the next by what lies between two polls: adaptive polling, which
+waits for a few datagrams at a time, is seen in single intervals and not in averages.
 """
 
-from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from time import sleep
+from typing import Any
 
-from ringmaster.bench.carried import place
-from ringmaster.bench.interval_run import Options, Report, begin, run_once
-from ringmaster.bench.interval_section import section, words
-from ringmaster.bench.log import Log, NotMeasured, attempt
-from ringmaster.report.conditions import core_to_core_ns, stall_floor
-from ringmaster.report.section import Section
+from ringmaster.bench.carried import Carried
+from ringmaster.bench.interval_tables import Observed, averages_table, by_instrument, charts, headlines, singles_table
+from ringmaster.bench.intervals import Instrument, of_caught, of_stamps
+from ringmaster.bench.link_options import SteadyOptions, instruments_option, kinds_option, links_option, rate_option
+from ringmaster.bench.log import NotMeasured
+from ringmaster.bench.options import Finite, option
+from ringmaster.bench.steady import FLAT_OUT_S, Steady
+from ringmaster.fabric.layout import InstrumentKind
+from ringmaster.fabric.stream import Stream
+from ringmaster.fabric.workspace import Workspace, attach
+from ringmaster.report.headlines import of_values
+from ringmaster.report.section import Chart, Table
+from ringmaster.report.verdicts import Headline
 
-__all__ = ["Options", "measure", "steps"]
-
-FLOOR_S = 0.5
-
-
-def steps(options: Options) -> int:
-    """As often as measure() calls its `step`, at most."""
-    return len(options.kinds) * (1 + options.rounds)
-
-
-def measure(options: Options, say: Callable[[str], None], step: Callable[[], None]) -> Section:
-    """Measures all kinds. An interrupt ends it early and in good order. Raises NotMeasured where nothing can be had."""
-    log = Log(say)
-    report = Report(options, place(options.cores, options.links), notes=log.notes)
-    try:
-        _probe(report)
-        for kind in options.kinds:
-            _begin(kind, report, log)
-            step()
-        for number in range(options.rounds):
-            _round(f"{number + 1}/{options.rounds}", report, log, step)
-        _probe(report)
-    except KeyboardInterrupt:
-        report.interrupted = True
-        log.note("interrupted: what follows is what was measured until then")
-    if not report.interrupted and not any(kind.runs for kind in report.kinds):
-        raise NotMeasured("interval: " + "; ".join(dict.fromkeys(log.notes)))
-    report.notes[:] = list(dict.fromkeys(report.notes))
-    return section(report)
+TURN_RATE_HZ = 1e9 / 864
+"""Of the paper's Figure 11."""
+HELD_SHARE = 0.6
+"""Of what a kind carries flat out: at more its queues fill up whenever the machine stalls."""
+LOOKS = 10
+"""At a running server."""
+RECORDS = 1 << 14
+"""That a look takes of each stream, at most; a quarter of its ring, too."""
+BETWEEN_PROGRAMS = """\
+Each instrument sends a datagram in every turn; the receiver stamps every datagram as it is taken from the link. The \
+average of an instrument tells whether all of it comes at the rate that it was sent; single intervals tell how \
+datagrams are gathered on their way: those that come in one burst are apart by what it takes to look at one."""
+OF_A_SERVER = """\
+Every record of a full-rate stream carries the time at which its burst was taken from the port. The average of an \
+instrument is over all that was looked at; records of one burst are apart by nothing, and bursts by the time between \
+two polls."""
 
 
-def _probe(report: Report) -> None:
-    cores = report.cores
-    report.floors.append(stall_floor(FLOOR_S, (cores.sender, *cores.receivers)))
-    report.probes_ns.append(core_to_core_ns(cores.sender, cores.receivers[0]))
+@dataclass(frozen=True, kw_only=True)
+class Options(SteadyOptions):
+    """What is sent, over what, how often; or which server is looked at, and for how long."""
+
+    workspace: str | None = option(
+        None, "Look at the streams of this running server instead.", flag="--workspace", short=("-w",), metavar="NAME"
+    )
+    kinds: tuple[str, ...] = kinds_option(("memif", "udp"))
+    instruments: int = instruments_option(7)
+    """Seven stay below what two cores carry at the full turn rate."""
+    rate_hz: float = rate_option(round(TURN_RATE_HZ), "Turns a second: a datagram of every instrument in each.")
+    links: int = links_option(1)
+    seconds: float = option(3.0, "Of each kind in a round; of all looks at a server.", Finite(0.1, 600))
 
 
-def _begin(kind: str, report: Report, log: Log) -> None:
-    measured = attempt(log, lambda: begin(kind, report))
-    if measured is None:
-        return
-    report.kinds.append(measured)
-    if measured.rate_hz < report.options.rate_hz:
-        log.note(
-            f"{kind}: takes {measured.flat_out.received_pps / 1e6:.3g} Mpps flat out, so it was given "
-            f"{measured.rate_hz:,.0f} Hz of {report.options.rate_hz:,.0f} Hz, which it can hold"
-        )
+@dataclass
+class Measured:
+    """One kind, all of it."""
+
+    kind: str
+    rate_hz: float
+    """That it was given: as asked for, or as much as it can hold."""
+    flat_out: Carried
+    carried: list[Carried] = field(default_factory=list)
+
+    @property
+    def nominal_ns(self) -> float:
+        """From one datagram of an instrument to the next."""
+        return 1e9 / self.rate_hz
 
 
-def _round(name: str, report: Report, log: Log, step: Callable[[], None]) -> None:
-    for kind in report.kinds:
-        run = attempt(log, lambda kind=kind: run_once(kind, report))  # type: ignore[misc]
+class Interval(Steady[Options, Measured]):
+    """Measure the inter-packet time of every instrument, nominal beside measured: Figure 11 of the paper.
+
+    Instruments at the turn rate, 864 ns, DPDK beside the kernel's sockets by turns; a kind that cannot hold that rate
+    gets one that it can, and that is said. Or, with --workspace, the instruments of a running server, by the stamps
+    that it put into its records. Ctrl-C prints what was measured so far.
+    """
+
+    name, options_type = "interval", Options
+    examples = (
+        "",
+        "--instruments 96 --rate 50000 --kinds memif,af_xdp",
+        "--workspace demo --report out",
+        "--left raw:eth1 --right raw:eth2",
+    )
+
+    def __init__(self, options: Options, *watch: Any) -> None:
+        super().__init__(options, *watch)
+        self.looks: list[list[Instrument]] = []
+        """At a running server."""
+        self.server, self.nominal_ns = options.workspace or "", 0.0
+        """Its name, and the length of its turn."""
+
+    @classmethod
+    def steps(cls, options: Options) -> int:
+        """A step for each look, or for each kind at the start and in each round."""
+        return LOOKS if options.workspace else len(options.chosen) * (1 + options.rounds)
+
+    @property
+    def title(self) -> str:  # type: ignore[override]
+        """Says whose."""
+        return f"Inter-packet time, workspace {self.server}" if self.server else "Inter-packet time"
+
+    @property
+    def about(self) -> str:  # type: ignore[override]
+        """What is compared."""
+        return OF_A_SERVER if self.options.workspace else BETWEEN_PROGRAMS
+
+    def measure(self) -> None:
+        """Of a running server, or between programs of its own."""
+        if self.options.workspace:
+            with attach(self.options.workspace) as ws:
+                self._look_on(ws)
+            return
+        cores = (self.cores.sender, *self.cores.receivers)
+        self.probe(*cores)
+        for kind in self.options.chosen:
+            self._begin(kind)
+            self.step()
+        for number in range(self.options.rounds):
+            for measured in self.kinds:
+                self._round(f"{number + 1}/{self.options.rounds}", measured)
+                self.step()
+        self.probe(*cores)
+
+    def _begin(self, kind: str) -> None:
+        """What the kind carries flat out, and the rate it is given by that."""
+        options = self.options
+        flat_out = self.attempt(lambda: self.carry(kind, options.count, 0.0, FLAT_OUT_S))
+        if flat_out is None:
+            return
+        rate_hz = min(options.rate_hz, rounded(HELD_SHARE * flat_out.received_pps / options.instruments))
+        self.kinds.append(Measured(kind, rate_hz, flat_out))
+        if rate_hz < options.rate_hz:
+            self.note(
+                f"{kind}: takes {flat_out.received_pps / 1e6:.3g} Mpps flat out, so it was given "
+                f"{rate_hz:,.0f} Hz of {options.rate_hz:,.0f} Hz, which it can hold"
+            )
+
+    def _round(self, name: str, kind: Measured) -> None:
+        options = self.options
+        run = self.attempt(lambda: self.carry(kind.kind, options.count, kind.rate_hz, options.seconds))
         if run is not None:
-            kind.runs.append(run)
-            log.say(f"{name} {kind.kind}: {words(kind, run)}")
-        step()
+            kind.carried.append(run)
+            self.say(f"{name} {kind.kind}: {words(kind, run)}")
+
+    def _look_on(self, ws: Workspace) -> None:
+        """Raises NotMeasured where nothing comes."""
+        streams, tsc_hz = streams_of(ws), ws.clock.read().tsc_hz
+        self.server = ws.name
+        self.nominal_ns = 1e9 / float(ws.parameters["server/turn_rate_hz"].value)
+        for number in range(LOOKS):
+            self.looks.append(look(streams, tsc_hz))
+            self.say(f"{number + 1}/{LOOKS}: {len(self.looks[-1])} of {len(streams)} instruments")
+            self.step()
+            sleep(self.options.seconds / LOOKS)
+        if not any(self.looks):
+            raise NotMeasured(
+                f"interval: nothing comes in the {len(streams)} full-rate streams of workspace {self.server!r}"
+            )
+
+    @property
+    def observed(self) -> list[Observed]:
+        """All that was seen, whoever sent it."""
+        if self.looks:
+            return [Observed(self.server, self.nominal_ns, self.looks)]
+        return [
+            Observed(kind.kind, kind.nominal_ns, [of_caught(run.received) for run in kind.carried])
+            for kind in self.measured
+        ]
+
+    def is_empty(self) -> bool:
+        """Whether nothing was seen, whoever sent it."""
+        return not self.observed
+
+    def headlines(self) -> list[Headline]:
+        """The averages, and the rates that came."""
+        return [row for one in self.observed for row in headlines(one)] + [self._held(kind) for kind in self.measured]
+
+    def _held(self, kind: Measured) -> Headline:
+        rates = [run.received_pps / self.options.instruments for run in kind.carried]
+        about = f"came of each; {kind.rate_hz:,.0f} were sent"
+        return Headline(f"{kind.kind}.rate_hz", of_values(rates, "rounds"), "Hz", about=about)
+
+    def tables(self) -> list[Table]:
+        """Figure 11 in figures; single intervals; each instrument."""
+        observed = self.observed
+        return [averages_table(observed), singles_table(observed), *map(by_instrument, observed)]
+
+    def charts(self) -> list[Chart]:
+        """As Figure 11."""
+        return charts(self.observed)
+
+    def data(self) -> dict[str, object]:
+        """Every run."""
+        if self.options.workspace:
+            return {"nominal_ns": self.nominal_ns}
+        kinds = [
+            {"kind": one.kind, "rate_hz": one.rate_hz, "runs": list(map(said, one.carried))} for one in self.measured
+        ]
+        return {"cores": asdict(self.cores), "kinds": kinds}
+
+
+def rounded(rate_hz: float) -> float:
+    """Down to two digits: a rate that another run can be given."""
+    digits = len(str(int(rate_hz))) - 2
+    return float(int(rate_hz) // 10**digits * 10**digits) if digits > 0 else max(1.0, rate_hz)
+
+
+def streams_of(ws: Workspace) -> list[Stream]:
+    """Of instruments, at the full rate. Raises NotMeasured without any."""
+    found = [
+        stream
+        for stream in ws.streams.values()
+        if stream.period == 1 and stream.instrument_kind != InstrumentKind.APPLICATION
+    ]
+    if not found:
+        raise NotMeasured(f"interval: workspace {ws.name!r} has no full-rate stream of an instrument")
+    return found
+
+
+def look(streams: list[Stream], tsc_hz: float) -> list[Instrument]:
+    """The newest records of each stream, those of which two or more were had."""
+    found = []
+    for stream in streams:
+        window = stream.latest(min(RECORDS, stream.capacity // 4))
+        one = of_stamps(stream.instrument, [(window.turn[window.ok], window.tsc[window.ok])], tsc_hz)
+        if one is not None:
+            found.append(one)
+    return found
+
+
+def said(run: Carried) -> dict[str, object]:
+    """Without the instruments' histograms, of which there are many; the chart has them together."""
+    links = [
+        {**link, "instruments": [{**one, "histogram": None} for one in link["instruments"]]}
+        for link in run.received["links"]
+    ]
+    return {"sent": run.sent, "received": {**run.received, "links": links}}
+
+
+def words(kind: Measured, run: Carried) -> str:
+    """One run on one line."""
+    means = [one.mean_ns for one in of_caught(run.received)]
+    if not means:
+        return "nothing came"
+    lost, received = run.total("lost"), run.total("received")
+    return (
+        f"nominal {kind.nominal_ns:.6g} ns, averages {min(means):.6g}–{max(means):.6g} ns, "
+        f"{lost:,} of {lost + received:,} lost"
+    )

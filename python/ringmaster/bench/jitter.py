@@ -5,65 +5,148 @@ DPDK and the kernel's sockets take turns in rounds, and in every round a bare lo
 what it was late by is the machine's, what is beyond it the software's.
 """
 
-from collections.abc import Callable
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
 
-from ringmaster.bench import bare_clock
-from ringmaster.bench.carried import place
-from ringmaster.bench.jitter_run import Options, Report, begin, take_turn
-from ringmaster.bench.jitter_section import section
-from ringmaster.bench.log import Log, NotMeasured, attempt
-from ringmaster.report.conditions import core_to_core_ns
-from ringmaster.report.section import Section
+from ringmaster.bench import bare_clock, jitter_tables
+from ringmaster.bench.bare_clock import Bare
+from ringmaster.bench.groups import Floats, Groups, Rows, groups_of, not_sent, took_us
+from ringmaster.bench.jitter_tables import Measured, Turn, pooled
+from ringmaster.bench.link_options import SteadyOptions, kinds_option, links_option
+from ringmaster.bench.options import WrongOptions
+from ringmaster.bench.steady import FLAT_OUT_S, Steady
+from ringmaster.report.section import Chart, Table
+from ringmaster.report.verdicts import Headline
 
-__all__ = ["Options", "measure", "steps"]
-
-
-def steps(options: Options) -> int:
-    """As often as measure() calls its `step`, at most."""
-    return len(options.kinds) * (1 + options.rounds) + options.rounds
-
-
-def measure(options: Options, say: Callable[[str], None], step: Callable[[], None]) -> Section:
-    """Measures all kinds. An interrupt ends it early and in good order. Raises NotMeasured without two cores."""
-    log = Log(say)
-    report = Report(options, place(options.cores, options.links), notes=log.notes)
-    try:
-        for kind in options.kinds:
-            _begin(kind, report, log)
-            step()
-        for number in range(options.rounds if report.kinds else 0):
-            _round(f"{number + 1}/{options.rounds}", report, log, step)
-    except KeyboardInterrupt:
-        report.interrupted = True
-        log.note("interrupted: what follows is what was measured until then")
-    if not report.interrupted and not any(kind.turns for kind in report.kinds):
-        raise NotMeasured("jitter: " + "; ".join(dict.fromkeys(log.notes)))
-    report.notes[:] = list(dict.fromkeys(report.notes))
-    return section(report)
+CARRIED_SHARE = 0.8
+"""Of what a kind carries flat out: more is not asked of it."""
+MOST_CYCLES = 10_000_000
+"""In a round, of all links: so many rows are kept."""
 
 
-def _begin(kind: str, report: Report, log: Log) -> None:
-    measured = attempt(log, lambda: begin(kind, report))
-    if measured is None:
-        return
-    report.kinds.append(measured)
-    mpps = measured.flat_out.received_pps / 1e6
-    log.say(f"{kind}: flat out {mpps:.3g} Mpps")
-    if measured.links < report.options.links:
-        log.note(
-            f"{kind}: takes {mpps:.3g} Mpps flat out: it was given {measured.links} of the {report.options.links} links"
-        )
+@dataclass(frozen=True, kw_only=True)
+class Options(SteadyOptions):
+    """What is sent, over what, how often."""
+
+    kinds: tuple[str, ...] = kinds_option(("memif", "af_xdp", "udp", "raw"))
+    links: int = links_option(4)
+
+    def __post_init__(self) -> None:
+        """Raises WrongOptions."""
+        super().__post_init__()
+        groups = self.rate_hz * self.seconds * self.count
+        if groups > MOST_CYCLES:
+            raise WrongOptions(
+                f"--rate {self.rate_hz:g} for --seconds {self.seconds:g} on --links {self.count}: {groups:,.0f} groups "
+                f"in a round, expected up to {MOST_CYCLES:,}; more --rounds make more"
+            )
 
 
-def _round(name: str, report: Report, log: Log, step: Callable[[], None]) -> None:
-    """The bare loop, then each kind."""
-    cores = report.cores
-    report.probes_ns.append(core_to_core_ns(cores.sender, cores.receivers[0]))
-    report.bare.append(bare_clock.look(report.options.seconds, (cores.sender, *cores.receivers)))
-    step()
-    for kind in report.kinds:
-        turn = attempt(log, lambda kind=kind: take_turn(kind, report))  # type: ignore[misc]
+class Jitter(Steady[Options, Measured]):
+    """Measure how evenly groups of datagrams arrive: DPDK beside the kernel's sockets, as the poster does.
+
+    Instruments at a fixed rate on up to four links, a group of their datagrams per link and cycle, each stamped. The
+    jitter of a cycle is by how much the distance of its group from the one before differs from the period. Beside it
+    what the same cores do to a bare loop on the clock, the poster's own figures, and how much a core may carry. A kind
+    that cannot take all links' traffic is given fewer links, and that is said. Ctrl-C prints what was measured so far.
+    """
+
+    name, title, options_type = "jitter", "Jitter", Options
+    examples = (
+        "",
+        "--report out --seconds 20 --rounds 5",
+        "--kinds memif,udp --links 1 --instruments 24 --json > jitter.json",
+        "--cores 0,2,3,5,6",
+        "--instruments 24 --left pci:0000:03:00.0 --right pci:0000:03:00.1",
+    )
+    about = (
+        "A group of datagrams per link and cycle, one of each instrument, at a fixed rate; each datagram stamped as it "
+        "is taken from the link. A group counts when its last datagram is there, for nobody can work with a cycle "
+        "before. Jitter of a cycle: by how much the distance from the group before differs from the period. A cycle "
+        "with a loss in it or in the one before has no jitter and is counted apart."
+    )
+
+    def __init__(self, options: Options, *watch: Any) -> None:
+        super().__init__(options, *watch)
+        self.bare: list[Bare] = []
+        """A look at all cores in each round."""
+
+    @classmethod
+    def steps(cls, options: Options) -> int:
+        """A step for each kind, at the start and in each round, and for each look at the bare clock."""
+        return len(options.chosen) * (1 + options.rounds) + options.rounds
+
+    def measure(self) -> None:
+        """What each kind carries; then rounds: the bare loop, then each kind."""
+        for kind in self.options.chosen:
+            self._begin(kind)
+            self.step()
+        for number in range(self.options.rounds if self.kinds else 0):
+            self._look_at_the_clock()
+            self.step()
+            for measured in self.kinds:
+                self._turn(f"{number + 1}/{self.options.rounds}", measured)
+                self.step()
+
+    def _begin(self, kind: str) -> None:
+        options = self.options
+        flat_out = self.attempt(lambda: self.carry(kind, options.count, 0.0, FLAT_OUT_S))
+        if flat_out is None:
+            return
+        on_each = options.group * options.rate_hz
+        links = max(1, min(options.count, int(CARRIED_SHARE * flat_out.received_pps / on_each)))
+        self.kinds.append(Measured(kind, links, flat_out))
+        mpps = flat_out.received_pps / 1e6
+        self.say(f"{kind}: flat out {mpps:.3g} Mpps")
+        if links < options.count:
+            self.note(f"{kind}: takes {mpps:.3g} Mpps flat out: it was given {links} of the {options.count} links")
+
+    def _look_at_the_clock(self) -> None:
+        sender, receivers = self.cores.sender, self.cores.receivers
+        self.probe_distance(sender, receivers[0])
+        self.bare.append(bare_clock.look(self.options.seconds, (sender, *receivers)))
+        self.floors.append(self.bare[-1].floor)
+
+    def _turn(self, name: str, kind: Measured) -> None:
+        turn = self.attempt(lambda: self._take_turn(kind))
         if turn is not None:
             kind.turns.append(turn)
-            log.say(f"{name} {kind.kind}: {turn.words}")
-        step()
+            self.say(f"{name} {kind.kind}: {turn.words}")
+
+    def _take_turn(self, kind: Measured) -> Turn:
+        options = self.options
+        run = self.carry(kind.kind, kind.links, options.rate_hz, options.seconds, keep_rows=True)
+        tsc_hz, links = run.received["tsc_hz"], range(kind.links)
+
+        def by_link(rows: Rows) -> tuple[Groups, ...]:
+            return tuple(groups_of(rows, link, options.group, options.rate_hz, tsc_hz) for link in links)
+
+        took = tuple(took_us(run.sent_rows, run.rows, link, options.group, tsc_hz) for link in links)
+        left_out = sum(not_sent(run.sent_rows, run.rows, link) for link in links)
+        return Turn(by_link(run.rows), by_link(run.sent_rows), took, left_out, run)
+
+    def bare_jitter_us(self, cores: Sequence[int]) -> Floats:
+        """Of loops on the clock, one behind the other."""
+        return pooled([look.jitter_us(self.options.rate_hz, cores) for look in self.bare])
+
+    def headlines(self) -> list[Headline]:
+        """Of each kind: what nearly all cycles keep within, and what one core may carry."""
+        return jitter_tables.headlines(self)
+
+    def tables(self) -> list[Table]:
+        """The poster's, and what stands beside it."""
+        return jitter_tables.tables(self)
+
+    def charts(self) -> list[Chart]:
+        """The tail of every kind, and the bare clock's."""
+        return [jitter_tables.chart(self)]
+
+    def data(self) -> dict[str, object]:
+        """The tables' figures, and every run."""
+        return {
+            "cores": asdict(self.cores),
+            "jitter": jitter_tables.in_numbers(self),
+            "turns": [jitter_tables.said(kind, run) for kind in self.kinds for run in kind.carried],
+            "flat_out": [jitter_tables.said(kind, kind.flat_out) for kind in self.kinds],
+        }

@@ -8,28 +8,28 @@ the BPM samples at, the BPM's sending, the link back, and the server's receiving
 
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
+
+import click
 
 from ringmaster.bench import latency_run
 from ringmaster.bench.latency_edges import PARTS, Figures, Step, parts_of, undisturbed
 from ringmaster.bench.latency_run import Run
 from ringmaster.bench.latency_setups import VARIANTS, Variant
-from ringmaster.bench.log import Log, NotMeasured
+from ringmaster.bench.log import Log
+from ringmaster.bench.measurement import Measurement
+from ringmaster.bench.options import SECONDS, Finite, WrongOptions, option
 from ringmaster.bench.windows import WHOLE_CORE
-from ringmaster.programs.cores import cores
-from ringmaster.programs.program import ProgramFailed
-from ringmaster.report.conditions import StallFloor, core_to_core_ns, stall_floor
 from ringmaster.report.headlines import Figure, of_values
 from ringmaster.report.published import SETPOINT_TO_BPM_US
-from ringmaster.report.section import Quantiles, Section, Table
-from ringmaster.report.verdicts import Conditions, Headline, as_json, conditions_of, number
+from ringmaster.report.section import Chart, Quantiles, Table
+from ringmaster.report.verdicts import Headline, number
 
-TURN_RATE_HZ = 200_000.0
 PUBLISHED = {"source": SETPOINT_TO_BPM_US}
 """By variant: with no supply in it there is nothing to hold it against."""
-FLOOR_S = 0.5
 UNDISTURBED = "undisturbed edges"
 
 
@@ -37,31 +37,92 @@ UNDISTURBED = "undisturbed edges"
 class Options:
     """What to measure, and for how long."""
 
-    seconds: float = 10.0
-    """Of each variant."""
-    turn_rate_hz: float = TURN_RATE_HZ
+    seconds: float = option(10.0, "Of each variant.", SECONDS)
+    turn_rate_hz: float = option(
+        200_000.0,
+        "Turns of the ring in a second: the BPM tells each.",
+        Finite(20_000, 2_000_000),
+        flag="--turn-rate",
+        metavar="HZ",
+    )
+    plot: Path | None = option(
+        None,
+        "Draw the step and the histograms.",
+        click.Path(dir_okay=False, writable=True, path_type=Path),
+        metavar="FILE.png",
+    )
+
+    def __post_init__(self) -> None:
+        """Raises WrongOptions."""
+        if self.plot is not None and self.plot.suffix.lower() not in (".png", ".svg"):
+            raise WrongOptions(f"--plot {self.plot}: found suffix {self.plot.suffix!r}, expected .png or .svg")
 
 
-@dataclass
-class Report:
-    """What was measured."""
+class Latency(Measurement[Options]):
+    """Measure end to end: a square wave on one setpoint, seen back in the data of a BPM.
 
-    options: Options
-    runs: list[Run] = field(default_factory=list)
-    probes_ns: list[float] = field(default_factory=list)
-    floors: list[StallFloor] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    interrupted: bool = False
+    From the commit of a setpoint to the arrival of the first BPM datagram that shows half of its step. Twice: with a
+    supply that follows at once, which leaves what software and links add, and with one as a machine has it, beside the
+    40–50 µs that were published. Starts a server, the application square_wave and a virtual ring of its own on two
+    cores. Ctrl-C prints what was measured so far.
+    """
 
-    @property
-    def conditions(self) -> Conditions:
-        """Of the machine."""
-        return conditions_of(self.probes_ns, self.floors)
+    name, title, options_type = "latency", "From setpoint to BPM", Options
+    examples = ("", "--seconds 60 --plot step.png", "--json > latency.json")
+    two_cores = "one for the server and one for the ring"
+    about = (
+        "A square wave on one setpoint, seen back in the data of a BPM: from the setpoint's commit to the arrival of "
+        "the first datagram that shows half of its step, with a supply that follows at once and with one as a machine "
+        "has it."
+    )
 
-    @property
-    def turn_us(self) -> float:
-        """One turn."""
-        return 1e6 / self.options.turn_rate_hz
+    def __init__(self, options: Options, *watch: Any) -> None:
+        super().__init__(options, *watch)
+        self.runs: list[Run] = []
+        self.turn_us = 1e6 / options.turn_rate_hz
+
+    @classmethod
+    def steps(cls, _options: Options) -> int:
+        """Steps for parts of each variant's time."""
+        return PARTS * len(VARIANTS)
+
+    @classmethod
+    def fitted(cls, seconds: float) -> Options:
+        """Half of the time for each variant."""
+        return Options(seconds=max(1.0, min(10.0, round(seconds / 2 - 3.0, 1))))
+
+    def measure(self) -> None:
+        """Both variants, one after the other."""
+        self.say("server and square wave on one core, the virtual ring on the other; the application leads")
+        self.probe()
+        for variant in VARIANTS:
+            self.attempt(partial(self._watch, variant), variant.name)
+            self.probe()
+
+    def _watch(self, variant: Variant) -> None:
+        """One variant; what there is of it is kept also where it ends early."""
+        options, done = self.options, 0
+        kept: Run | None = None
+        try:
+            with closing(latency_run.measure(variant, options.seconds, options.turn_rate_hz)) as runs:
+                for run in runs:
+                    if kept is None:
+                        self.runs.append(run)
+                    kept = run
+                    while done < run.done * PARTS:
+                        done += 1
+                        self.step()
+        finally:
+            if kept is not None:
+                self.say(words(kept, self.turn_us))
+                _note(kept, self)
+
+    def finish(self) -> None:
+        """Writes the plot. Raises NotMeasured without matplotlib."""
+        if self.options.plot is not None:
+            from ringmaster.bench.latency_plot import draw
+
+            draw(self.runs, self.turn_us, self.options.plot)
 
     def headlines(self) -> list[Headline]:
         """Of each variant, in the order of what people ask first."""
@@ -82,17 +143,19 @@ class Report:
             Headline(f"latency_all_p99_us.{name}", p99, "µs", about="whatever happened"),
         ]
 
-    def as_json(self) -> dict[str, object]:
-        """The figures that stand for all, and the edges behind them."""
-        return {
-            **as_json(self.headlines()),
-            "conditions": asdict(self.conditions),
-            "interrupted": self.interrupted,
-            "notes": self.notes,
-            "options": asdict(self.options),
-            "published_us": [SETPOINT_TO_BPM_US.value, SETPOINT_TO_BPM_US.to],
-            "tables": {"latency": [self._as_json(run) for run in self.runs]},
-        }
+    def tables(self) -> list[Table]:
+        """Latencies, and the server's share in them."""
+        return [self._latencies(), self._shares()] if any(run.steps for run in self.runs) else []
+
+    def charts(self) -> list[Chart]:
+        """The tails of both variants."""
+        tails = {run.variant: _tail(run.steps) for run in self.runs if run.steps}
+        return [Quantiles("Setpoint committed to BPM datagram arrived", "µs", tails)] if tails else []
+
+    def data(self) -> dict[str, object]:
+        """Every edge."""
+        published_us = [SETPOINT_TO_BPM_US.value, SETPOINT_TO_BPM_US.to]
+        return {"published_us": published_us, "runs": [self._as_json(run) for run in self.runs]}
 
     def _as_json(self, run: Run) -> dict[str, Any]:
         quiet = undisturbed(run.steps, self.turn_us)
@@ -104,27 +167,6 @@ class Report:
             "crossing_us": crossings(run.steps),
             "uneven_us": [step.uneven_us for step in run.steps],
         }
-
-    def section(self) -> Section:
-        """For people."""
-        seen = {run.variant: run for run in self.runs if run.steps}
-        options = self.options
-        return Section(
-            name="latency",
-            title="From setpoint to BPM",
-            about="A square wave on one setpoint, seen back in the data of a BPM: from the setpoint's commit to the "
-            "arrival of the first datagram that shows half of its step, with a supply that follows at once and with "
-            "one as a machine has it.",
-            command=f"ringmaster bench latency --seconds {options.seconds:g} --turn-rate {options.turn_rate_hz:.10g}",
-            headlines=self.headlines(),
-            tables=[self._latencies(), self._shares()] if seen else [],
-            charts=[Quantiles("Setpoint committed to BPM datagram arrived", "µs",
-                              {name: _tail(run.steps) for name, run in seen.items()})] if seen else [],
-            conditions=self.conditions,
-            notes=self.notes,
-            interrupted=self.interrupted,
-            data={"options": asdict(options), "runs": [self._as_json(run) for run in self.runs]},
-        )  # fmt: skip
 
     def _latencies(self) -> Table:
         head = ("supply", "edges", "", "least", "p1", "median", "p99", "most", "peak to peak", "published")
@@ -205,60 +247,3 @@ def words(run: Run, turn_us: float) -> str:
         f"{run.variant}: {f.count} edges, median {f.median:.2f} µs, p1 {f.p1:.2f}, p99 {f.p99:.2f}, most {f.most:.1f}; "
         f"{quiet} undisturbed"
     )
-
-
-def _watch(variant: Variant, report: Report, log: Log, step: Callable[[], None]) -> None:
-    """One variant; what there is of it is in the report also where it ends early."""
-    options, done = report.options, 0
-    kept: Run | None = None
-    try:
-        with closing(latency_run.measure(variant, options.seconds, options.turn_rate_hz)) as runs:
-            for run in runs:
-                if kept is None:
-                    report.runs.append(run)
-                kept = run
-                while done < run.done * PARTS:
-                    done += 1
-                    step()
-    except (NotMeasured, ProgramFailed) as error:
-        log.note(f"{variant.name}: not measured: {error}")
-    finally:
-        if kept is not None:
-            log.say(words(kept, report.turn_us))
-            _note(kept, log)
-
-
-def steps() -> int:
-    """As often as measure() calls its `step`, at most."""
-    return PARTS * len(VARIANTS)
-
-
-def measure(options: Options, say: Callable[[str], None], step: Callable[[], None]) -> Report:
-    """Measures both variants. An interrupt ends it early and in good order."""
-    log = Log(say)
-    report = Report(options, notes=log.notes)
-    log.say("server and square wave on one core, the virtual ring on the other; the application is hosted and leads")
-    try:
-        _probe(report)
-        for variant in VARIANTS:
-            _watch(variant, report, log, step)
-            _probe(report)
-    except KeyboardInterrupt:
-        report.interrupted = True
-        log.note("interrupted: what follows is what was measured until then")
-    report.notes[:] = list(dict.fromkeys(report.notes))
-    return report
-
-
-def _probe(report: Report) -> None:
-    if cores()[0] == cores()[1]:
-        raise NotMeasured("latency: needs two cores, one for the server and one for the ring")
-    report.floors.append(stall_floor(FLOOR_S, cores()))
-    report.probes_ns.append(core_to_core_ns(*cores()))
-
-
-def draw(report: Report, path: Path) -> None:
-    """Writes the plot. Raises NotMeasured without matplotlib."""
-    from ringmaster.bench.latency_plot import draw as draw_runs
-
-    draw_runs(report.runs, report.turn_us, path)

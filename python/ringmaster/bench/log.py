@@ -5,6 +5,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from ringmaster.programs.program import ProgramFailed
+
 T = TypeVar("T")
 
 
@@ -14,25 +16,20 @@ class NotMeasured(Exception):
 
 @dataclass
 class Log:
-    """Progress goes to `echo` and is forgotten; notes are kept beside the figures."""
+    """Progress goes to `say` and is forgotten; notes are kept beside the figures."""
 
-    echo: Callable[[str], None]
+    say: Callable[[str], None]
     notes: list[str] = field(default_factory=list)
-
-    def say(self, line: str) -> None:
-        """Progress."""
-        self.echo(line)
 
     def note(self, line: str) -> None:
         """Something that the reader of the figures has to know."""
         self.notes.append(line)
-        self.echo(line)
+        self.say(line)
 
-
-def attempt(log: Log, what: Callable[[], T]) -> T | None:
-    """What it gives; None, with a note, where it raises NotMeasured."""
-    try:
-        return what()
-    except NotMeasured as error:
-        log.note(f"not measured: {error}")
-        return None
+    def attempt(self, make: Callable[[], T], what: str = "") -> T | None:
+        """What it makes; None, with a note, where that cannot be measured or a program fails."""
+        try:
+            return make()
+        except (NotMeasured, ProgramFailed) as error:
+            self.note(f"{f'{what}: ' if what else ''}not measured: {error}")
+            return None

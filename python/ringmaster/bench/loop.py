@@ -7,21 +7,24 @@ how much of their time the cores are away for longer than a cycle can wait: noth
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from time import monotonic, sleep
+from typing import Any
 
+import click
 import numpy as np
 
-from ringmaster.bench.log import Log, NotMeasured
+from ringmaster.bench.measurement import Measurement
+from ringmaster.bench.options import Finite, option
 from ringmaster.feedback.names import State
 from ringmaster.programs.cores import cores
 from ringmaster.programs.program import ProgramFailed
 from ringmaster.programs.remains import scratch_folder
-from ringmaster.report.conditions import StallFloor, core_to_core_ns, run_times_ns, stall_floor
+from ringmaster.report.conditions import run_times_ns, stall_floor
 from ringmaster.report.headlines import Figure, exact, of_values
-from ringmaster.report.section import Lines, Section, Table
-from ringmaster.report.verdicts import Headline, conditions_of, number
+from ringmaster.report.section import Chart, Lines, Table
+from ringmaster.report.verdicts import Headline, number
 from ringmaster.virtual import loop as virtual_loop
 from ringmaster.virtual import rate as virtual_rate
 from ringmaster.virtual.loop import ELETTRA, ELETTRA2, Loop, Shipped
@@ -32,23 +35,34 @@ LOADS = {
     "elettra": "96 BPMs at 10 kHz, eight electronics that send every turn, 164 correctors",
     "elettra2": "168 BPMs at 9.6 kHz, two electronics that send every turn, 528 correctors",
 }
-FLOOR_S = 5.0
+LONG_FLOOR_S = 5.0
 """Of each look at the stall floor; less where the loop is closed for less."""
 WINDOW_S = 1.0
 WAITS_S = 0.2e-3
 """So long a cycle can wait for its inputs, and a turn of the ring to be sent: two cycles, and `max_lag_ms`."""
 OPEN_S = 3.0
 WINDOWS = "seconds"
+STARTS_S = 40.0
+"""Of a run, besides the closed loop."""
 
 
 @dataclass(frozen=True)
 class Options:
     """What to close, and for how long."""
 
-    ring: str = "elettra"
-    seconds: float = 60.0
-    turn_rate_hz: float | None = None
-    """None: as fast as this machine carries it, up to what the ring has."""
+    ring: str = option(
+        "elettra",
+        "elettra: 96 BPMs, 164 correctors, eight electronics that send every turn; elettra2: 168, 528 and two.",
+        click.Choice(tuple(RINGS)),
+    )
+    seconds: float = option(60.0, "With the loop closed.", Finite(1))
+    turn_rate_hz: float | None = option(
+        None,
+        "Send at this rate instead of the highest that is carried.",
+        Finite(10_000, 2_000_000),
+        flag="--turn-rate",
+        metavar="HZ",
+    )
 
 
 @dataclass(frozen=True)
@@ -72,74 +86,159 @@ class Second:
         return (self.late + self.skipped) / self.cycles
 
 
-@dataclass
-class Seen:
-    """What there is of a run so far."""
+class ClosedLoop(Measurement[Options]):
+    """Close the orbit feedback on a living machine, and count the cycles that it missed.
 
-    turn_rate_hz: float = 0.0
-    seconds: list[Second] = field(default_factory=list)
-    floors: list[StallFloor] = field(default_factory=list)
-    away: list[float] = field(default_factory=list)
-    """Share of the time that either core was away for longer than WAITS_S, while nothing but a clock ran there."""
-    probes_ns: list[float] = field(default_factory=list)
-    waited: float = float("nan")
-    """Share of the time that ring and server were ready to run and others had their cores."""
-    lost: int | None = None
-    motion_um: dict[str, dict[str, float]] = field(default_factory=dict)
-    """By "open" and "closed", then by plane."""
-    interrupted: bool = False
+    Beside that stands what no program on these cores can help: how much of their time they are away for longer than a
+    cycle waits, while nothing but a clock runs on them. Starts a server, its feedback and a virtual ring of its own on
+    two cores. Ctrl-C prints what was measured so far.
+    """
 
+    name, title, options_type = "loop", "The loop, live", Options
+    examples = ("", "--ring elettra2 --seconds 20 --json > loop.json", "--turn-rate 800000 --report out")
+    two_cores = "one for the ring and one for the server"
 
-def steps(options: Options) -> int:
-    """As often as measure() calls its `step`, at most."""
-    return int(options.seconds / WINDOW_S)
+    def __init__(self, options: Options, *watch: Any) -> None:
+        super().__init__(options, *watch)
+        self.turn_rate_hz = options.turn_rate_hz or 0.0
+        self.seconds: list[Second] = []
+        self.away: list[float] = []
+        """Share of the time that either core was away for longer than WAITS_S, while but a clock ran there."""
+        self.waited = float("nan")
+        """Share of the time that ring and server were ready to run and others had their cores."""
+        self.lost: int | None = None
+        self.motion_um: dict[str, dict[str, float]] = {}
+        """By "open" and "closed", then by plane."""
 
+    @classmethod
+    def steps(cls, options: Options) -> int:
+        """A step for each second."""
+        return int(options.seconds / WINDOW_S)
 
-def measure(options: Options, say: Callable[[str], None], step: Callable[[], None]) -> Section:
-    """Closes the loop. Ctrl-C ends it early and in good order. Raises NotMeasured without two cores, or any figure."""
-    if cores()[0] == cores()[1]:
-        raise NotMeasured("loop: needs two cores, one for the ring and one for the server")
-    log, seen = Log(say), Seen()
-    shipped = RINGS[options.ring]
-    floor_s = min(FLOOR_S, options.seconds)
-    try:
-        _look_at_floor(seen, floor_s)
-        with virtual_loop.prepare(shipped) as directory:
-            seen.turn_rate_hz = options.turn_rate_hz or _carried(directory, shipped, log)
-            log.note(
-                f"the model's delay: {virtual_rate.learn_delay(directory, seen.turn_rate_hz, shipped):.0f} µs more"
-            )
-            with virtual_loop.start(directory, seen.turn_rate_hz, shipped) as loop:
-                _run(loop, options, seen, log, step)
-        _look_at_floor(seen, floor_s)
-    except KeyboardInterrupt:
-        seen.interrupted = True
-        log.note("interrupted: what follows is what was measured until then")
-    except ProgramFailed as error:
-        log.note(f"not measured further: {error}")
-    if not seen.seconds and not seen.interrupted:
-        raise NotMeasured("loop: " + "; ".join(log.notes))
-    return section_of(options, seen, log)
+    @classmethod
+    def fitted(cls, seconds: float) -> Options:
+        """Programs start, the rate is found, and the stall floor is looked at twice."""
+        return Options(seconds=max(5.0, min(60.0, round(seconds - STARTS_S))))
 
+    @property
+    def about(self) -> str:  # type: ignore[override]
+        """Which ring, and when a cycle is missed."""
+        return (
+            f"{LOADS[self.options.ring]}: ring on one core, server with the feedback on the other, over memif. A cycle "
+            "is missed when it has no step, or when an input was not there at its step's deadline, two cycles after "
+            "the turn; the ring lets turns pass unsent after as long. Before and after, a loop that only looks at a "
+            f"clock tells for which share of the time one of the two cores is away for more than {WAITS_S * 1e3:g} ms."
+        )
 
-def _carried(directory: Path, shipped: Shipped, log: Log) -> float:
-    log.say("finding the turn rate …")
-    rate, achieved = virtual_rate.find_turn_rate(directory, shipped)
-    found = (
-        f"turn rate: {rate / 1e3:.0f} of {FULL_TURN_RATE_HZ / 1e3:.0f} kHz; the last trial sent {achieved / 1e3:.0f}"
-    )
-    (log.say if rate == FULL_TURN_RATE_HZ else log.note)(found)
-    return rate
+    def measure(self) -> None:
+        """Closes the loop, between two looks at the machine."""
+        shipped = RINGS[self.options.ring]
+        self._look_at_floor()
+        try:
+            with virtual_loop.prepare(shipped) as directory:
+                self.turn_rate_hz = self.turn_rate_hz or self._carried(directory, shipped)
+                delay_us = virtual_rate.learn_delay(directory, self.turn_rate_hz, shipped)
+                self.note(f"the model's delay: {delay_us:.0f} µs more")
+                with virtual_loop.start(directory, self.turn_rate_hz, shipped) as loop:
+                    self._run(loop)
+        except ProgramFailed as error:
+            self.note(f"not measured further: {error}")
+            return
+        self._look_at_floor()
 
+    def _carried(self, directory: Path, shipped: Shipped) -> float:
+        self.say("finding the turn rate …")
+        rate, achieved = virtual_rate.find_turn_rate(directory, shipped)
+        full = FULL_TURN_RATE_HZ
+        found = f"turn rate: {rate / 1e3:.0f} of {full / 1e3:.0f} kHz; the last trial sent {achieved / 1e3:.0f}"
+        (self.say if rate == full else self.note)(found)
+        return rate
 
-def _look_at_floor(seen: Seen, seconds: float) -> None:
-    with scratch_folder("bench") as directory:
-        path = Path(directory) / "gaps"
-        floor = stall_floor(seconds, cores(), path)
-        rows = np.fromfile(path, dtype="<u8").reshape(-1, 3)
-    seen.floors.append(floor)
-    seen.away.append(away_share(rows, floor.tsc_hz))
-    seen.probes_ns.append(core_to_core_ns(*cores()))
+    def _look_at_floor(self) -> None:
+        with scratch_folder("bench") as directory:
+            path = Path(directory) / "gaps"
+            floor = stall_floor(min(LONG_FLOOR_S, self.options.seconds), cores(), path)
+            rows = np.fromfile(path, dtype="<u8").reshape(-1, 3)
+        self.floors.append(floor)
+        self.away.append(away_share(rows, floor.tsc_hz))
+        self.probe_distance(*cores())
+
+    def _run(self, loop: Loop) -> None:
+        virtual_loop.stable_rate_hz()
+        loop.figures()
+        loop.take_golden()
+        loop.soften()
+        sleep(OPEN_S)
+        self._note_motion(loop, "open")
+        figures = loop.close()
+        if figures.mostly != State.ON:
+            missing = "; ".join(figures.missing) or "the feedback gives no cause"
+            self.note(f"the loop is {figures.mostly.name.lower()}: {missing}")
+        sleep(virtual_loop.SETTLES_S)
+        begun, waited = monotonic(), _waited_ns(loop)
+        before = _counts(loop)
+        while monotonic() - begun < self.options.seconds:
+            sleep(WINDOW_S)
+            after = _counts(loop)
+            self.seconds.append(_second(loop, before, after, self.turn_rate_hz))
+            before = after
+            self.waited = (_waited_ns(loop) - waited) / (monotonic() - begun) / 2e9
+            self.step()
+        self._note_motion(loop, "closed")
+        self.lost = loop.never_came()
+
+    def _note_motion(self, loop: Loop, when: str) -> None:
+        motion = loop.motion()
+        if motion is not None:
+            self.motion_um[when] = {plane: motion.rms_um(plane) for plane in "xy"}
+
+    def headlines(self) -> list[Headline]:
+        """What was lost and missed; none of a loop that was never closed."""
+        away = of_values(self.away, "looks at the clock") if self.seconds else None
+        waited = Figure(self.waited, self.waited, self.waited, None, 1, "run") if self.seconds else None
+        rate_hz = exact(self.turn_rate_hz, "run") if self.seconds else None
+        return [
+            Headline("lost_records", exact(self.lost, "run"), "", 0.5, about="sent, and not in an instrument's stream"),
+            Headline("missed_share", self._of(lambda one: one.missed), "", about="of the cycles"),
+            Headline("stall_floor_share", away, "", about="of the time: a core is away longer than a cycle waits"),
+            Headline("waited_share", waited, "", about="of the time: others had the two cores"),
+            Headline("passed_share", self._of(lambda one: one.skipped_turns), "",
+                     about="of the turns, let pass by the ring"),
+            Headline("on_share", self._of(lambda one: one.on), "", about="of the cycles: the loop was on"),
+            Headline("turn_rate_hz", rate_hz, "Hz"),
+        ]  # fmt: skip
+
+    def _of(self, figure: Callable[[Second], float]) -> Figure | None:
+        return of_values([figure(one) for one in self.seconds], WINDOWS)
+
+    def tables(self) -> list[Table]:
+        """How much the orbit moved."""
+        if len(self.motion_um) < 2:
+            return []
+        rows = []
+        for plane in "xy":
+            before, after = self.motion_um["open"][plane], self.motion_um["closed"][plane]
+            rows.append((plane, number(before), number(after), f"{20 * np.log10(after / before):.1f}"))
+        return [Table("Motion of the orbit, µm rms over a second", ("plane", "open", "closed", "dB"), rows)]
+
+    def charts(self) -> list[Chart]:
+        """Missed over time."""
+        if not self.seconds:
+            return []
+        points, away = list(enumerate(self.seconds)), float(np.mean(self.away))
+        series = {
+            "cycles missed": [(float(i), one.missed) for i, one in points],
+            "turns let pass by the ring": [(float(i), one.skipped_turns) for i, one in points],
+            "stall floor": [(0.0, away), (float(len(points)), away)],
+        }
+        about = "The stall floor is of the minutes before and after, not of the same second."
+        return [Lines("Missed, second by second", "time, s", "share", series, about=about)]
+
+    def data(self) -> dict[str, object]:
+        """Every second."""
+        names = ("turn_rate_hz", "away", "waited", "lost", "motion_um")
+        seen = {name: getattr(self, name) for name in names}
+        return {"seen": {**seen, "seconds": [asdict(one) for one in self.seconds]}}
 
 
 def away_share(rows: np.ndarray, tsc_hz: float) -> float:
@@ -154,38 +253,6 @@ def away_share(rows: np.ndarray, tsc_hz: float) -> float:
     until = np.maximum.accumulate(long[:, 1])
     since = np.maximum(long[:, 0], np.concatenate([[begin], until])[:-1])
     return float(np.maximum(until - since, 0).sum() / (end - begin))
-
-
-def _run(loop: Loop, options: Options, seen: Seen, log: Log, step: Callable[[], None]) -> None:
-    virtual_loop.stable_rate_hz()
-    loop.figures()
-    loop.take_golden()
-    loop.soften()
-    sleep(OPEN_S)
-    _note_motion(loop, seen, "open")
-    figures = loop.close()
-    if figures.mostly != State.ON:
-        log.note(
-            f"the loop is {figures.mostly.name.lower()}: {'; '.join(figures.missing) or 'the feedback gives no cause'}"
-        )
-    sleep(virtual_loop.SETTLES_S)
-    begun, waited = monotonic(), _waited_ns(loop)
-    before = _counts(loop)
-    while monotonic() - begun < options.seconds:
-        sleep(WINDOW_S)
-        after = _counts(loop)
-        seen.seconds.append(_second(loop, before, after, seen.turn_rate_hz))
-        before = after
-        seen.waited = (_waited_ns(loop) - waited) / (monotonic() - begun) / 2e9
-        step()
-    _note_motion(loop, seen, "closed")
-    seen.lost = loop.never_came()
-
-
-def _note_motion(loop: Loop, seen: Seen, when: str) -> None:
-    motion = loop.motion()
-    if motion is not None:
-        seen.motion_um[when] = {plane: motion.rms_um(plane) for plane in "xy"}
 
 
 def _waited_ns(loop: Loop) -> int:
@@ -225,72 +292,4 @@ def _second(loop: Loop, before: _Counts, after: _Counts, turn_rate_hz: float) ->
         skipped_turns=(after.skipped_turns - before.skipped_turns) / turns,
         unsent=after.unsent - before.unsent,
         on=figures.lately.get(State.ON, 0.0),
-    )
-
-
-def section_of(options: Options, seen: Seen, log: Log) -> Section:
-    """All that there is to say of it."""
-    return Section(
-        name="loop",
-        title="The loop, live",
-        about=(
-            f"{LOADS[options.ring]}: ring on one core, server with the feedback on the other, over memif. A cycle is "
-            "missed when it has no step, or when an input was not there at its step's deadline, two cycles after the "
-            "turn; the ring lets turns pass unsent after as long. Before and after, a loop that only looks at a clock "
-            f"tells for which share of the time one of the two cores is away for more than {WAITS_S * 1e3:g} ms."
-        ),
-        command=f"ringmaster bench loop --ring {options.ring} --seconds {options.seconds:g}"
-        + (f" --turn-rate {options.turn_rate_hz:.10g}" if options.turn_rate_hz else ""),
-        headlines=_headlines(seen),
-        tables=[_motions(seen)] if len(seen.motion_um) > 1 else [],
-        charts=[_over_time(seen)] if seen.seconds else [],
-        conditions=conditions_of(seen.probes_ns, seen.floors),
-        notes=list(dict.fromkeys(log.notes)),
-        interrupted=seen.interrupted,
-        data={"options": asdict(options), "seen": asdict(seen)},
-    )
-
-
-def _of(seen: Seen, figure: Callable[[Second], float]) -> Figure | None:
-    return of_values([figure(one) for one in seen.seconds], WINDOWS)
-
-
-def _headlines(seen: Seen) -> list[Headline]:
-    away = of_values(seen.away, "looks at the clock")
-    waited = Figure(seen.waited, seen.waited, seen.waited, None, 1, "run") if seen.seconds else None
-    return [
-        Headline(
-            "lost_records", exact(seen.lost, "run"), "", 0.5, about="sent by an instrument, and not in its stream"
-        ),
-        Headline("missed_share", _of(seen, lambda one: one.missed), "", about="of the cycles"),
-        Headline("stall_floor_share", away, "", about="of the time: a core is away longer than a cycle waits"),
-        Headline("waited_share", waited, "", about="of the time: others had the two cores"),
-        Headline(
-            "passed_share", _of(seen, lambda one: one.skipped_turns), "", about="of the turns, let pass by the ring"
-        ),
-        Headline("on_share", _of(seen, lambda one: one.on), "", about="of the cycles: the loop was on"),
-        Headline("turn_rate_hz", exact(seen.turn_rate_hz, "run"), "Hz"),
-    ]
-
-
-def _motions(seen: Seen) -> Table:
-    rows = []
-    for plane in "xy":
-        before, after = seen.motion_um["open"][plane], seen.motion_um["closed"][plane]
-        rows.append((plane, number(before), number(after), f"{20 * np.log10(after / before):.1f}"))
-    return Table("Motion of the orbit, µm rms over a second", ("plane", "open", "closed", "dB"), rows)
-
-
-def _over_time(seen: Seen) -> Lines:
-    points = list(enumerate(seen.seconds))
-    return Lines(
-        "Missed, second by second",
-        "time, s",
-        "share",
-        {
-            "cycles missed": [(float(i), one.missed) for i, one in points],
-            "turns let pass by the ring": [(float(i), one.skipped_turns) for i, one in points],
-            "stall floor": [(0.0, float(np.mean(seen.away))), (float(len(points)), float(np.mean(seen.away)))],
-        },
-        about="The stall floor is of the minutes before and after, not of the same second.",
     )

@@ -7,26 +7,28 @@ cores.
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
 from statistics import median
+from typing import Any
 
-from ringmaster.bench.log import Log, NotMeasured
+from ringmaster.bench.log import NotMeasured
+from ringmaster.bench.measurement import FLOOR_S, Measurement, windows_within
+from ringmaster.bench.options import COUNT, Finite, option
 from ringmaster.bench.printed import printed
 from ringmaster.bench.pvaccess import Peer, Times, pva_server
 from ringmaster.places import find_program
 from ringmaster.programs.cores import cores
 from ringmaster.programs.remains import scratch_folder
-from ringmaster.report.conditions import StallFloor, class_of, core_to_core_ns, stall_floor
+from ringmaster.report.conditions import class_of, stall_floor
 from ringmaster.report.headlines import Figure, of_values
-from ringmaster.report.section import Section, Table
-from ringmaster.report.verdicts import Conditions, Headline, as_json, conditions_of, number
+from ringmaster.report.section import Table
+from ringmaster.report.verdicts import Headline, number
 
 PROGRAM = "ringmaster-parameter-cost"
 READ_NS, WRITE_NS, VISIBLE_RATIO = 10.0, 30.0, 1.3
 """Targets."""
-FLOOR_S = 0.5
 LIMIT_S = 60.0
 WINDOWS = "windows"
 
@@ -45,9 +47,9 @@ class Range:
 class Options:
     """How much of it."""
 
-    windows: int = 12
-    seconds: float = 0.5
-    """Of each of the peer's windows; ours are as long as their counts take."""
+    windows: int = option(12, "Of each figure; the median and its spread are theirs.", COUNT)
+    seconds: float = option(0.5, "Of each peer's window.", Finite(0.05))
+    """Ours are as long as their counts take."""
 
 
 @dataclass(frozen=True)
@@ -68,21 +70,69 @@ class Window:
     pva_put: Times | None
 
 
-@dataclass
-class Report:
-    """What was measured."""
+class Parameters(Measurement[Options]):
+    """Measure what a parameter costs: to read, to write, to be seen by another core, to be set by its owner.
 
-    options: Options
-    windows: list[Window] = field(default_factory=list)
-    probes_ns: list[float] = field(default_factory=list)
-    floors: list[StallFloor] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    interrupted: bool = False
+    Beside it EPICS PVAccess get and put on loopback, by p4p where that is installed, on the same cores and by turns in
+    the same run. Ctrl-C prints what was measured so far.
+    """
 
-    @property
-    def conditions(self) -> Conditions:
-        """Of the machine."""
-        return conditions_of(self.probes_ns, self.floors)
+    name, title, options_type = "parameters", "Parameters", Options
+    examples = ("", "--json > parameters.json", "--windows 3 --seconds 0.2")
+    about = (
+        "What a parameter costs to read, to write, to be seen by another core and to be set by its owner, beside EPICS "
+        "PVAccess on loopback on the same cores, by turns."
+    )
+
+    def __init__(self, options: Options, *watch: Any) -> None:
+        super().__init__(options, *watch)
+        self.windows: list[Window] = []
+
+    @classmethod
+    def steps(cls, options: Options) -> int:
+        """A step for each window."""
+        return options.windows
+
+    @classmethod
+    def fitted(cls, seconds: float) -> Options:
+        """As many windows as fit."""
+        return Options(windows_within(seconds, 4.0), 0.3)
+
+    def measure(self) -> None:
+        """Window by window."""
+        self.floors.append(stall_floor(FLOOR_S, cores()))
+        with ExitStack() as stack:
+            peer = self.attempt(lambda: stack.enter_context(pva_server(*cores())))
+            for i in range(self.options.windows):
+                self.windows.append(self._window(peer))
+                self.say(f"{i + 1}/{self.options.windows} {words(self.windows[-1])}")
+                self.step()
+        self.floors.append(stall_floor(FLOOR_S, cores()))
+
+    def _window(self, peer: Peer | None) -> Window:
+        """All of it once, the peer between ours."""
+        first, second = cores()
+        before = self._probe()
+        visible = self._ours("visible", first, second)
+        after = self._probe()
+        cost = self._ours("cost", second)
+        get = self._beside(peer, "get")
+        request = self._ours("request", first, second)
+        put = self._beside(peer, "put")
+        distance = "one core" if first == second else class_of(before, after)
+        return Window(max(before, after), distance, cost, visible, request, get, put)
+
+    def _probe(self) -> float:
+        self.probe_distance(*cores())
+        return self.probes_ns[-1] if self.probes_ns else 0.0
+
+    def _ours(self, what: str, *wanted_cores: int) -> dict[str, Range]:
+        if len(set(wanted_cores)) < len(wanted_cores):
+            return {}
+        return self.attempt(lambda: run_program(what, wanted_cores)) or {}
+
+    def _beside(self, peer: Peer | None, what: str) -> Times | None:
+        return None if peer is None else self.attempt(lambda: peer.window(what, self.options.seconds))
 
     def headlines(self) -> list[Headline]:
         """Those with a target first."""
@@ -135,32 +185,13 @@ class Report:
     def _times(self, call: str) -> list[Times]:
         return [times for window in self.windows if (times := getattr(window, call)) is not None]
 
-    def as_json(self) -> dict[str, object]:
-        """The figures that stand for all, and the windows behind them."""
-        return {
-            **as_json(self.headlines()),
-            "conditions": asdict(self.conditions),
-            "interrupted": self.interrupted,
-            "notes": self.notes,
-            "options": asdict(self.options),
-            "tables": {"windows": [asdict(window) for window in self.windows]},
-        }
+    def tables(self) -> list[Table]:
+        """Costs on one core, and from core to core."""
+        return [_costs(self.windows), _distances(self.windows)] if self.windows else []
 
-    def section(self) -> Section:
-        """For people."""
-        return Section(
-            name="parameters",
-            title="Parameters",
-            about="What a parameter costs to read, to write, to be seen by another core and to be set by its owner, "
-            "beside EPICS PVAccess on loopback on the same cores, by turns.",
-            command=f"ringmaster bench parameters --windows {self.options.windows} --seconds {self.options.seconds:g}",
-            headlines=self.headlines(),
-            tables=[_costs(self.windows), _distances(self.windows)] if self.windows else [],
-            conditions=self.conditions,
-            notes=self.notes,
-            interrupted=self.interrupted,
-            data={"options": asdict(self.options), "windows": [asdict(window) for window in self.windows]},
-        )
+    def data(self) -> dict[str, object]:
+        """Every window."""
+        return {"windows": [asdict(window) for window in self.windows]}
 
 
 def _costs(windows: Sequence[Window]) -> Table:
@@ -192,94 +223,11 @@ def ranges_of(words: str) -> dict[str, Range]:
         raise NotMeasured(f"{PROGRAM} printed no figures: {error!r}") from error
 
 
-def _ours(what: str, wanted_cores: Sequence[int]) -> dict[str, Range]:
+def run_program(what: str, wanted_cores: Sequence[int]) -> dict[str, Range]:
     """Runs a part of the program in a workspace of its own, of which nothing stays. Raises NotMeasured."""
     with scratch_folder("bench", "/dev/shm") as root:
         command = [find_program(PROGRAM), what, "bench", *map(str, wanted_cores)]
         return ranges_of(printed(what, command, LIMIT_S, environment={"RINGMASTER_WORKSPACES": root}))
-
-
-class _Bench:
-    def __init__(self, report: Report, peer: Peer | None, log: Log) -> None:
-        self._report, self._peer, self._log = report, peer, log
-        self._cores = cores()
-
-    def _try(self, what: str, wanted_cores: Sequence[int]) -> dict[str, Range]:
-        if len(set(wanted_cores)) < len(wanted_cores):
-            return {}
-        try:
-            return _ours(what, wanted_cores)
-        except NotMeasured as error:
-            self._log.note(f"not measured: {error}")
-            return {}
-
-    def _beside(self, what: str) -> Times | None:
-        if self._peer is None:
-            return None
-        try:
-            return self._peer.window(what, self._report.options.seconds)
-        except NotMeasured as error:
-            self._log.note(f"not measured: {error}")
-            return None
-
-    def _probe(self) -> float | None:
-        if self._cores[0] == self._cores[1]:
-            return None
-        self._report.probes_ns.append(core_to_core_ns(*self._cores))
-        return self._report.probes_ns[-1]
-
-    def window(self) -> Window:
-        """All of it once, the peer between ours."""
-        first, second = self._cores
-        before = self._probe()
-        visible = self._try("visible", (first, second))
-        after = self._probe()
-        cost = self._try("cost", (second,))
-        get = self._beside("get")
-        request = self._try("request", (first, second))
-        put = self._beside("put")
-        known = before is not None and after is not None
-        return Window(
-            core_to_core_ns=max(before or 0.0, after or 0.0),
-            distance=class_of(before or 0.0, after or 0.0) if known else "one core",
-            cost=cost,
-            visible=visible,
-            request=request,
-            pva_get=get,
-            pva_put=put,
-        )
-
-
-@contextmanager
-def _peer(log: Log) -> Iterator[Peer | None]:
-    with ExitStack() as stack:
-        try:
-            peer = stack.enter_context(pva_server(*cores()))
-        except NotMeasured as error:
-            log.note(str(error))
-            peer = None
-        yield peer
-
-
-def measure(options: Options, say: Callable[[str], None], step: Callable[[], None]) -> Report:
-    """Measures it. An interrupt ends it early and in good order."""
-    log = Log(say)
-    report = Report(options, notes=log.notes)
-    try:
-        report.floors.append(stall_floor(FLOOR_S, cores()))
-        with _peer(log) as peer:
-            bench = _Bench(report, peer, log)
-            for i in range(options.windows):
-                window = bench.window()
-                report.windows.append(window)
-                log.say(f"{i + 1}/{options.windows} {words(window)}")
-                step()
-        report.floors.append(stall_floor(FLOOR_S, cores()))
-    except KeyboardInterrupt:
-        report.interrupted = True
-        log.note("interrupted: what follows is what was measured until then")
-    report.notes[:] = list(dict.fromkeys(report.notes))
-    return report
 
 
 def words(window: Window) -> str:

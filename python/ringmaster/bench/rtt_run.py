@@ -22,6 +22,7 @@ from ringmaster.programs.program import Program, ProgramFailed
 from ringmaster.programs.remains import scratch_folder
 from ringmaster.report.conditions import busiest_share, class_of, core_to_core_ns, run_times_ns
 
+LOADS = ("idle", "loaded")
 LOOK_S = 0.25
 """Between two looks at who has the cores: rarely, for whoever looks needs a core too."""
 TIMEOUT_S = 30.0

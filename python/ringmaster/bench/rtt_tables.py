@@ -9,8 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from ringmaster.bench.distribution import LEVELS, Distribution, beyond, histogram, probes_needed, reported_by
-from ringmaster.bench.rtt_options import LOADS
-from ringmaster.bench.rtt_run import Round, Variant
+from ringmaster.bench.rtt_run import LOADS, Round, Variant
 from ringmaster.bench.windows import WHOLE_CORE
 from ringmaster.report import published
 from ringmaster.report.headlines import Figure, of_values

@@ -6,25 +6,27 @@ A part yields its rows as they are measured; whoever interrupts it keeps those t
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any
 
 from ringmaster.bench import transmit_latency, transmit_rate
 from ringmaster.bench.log import Log, NotMeasured
+from ringmaster.bench.measurement import FLOOR_S, Measurement, windows_within
+from ringmaster.bench.options import COUNT, Finite, SomeOf, option
 from ringmaster.bench.printed import printed
 from ringmaster.places import find_program
 from ringmaster.programs.cores import cores
-from ringmaster.report.conditions import Spread, StallFloor, core_to_core_ns, stall_floor
+from ringmaster.report.conditions import Spread, stall_floor
 from ringmaster.report.headlines import Figure, of_values
-from ringmaster.report.section import Section, Table
-from ringmaster.report.verdicts import Conditions, Headline, as_json, conditions_of, number
+from ringmaster.report.section import Table
+from ringmaster.report.verdicts import Headline, number
 
 PARTS = ("guard", "rate", "latency")
 RATIO, BOUND = 0.9, 1.0
 """Targets: to testpmd's rate, at least; to the bound of transmit_latency.py, at most."""
 GUARD_CHAINS, GUARD_SUPPLIES = 96, 13
 """1248 supplies, as many as a ring has."""
-FLOOR_S = 0.5
 LIMIT_S = 60.0
 
 
@@ -32,9 +34,9 @@ LIMIT_S = 60.0
 class Options:
     """What to measure, and for how long."""
 
-    parts: tuple[str, ...] = PARTS
-    windows: int = 12
-    seconds: float = 0.5
+    parts: tuple[str, ...] = option(PARTS, "", SomeOf(PARTS), metavar="PART,…")
+    windows: int = option(12, "Of each figure; the median and its spread are theirs.", COUNT)
+    seconds: float = option(0.5, "Length of a window.", Finite(0.05))
 
 
 @dataclass(frozen=True)
@@ -52,26 +54,69 @@ class Guard:
     """Of a chain."""
 
 
-@dataclass
-class Report:
-    """What was measured."""
+class Setpoints(Measurement[Options]):
+    """Measure setpoints from an application's setpoint vector to the link: guard, rate, latency.
 
-    options: Options
-    guard: list[Guard] = field(default_factory=list)
-    rate: list[transmit_rate.Window] = field(default_factory=list)
-    latency: list[transmit_latency.Window] = field(default_factory=list)
-    probes_ns: list[float] = field(default_factory=list)
-    floors: list[StallFloor] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    interrupted: bool = False
+    The rate stands beside dpdk-testpmd's `txonly` over the same link, with frames of the same size and the same
+    receiver, by turns. The latency stands beside what a cache line takes between the same cores in the same window.
+    Uses two cores. Ctrl-C prints what was measured so far.
+    """
 
-    @property
-    def conditions(self) -> Conditions:
-        """Of the machine."""
-        probes = [*self.probes_ns, *(row.core_to_core_ns for row in self.rate)]
-        probes += [row.core_to_core_ns for row in self.latency]
-        shares = [share for row in self.rate for share in (row.sender_share, row.receiver_share)]
-        return conditions_of(probes, self.floors, shares)
+    name, title, options_type = "setpoints", "Setpoints", Options
+    examples = ("", "--json > setpoints.json", "--parts rate --windows 5")
+    meanings = """\b
+Parts:
+  guard    what the guard takes for a row and for a cycle of 1248 supplies
+  rate     datagrams a second from one core, ours and testpmd's
+  latency  from a vector's commit to its first datagram
+
+"""
+    about = (
+        "Setpoints from an application's setpoint vector to the link: what the guard takes, how many datagrams leave "
+        "in a second beside dpdk-testpmd, how soon after a commit the first one leaves."
+    )
+
+    def __init__(self, options: Options, *watch: Any) -> None:
+        super().__init__(options, *watch)
+        self.guard: list[Guard] = []
+        self.rate: list[transmit_rate.Window] = []
+        self.latency: list[transmit_latency.Window] = []
+
+    @classmethod
+    def steps(cls, options: Options) -> int:
+        """As many rows as there will be, at most."""
+        each = {"guard": 1, "rate": 3 * len(transmit_rate.SUPPLIES), "latency": len(transmit_latency.CASES)}
+        return options.windows * sum(each[part] for part in options.parts)
+
+    @classmethod
+    def fitted(cls, seconds: float) -> Options:
+        """As many windows as fit."""
+        return Options(windows=windows_within(seconds, 20.0), seconds=0.3)
+
+    def measure(self) -> None:
+        """Part by part, each row by row."""
+        windows, seconds = self.options.windows, self.options.seconds
+        runs: dict[str, Callable[[], Iterator[Any]]] = {
+            "guard": lambda: _guard(windows, self),
+            "rate": lambda: transmit_rate.run(windows, seconds, self),
+            "latency": lambda: transmit_latency.run(windows, seconds, self),
+        }
+        self.floors.append(stall_floor(FLOOR_S, cores()))
+        for part in self.options.parts:
+            self.attempt(partial(self._keep, runs[part](), getattr(self, part)))
+            self.probe_distance(*cores())
+        self.floors.append(stall_floor(FLOOR_S, cores()))
+
+    def _keep(self, rows: Iterator[Any], kept: list[Any]) -> None:
+        for row in rows:
+            kept.append(row)
+            if hasattr(row, "core_to_core_ns"):
+                self.probes_ns.append(row.core_to_core_ns)
+            self.step()
+
+    def core_shares(self) -> list[float]:
+        """Of sender and receiver."""
+        return [share for row in self.rate for share in (row.sender_share, row.receiver_share)]
 
     def headlines(self) -> list[Headline]:
         """Those with a target first."""
@@ -117,43 +162,21 @@ class Report:
     def _guard(self, name: str) -> Figure | None:
         return of_values([getattr(row, name) for row in self.guard], "visits")
 
-    def as_json(self) -> dict[str, object]:
-        """The figures that stand for all, and the windows behind them."""
-        rates = [asdict(row) for row in self.rate]
-        latencies = [asdict(row) | {"bound_ns": row.bound_ns, "over_bound": row.over_bound} for row in self.latency]
-        return {
-            **as_json(self.headlines()),
-            "conditions": asdict(self.conditions),
-            "interrupted": self.interrupted,
-            "notes": self.notes,
-            "options": asdict(self.options),
-            "tables": {
-                "guard": [asdict(row) for row in self.guard],
-                "rate": rates,
-                "rate_comparisons": [asdict(row) for row in transmit_rate.compare(self.rate)],
-                "latency": latencies,
-            },
-        }
+    def tables(self) -> list[Table]:
+        """Rates, and latencies."""
+        rates = [_rate_table(self.rate)] if self.rate else []
+        return rates + ([_latency_table(self.latency)] if self.latency else [])
 
-    def section(self) -> Section:
-        """For people."""
-        options = self.options
-        return Section(
-            name="setpoints",
-            title="Setpoints",
-            about="Setpoints from an application's setpoint vector to the link: what the guard takes, how many "
-            "datagrams leave "
-            "in a second beside dpdk-testpmd, how soon after a commit the first one leaves.",
-            command=f"ringmaster bench setpoints --parts {','.join(options.parts)} --windows {options.windows} "
-            f"--seconds {options.seconds:g}",
-            headlines=self.headlines(),
-            tables=[*([_rate_table(self.rate)] if self.rate else []),
-                    *([_latency_table(self.latency)] if self.latency else [])],
-            conditions=self.conditions,
-            notes=self.notes,
-            interrupted=self.interrupted,
-            data={"options": asdict(options), "tables": self.as_json()["tables"]},
-        )  # fmt: skip
+    def data(self) -> dict[str, object]:
+        """Every row."""
+        latencies = [asdict(row) | {"bound_ns": row.bound_ns, "over_bound": row.over_bound} for row in self.latency]
+        tables = {
+            "guard": [asdict(row) for row in self.guard],
+            "rate": [asdict(row) for row in self.rate],
+            "rate_comparisons": [asdict(row) for row in transmit_rate.compare(self.rate)],
+            "latency": latencies,
+        }
+        return {"tables": tables}
 
 
 def _of(spread: Spread | None, scale: float = 1.0) -> str:
@@ -212,46 +235,3 @@ def _guard(count: int, log: Log) -> Iterator[Guard]:
             f"cycle {row.cycle_moving_ns:.0f} ns, datagram {row.fill_datagram_ns:.1f} ns"
         )
         yield row
-
-
-def steps(options: Options) -> int:
-    """As many rows as there will be, at most."""
-    each = {
-        "guard": 1,
-        "rate": 3 * len(transmit_rate.SUPPLIES),
-        "latency": len(transmit_latency.CASES),
-    }
-    return options.windows * sum(each[part] for part in options.parts)
-
-
-def measure(options: Options, say: Callable[[str], None], step: Callable[[], None]) -> Report:
-    """Measures the parts that are asked for. An interrupt ends it early and in good order."""
-    log = Log(say)
-    report = Report(options, notes=log.notes)
-    windows, seconds = options.windows, options.seconds
-    runs: dict[str, Callable[[], Iterator[Any]]] = {
-        "guard": lambda: _guard(windows, log),
-        "rate": lambda: transmit_rate.run(windows, seconds, log),
-        "latency": lambda: transmit_latency.run(windows, seconds, log),
-    }
-    try:
-        report.floors.append(stall_floor(FLOOR_S, cores()))
-        for part in options.parts:
-            _measure_part(runs[part](), getattr(report, part), log, step)
-            if cores()[0] != cores()[1]:
-                report.probes_ns.append(core_to_core_ns(*cores()))
-        report.floors.append(stall_floor(FLOOR_S, cores()))
-    except KeyboardInterrupt:
-        report.interrupted = True
-        log.note("interrupted: what follows is what was measured until then")
-    report.notes[:] = list(dict.fromkeys(report.notes))
-    return report
-
-
-def _measure_part(rows: Iterator[Any], kept: list[Any], log: Log, step: Callable[[], None]) -> None:
-    try:
-        for row in rows:
-            kept.append(row)
-            step()
-    except NotMeasured as error:
-        log.note(f"not measured: {error}")

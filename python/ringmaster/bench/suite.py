@@ -12,14 +12,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import monotonic
 from types import FrameType
+from typing import Protocol
 
 from ringmaster.bench.log import NotMeasured
+from ringmaster.bench.measurement import Say, Step
 from ringmaster.places import ProgramNotFound
 from ringmaster.programs.program import ProgramFailed
 from ringmaster.report.section import Section
 
-Say = Callable[[str], None]
-Step = Callable[[], None]
 LEAST_S = 1.0
 """A bench is not begun with less than this."""
 PLANNED = 0.8
@@ -38,15 +38,22 @@ class Planned:
     measure: Callable[[Say, Step], Section]
 
 
-@dataclass(frozen=True)
-class Bench:
+class Bench(Protocol):
     """One of the suite."""
 
-    name: str
-    share: float
-    """Of the time, relative to the others'."""
-    plan: Callable[[float], Planned]
-    """For so many seconds. Raises NotMeasured, or ModuleNotFoundError where the bench is not there."""
+    @property
+    def name(self) -> str:
+        """Its command."""
+        ...
+
+    @property
+    def share(self) -> float:
+        """Of the time, relative to the others'."""
+        ...
+
+    def plan(self, seconds: float) -> Planned:
+        """For so many seconds. Raises NotMeasured, or ModuleNotFoundError where something is not installed."""
+        ...
 
 
 @dataclass

@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The report of `ringmaster bench ingest` as a section."""
+"""The tables of `ringmaster bench ingest`."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Any
 
 from ringmaster.bench import memory
 from ringmaster.bench.added import Row as AddedRow
-from ringmaster.bench.ingest import Report
 from ringmaster.bench.instructions import Row as InstructionsRow
 from ringmaster.bench.load import Held
 from ringmaster.bench.polling import Row as PollingRow
@@ -15,8 +13,7 @@ from ringmaster.bench.receivers import STREAM_FAULTS
 from ringmaster.bench.sizes import Row as SizesRow
 from ringmaster.bench.windows import Comparison, Window, compare
 from ringmaster.report.conditions import Spread
-from ringmaster.report.section import Section, Table
-from ringmaster.report.verdicts import Headline, conditions_of
+from ringmaster.report.section import Table
 
 Cells = Sequence[str]
 
@@ -85,7 +82,7 @@ PLACES = ("missing", "refused", *STREAM_FAULTS)
 """Counters of the server, in the order in which datagrams pass."""
 
 
-def _losses(windows: Sequence[Window]) -> Table:
+def losses(windows: Sequence[Window]) -> Table:
     """What our server lost, and where; of those windows too that do not count."""
     told = [(window.load, window.faults) for window in windows if window.faults is not None]
     cells = []
@@ -144,7 +141,8 @@ def _sizes(rows: list[SizesRow]) -> Table:
     return Table("Cost against size, cold", head, cells)
 
 
-def _memory(rows: list[memory.Traffic]) -> Table:
+def memory_table(rows: list[memory.Traffic]) -> Table:
+    """Bytes per packet."""
     head = ("chains", "cache injection", "CPU bytes", "target", "DMA to memory", "pool KiB")
     cells = [
         (
@@ -164,29 +162,3 @@ MAKERS: dict[str, Any] = {
     "polling": _polling,
     "sizes": _sizes,
 }
-
-
-UNITS = {"added": "ns", "ratio": "×", "bytes": "B", "core": "ns"}
-"""Of the headlines, by the first word of their names."""
-
-
-def section_of(report: Report) -> Section:
-    """One table per part, and what has to be known of them."""
-    options = report.options
-    made = [MAKERS[part](rows) for part, rows in report.rows.items() if rows]
-    made += [_losses(report.windows)] if report.windows else []
-    return Section(
-        name="ingest",
-        title="Ingest",
-        about="What one receive core costs and carries, beside dpdk-testpmd behind the same sender over memif.",
-        command=f"ringmaster bench ingest --parts {','.join(options.parts)} --windows {options.windows} "
-        f"--seconds {options.seconds:g} --load-seconds {options.load_seconds:g} --rounds {options.rounds}",
-        headlines=[Headline(name, figure, UNITS.get(name.partition("_")[0], ""))
-                   for name, figure in report.spreads().items()],
-        tables=[*made, _memory(memory.table())],
-        conditions=conditions_of(report.probes_ns, report.floors,
-                                 [share for row in report.windows for share in (row.sender_share, row.receiver_share)]),
-        notes=report.notes,
-        interrupted=report.interrupted,
-        data={"options": asdict(options), "tables": report.as_json()["tables"]},
-    )  # fmt: skip

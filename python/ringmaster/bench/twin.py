@@ -7,18 +7,24 @@ the two say of the last change is compared: max|Δ| / max|reference| of each qua
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
 from time import perf_counter
 from typing import Any
 
+import click
 import numpy as np
 
 from ringmaster.bench.log import Log, NotMeasured
+from ringmaster.bench.measurement import FLOOR_S, Measurement
+from ringmaster.bench.options import COUNT, SomeOf, option
 from ringmaster.places import ProgramNotFound
-from ringmaster.report.conditions import Spread, StallFloor, stall_floor
+from ringmaster.report.conditions import Spread, stall_floor
+from ringmaster.report.headlines import Figure
+from ringmaster.report.section import Table
+from ringmaster.report.verdicts import Headline
 from ringmaster.twin import All, Kind, Radiation, Twin, TwinError, load_lattice, orbit_response
 from ringmaster.twin.response import Steerer
 
@@ -35,7 +41,7 @@ ELEMENTS_TRACKED = 20_000
 """Turns are as many as make about so many elements."""
 STEERERS_TRACKED = 4
 """Of each plane, where the response is tracked: pyAT takes seconds for each."""
-FLOOR_S = 0.5
+MILLISECONDS = 1e3
 KICK_RAD, RF_STEP_HZ = 1e-7, 1.0
 FUNCTIONS = (
     *("linopt6", "refresh", "ohmi_envelope", "orbit_response_6d", "orbit_response_tracked"),
@@ -43,6 +49,21 @@ FUNCTIONS = (
 )
 
 Differences = dict[str, float]
+
+
+@dataclass(frozen=True)
+class Options:
+    """Of which lattices, and how often."""
+
+    lattices: tuple[Path, ...] = option(
+        (),
+        "A lattice (.mat, .m) or a folder of them, besides one that pyAT brings along.",
+        click.Path(exists=True, path_type=Path),
+        multiple=True,
+        metavar="PATH",
+    )
+    functions: tuple[str, ...] = option(FUNCTIONS, "", SomeOf(FUNCTIONS), metavar="NAME,…")
+    rounds: int = option(5, "Pairs of each function.", COUNT)
 
 
 @dataclass(frozen=True)
@@ -67,27 +88,6 @@ class Row:
     """How much was asked: points, steerers, particles."""
     xtrack_s: float | None
     """Of xtrack's tracking, where it is installed: as many kicks, but other maps."""
-
-
-@dataclass
-class Report:
-    """What was measured."""
-
-    rounds: int
-    core: int
-    rows: list[Row] = field(default_factory=list)
-    floors: list[StallFloor] = field(default_factory=list)
-    """Of that core, before and after."""
-    notes: list[str] = field(default_factory=list)
-    interrupted: bool = False
-
-    def as_json(self) -> dict[str, object]:
-        """By lattice and function."""
-        lattices: dict[str, dict[str, object]] = {}
-        for row in self.rows:
-            lattices.setdefault(row.lattice, {})[row.function] = asdict(row)
-        shown = {"peer": PEER, "rounds": self.rounds, "core": self.core, "interrupted": self.interrupted}
-        return {**shown, "notes": self.notes, "lattices": lattices}
 
 
 class Pair:
@@ -318,64 +318,107 @@ def _files(paths: Sequence[Path]) -> Iterator[Path]:
     yield from (Path(next(iter(machine_data.__path__))) / name for name in ITS_OWN)
 
 
-def steps(paths: Sequence[Path], functions: Sequence[str]) -> int:
-    """As often as measure() calls its `step`, at most. Raises NotMeasured without pyAT."""
-    peer()
-    return len(list(_files(paths))) * len(functions)
+class TwinBesidePyAt(Measurement[Options]):
+    """Measure the twin beside pyAT: same lattice, one core, one process, by turns.
 
+    Every timed call follows a change of a quadrupole. Ctrl-C prints what was measured so far.
+    """
 
-def measure(
-    paths: Sequence[Path],
-    functions: Sequence[str],
-    rounds: int,
-    echo: Callable[[str], None],
-    step: Callable[[], None] = lambda: None,
-) -> Report:
-    """Measures it on one core. An interrupt ends it early and in good order. Raises NotMeasured without pyAT."""
-    peer()
-    log = Log(echo)
-    allowed = os.sched_getaffinity(0)
-    core = max(allowed)
-    report = Report(rounds, core, notes=log.notes)
-    if not paths:
-        log.note("no lattices given: only those that pyAT brings along; --lattices takes files and folders")
-    os.sched_setaffinity(0, {core})
-    try:
-        _look_at_floor(report, log)
-        for path in _files(paths):
-            _measure_lattice(path, functions, rounds, report, log, step)
-        _look_at_floor(report, log)
-    except KeyboardInterrupt:
-        report.interrupted = True
-        log.note("interrupted: what follows is what was measured until then")
-    finally:
-        os.sched_setaffinity(0, allowed)
-    return report
+    name, title, options_type = "twin", "Digital twin", Options
+    examples = (
+        "",
+        "--lattices ../shared/data/lattices --json > twin.json",
+        "--lattices elettra2.mat --functions linopt6,refresh --rounds 9",
+    )
+    about = (
+        "The twin beside pyAT: the same lattice, one core, one process, by turns; every call follows a change of a "
+        "quadrupole. The ratio is pyAT's time to ours."
+    )
 
+    def __init__(self, options: Options, *watch: Any) -> None:
+        super().__init__(options, *watch)
+        self.core = max(os.sched_getaffinity(0))
+        self.rows: list[Row] = []
 
-def _look_at_floor(report: Report, log: Log) -> None:
-    """Where our C programs are installed: the twin itself needs none of them."""
-    try:
-        report.floors.append(stall_floor(FLOOR_S, (report.core,)))
-    except ProgramNotFound as error:
-        log.note(f"stall floor: not measured: {error}")
+    @classmethod
+    def steps(cls, options: Options) -> int:
+        """A step for each function of each lattice. Raises NotMeasured without pyAT."""
+        peer()
+        return len(list(_files(options.lattices))) * len(options.functions)
 
+    @classmethod
+    def fitted(cls, _seconds: float) -> Options:
+        """The functions that are asked for most."""
+        return Options(functions=("linopt6", "refresh", "ohmi_envelope", "tracking"), rounds=3)
 
-def _measure_lattice(
-    path: Path, functions: Sequence[str], rounds: int, report: Report, log: Log, step: Callable[[], None]
-) -> None:
-    try:
-        pair = Pair(path)
-    except TwinError as error:
-        log.note(f"{path.stem}: not measured: {error}")
-        return
-    for function in functions:
-        step()
+    def measure(self) -> None:
+        """Lattice by lattice, on one core. Raises NotMeasured without pyAT."""
+        peer()
+        if not self.options.lattices:
+            self.note("no lattices given: only those that pyAT brings along; --lattices takes files and folders")
+        allowed = os.sched_getaffinity(0)
+        os.sched_setaffinity(0, {self.core})
         try:
-            row = _measure(pair, function, rounds, log)
-        except (NotMeasured, TwinError) as error:
-            log.note(f"{pair.name}, {function}: not measured: {error}")
-            continue
-        report.rows.append(row)
-        worst = row.max_relative_difference
-        log.say(f"{pair.name}, {function}: {row.ours_s * 1e3:.3g} ms, {row.ratio:.0f} × pyAT, differs by {worst:.1e}")
+            self._look_at_floor()
+            for path in _files(self.options.lattices):
+                self._lattice(path)
+            self._look_at_floor()
+        finally:
+            os.sched_setaffinity(0, allowed)
+
+    def _look_at_floor(self) -> None:
+        """Where our C programs are installed: the twin itself needs none of them."""
+        try:
+            self.floors.append(stall_floor(FLOOR_S, (self.core,)))
+        except ProgramNotFound as error:
+            self.note(f"stall floor: not measured: {error}")
+
+    def _lattice(self, path: Path) -> None:
+        try:
+            pair = Pair(path)
+        except TwinError as error:
+            self.note(f"{path.stem}: not measured: {error}")
+            return
+        for function in self.options.functions:
+            self.step()
+            try:
+                row = _measure(pair, function, self.options.rounds, self)
+            except (NotMeasured, TwinError) as error:
+                self.note(f"{pair.name}, {function}: not measured: {error}")
+                continue
+            self.rows.append(row)
+            worst = row.max_relative_difference
+            self.say(
+                f"{pair.name}, {function}: {row.ours_s * 1e3:.3g} ms, {row.ratio:.0f} × pyAT, differs by {worst:.1e}"
+            )
+
+    def headlines(self) -> list[Headline]:
+        """The ratio to pyAT stands for all."""
+        return [Headline(f"ratio.{row.lattice}.{row.function}", _figure(row.ratios), "×") for row in self.rows]
+
+    def tables(self) -> list[Table]:
+        """A row for each function."""
+        rows = []
+        for row in self.rows:
+            times = (_spread(row.ours, MILLISECONDS), _spread(row.pyat, MILLISECONDS), _spread(row.ratios))
+            other = "" if row.xtrack_s is None else f"{row.xtrack_s * MILLISECONDS:.4g}"
+            name = f"{row.lattice}, {row.function}"
+            rows.append((name, row.size, *times, f"{row.max_relative_difference:.1e}", other))
+        title = f"The twin beside {PEER}, core {self.core}, {self.options.rounds} rounds: medians (lowest–highest)"
+        return [Table(title, ("function", "of", "ours ms", "pyAT ms", "ratio", "differs by", "xtrack ms"), rows)]
+
+    def data(self) -> dict[str, object]:
+        """By lattice and function."""
+        lattices: dict[str, dict[str, object]] = {}
+        for row in self.rows:
+            lattices.setdefault(row.lattice, {})[row.function] = asdict(row)
+        return {"peer": PEER, "core": self.core, "lattices": lattices}
+
+
+def _spread(spread: Spread, scale: float = 1.0) -> str:
+    low, high = spread.lowest * scale, spread.highest * scale
+    return f"{spread.median * scale:.4g} ({low:.4g}–{high:.4g})"
+
+
+def _figure(spread: Spread) -> Figure:
+    return Figure(spread.median, spread.lowest, spread.highest, (0.0, 1.0), spread.count, "rounds")

@@ -3,7 +3,7 @@
 
 import os
 import signal
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -15,9 +15,6 @@ from ringmaster.cli.options import print_json
 
 if TYPE_CHECKING:  # `--help` need not import them
     from ringmaster.report.section import Section
-
-Measure = Callable[[Callable[[str], None], Callable[[], None]], "Section"]
-"""Given how to say a line, and how to step on."""
 
 
 def _require_writable(_context: click.Context, _parameter: click.Parameter, value: Path | None) -> Path | None:
@@ -63,38 +60,12 @@ def ended_as_by_ctrl_c() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-@contextmanager
-def measuring(name: str, steps: int) -> Iterator[tuple[Callable[[str], None], Callable[[], None]]]:
-    """A bar meanwhile: gives how to say a line, and how to step on. What cannot be measured is said, exit code 1."""
-    from ringmaster.bench.log import NotMeasured
-    from ringmaster.report.verdicts import bar
-
-    try:
-        with bar(name, steps) as watch:
-            yield watch
-    except NotMeasured as error:
-        raise click.ClickException(str(error)) from error
-
-
-def show(name: str, steps: int, measure: Measure, as_json: bool, report: Path | None) -> None:
-    """Measures with a bar, then prints the section; the page last, when everything is safe."""
-    from ringmaster.report.text import as_json as section_as_json
-
-    with measuring(name, steps) as (say, step):
-        section = measure(say, step)
-    give(section, section_as_json(section) if as_json else None, report)
-
-
-def keep_numpy_to_one_thread() -> None:
-    """Before NumPy is imported; or its threads would share the one core that is measured on."""
-    os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
-
-
-def give(section: "Section", said: Mapping[str, object] | None, report: Path | None) -> None:
-    """Prints the JSON where there is one, else the section; and writes the page where one is asked for."""
+def give(section: "Section", as_json: bool, report: Path | None) -> None:
+    """Prints the section, for people or as JSON; and writes the page where one is asked for."""
+    from ringmaster.report.plain import as_json as plain
     from ringmaster.report.text import print_section
 
-    print_section(section) if said is None else print_json(said)
+    print_json(plain(section)) if as_json else print_section(section)
     if report is not None:
         write_page(report, [section])
 

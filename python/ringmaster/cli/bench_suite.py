@@ -10,17 +10,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ringmaster.cli.bench_output import keep_numpy_to_one_thread, report_option, write_page
-from ringmaster.cli.options import Finite, SomeOf, examples, json_option, print_json
+from ringmaster.bench.benches import BENCHES
+from ringmaster.bench.options import Finite, SomeOf
+from ringmaster.cli.bench_output import report_option, write_page
+from ringmaster.cli.options import examples, json_option, print_json
 
 if TYPE_CHECKING:
     from ringmaster.bench.suite import Watch
 
-NAMES = (
-    *("rtt", "jitter", "throughput", "interval", "power"),
-    *("ingest", "setpoints", "latency", "parameters", "feedback", "loop", "twin"),
-)
-"""As ringmaster.bench.suite_benches has them, which `--help` need not import."""
+NAMES = tuple(bench.name for bench in BENCHES)
 
 
 @click.command(
@@ -47,14 +45,12 @@ def suite(minutes: float, benches: tuple[str, ...], report: Path | None, as_json
     Each bench gets its share of the time and fits itself into that; the longer, the narrower are the spreads. What
     cannot be measured here is said, and what breaks does not stop the others. Ctrl-C gives what was measured so far.
     """
-    keep_numpy_to_one_thread()
     from ringmaster.bench.suite import run_suite
-    from ringmaster.bench.suite_benches import SUITE
     from ringmaster.report.text import as_json as section_as_json
     from ringmaster.report.text import print_section
 
     with _watching(60.0 * minutes) as watch:
-        outcome = run_suite([bench for bench in SUITE if bench.name in benches], 60.0 * minutes, watch)
+        outcome = run_suite([bench for bench in BENCHES if bench.name in benches], 60.0 * minutes, watch)
     if as_json:
         print_json({"sections": [section_as_json(one) for one in outcome.sections], "notes": outcome.notes})
     else:

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import click
-from click.shell_completion import CompletionItem as Completion
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -51,36 +50,3 @@ def _finite(value: object) -> object:
     if isinstance(value, list | tuple):
         return [_finite(item) for item in value]
     return value
-
-
-class Finite(click.FloatRange):
-    """A range of numbers, which neither "nan" nor "inf" is in."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Refuses them, too."""
-        number = float(super().convert(value, param, ctx))
-        if not math.isfinite(number):
-            self.fail(f"found {value}, expected a number.", param, ctx)
-        return number
-
-
-class SomeOf(click.ParamType[tuple[str, ...]]):
-    """Names out of those that are known, with commas between; each once."""
-
-    name = "list"
-
-    def __init__(self, known: tuple[str, ...]) -> None:
-        self._known = known
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
-        """In the order in which they were given."""
-        wanted = dict.fromkeys(part.strip() for part in value.split(",") if part.strip())
-        if not wanted or not set(wanted) <= set(self._known):
-            self.fail(f"found {value!r}, expected some of {','.join(self._known)}", param, ctx)
-        return tuple(wanted)
-
-    def shell_complete(self, _context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[Completion]:
-        """What may follow the last comma."""
-        before, comma, begun = incomplete.rpartition(",")
-        left = [name for name in self._known if name not in before.split(",")]
-        return [Completion(f"{before}{comma}{name}") for name in left if name.startswith(begun)]

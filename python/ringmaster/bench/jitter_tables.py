@@ -1,26 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the jitter measurement has to say: the poster's table, beside it the poster's figures and the bare clock's."""
+"""What turns of the jitter measurement come to: the poster's table, beside it the poster's figures and the clock's."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import dataclass, field
 from statistics import mean
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from ringmaster.bench.bins import MOST, quantile, share_words, shares, tail
-from ringmaster.bench.carried import Carried, common_words
-from ringmaster.bench.groups import Floats
-from ringmaster.bench.jitter_run import Measured, Options, Report, pooled
+from ringmaster.bench.carried import Carried
+from ringmaster.bench.groups import Floats, Groups
 from ringmaster.bench.links import about
 from ringmaster.report import published
 from ringmaster.report.headlines import Figure, of_values
 from ringmaster.report.published import JITTER_DPDK_PERCENT, JITTER_ROWS
-from ringmaster.report.section import Quantiles, Section, Table
+from ringmaster.report.section import Quantiles, Table
 from ringmaster.report.verdicts import Headline, number
 
-MEASURED = """\
-A group of datagrams per link and cycle, one of each instrument, at a fixed rate; each datagram stamped as it is taken \
-from the link. A group counts when its last datagram is there, for nobody can work with a cycle before. Jitter of a \
-cycle: by how much the distance from the group before differs from the period. A cycle with a loss in it or in the one \
-before has no jitter and is counted apart."""
+if TYPE_CHECKING:
+    from ringmaster.bench.jitter import Jitter
+
 FLOOR = """\
 “clock”: what the machine does without any of this software. A loop that only looks at the clock notes when it did not \
 have its core, and a group that was due meanwhile counts as seen at the end of that gap; “clock r” on the receiver's \
@@ -28,37 +28,78 @@ core, with a sender without fault; “clock s+r” on the sender's core too. “
 What a column has beyond these is the software's and the link's."""
 
 
-def section(report: Report) -> Section:
-    """All of it."""
-    options = report.options
-    return Section(
-        name="jitter",
-        title="Jitter",
-        about=MEASURED,
-        command=command(options),
-        headlines=headlines(report),
-        tables=_tables(report),
-        charts=[_chart(report)],
-        conditions=report.conditions,
-        notes=report.notes,
-        interrupted=report.interrupted,
-        data={
-            "options": asdict(options),
-            "cores": asdict(report.cores),
-            "jitter": _in_numbers(report),
-            "turns": [_said(kind, turn.run) for kind in report.kinds for turn in kind.turns],
-            "flat_out": [_said(kind, kind.flat_out) for kind in report.kinds],
-        },
-    )
+@dataclass(frozen=True)
+class Turn:
+    """One kind in one round; by link."""
+
+    groups: tuple[Groups, ...]
+    sender: tuple[Groups, ...]
+    """The same of the groups as they left."""
+    took_us: tuple[Floats, ...]
+    """From the sending of a whole group's first datagram to its last one's being there."""
+    not_sent: int
+    """Cycles that the sender left out, of all links."""
+    run: Carried
+
+    @property
+    def lost(self) -> int:
+        """Datagrams that were sent and did not come."""
+        return self.run.total("lost") - self.not_sent * self.run.traffic.instruments
+
+    @property
+    def words(self) -> str:
+        """On one line."""
+        jitter = pooled([one.jitter_us for one in self.groups])
+        most, worst = quantile(jitter, MOST), quantile(jitter, 1.0)
+        if most is None or worst is None:
+            return "no two cycles came whole"
+        return f"99.95 % of {len(jitter):,} cycles within {most:.1f} µs, worst {worst:.1f} µs, {self.lost:,} lost"
 
 
-def _in_numbers(report: Report) -> dict[str, object]:
+@dataclass
+class Measured:
+    """One kind, all of it."""
+
+    kind: str
+    links: int
+    """That it was given."""
+    flat_out: Carried
+    turns: list[Turn] = field(default_factory=list)
+
+    @property
+    def carried(self) -> list[Carried]:
+        """Of all turns."""
+        return [turn.run for turn in self.turns]
+
+    def jitter_us(self, link: int | None = None) -> Floats:
+        """Of all turns; of one link or of all."""
+        return pooled([groups.jitter_us for turn in self.turns for groups in _some(turn.groups, link)])
+
+    def sender_jitter_us(self) -> Floats:
+        """As the groups left."""
+        return pooled([groups.jitter_us for turn in self.turns for groups in turn.sender])
+
+    def took_us(self) -> Floats:
+        """Of all groups that came whole."""
+        return pooled([took for turn in self.turns for took in turn.took_us])
+
+
+def _some(of_links: Sequence[Groups], link: int | None) -> Sequence[Groups]:
+    return of_links if link is None else of_links[link : link + 1]
+
+
+def pooled(parts: Sequence[Floats]) -> Floats:
+    """All of them."""
+    return np.concatenate(parts) if parts else np.empty(0)
+
+
+def in_numbers(report: "Jitter") -> dict[str, object]:
     """The tables' figures, for scripts."""
     clocks = {name: _numbers(report.bare_jitter_us(cores)) for name, cores in _clocks(report).items()}
-    return {**{kind.kind: _numbers(kind.jitter_us()) | _counted(kind) for kind in report.kinds if kind.turns}, **clocks}
+    return {**{kind.kind: _numbers(kind.jitter_us()) | _counted(kind) for kind in report.measured}, **clocks}
 
 
-def _clocks(report: Report) -> dict[str, tuple[int, ...]]:
+def _clocks(report: "Jitter") -> dict[str, tuple[int, ...]]:
     """The bare loops that stand beside all kinds: on which cores, one behind the other."""
     sender, receiver = report.cores.sender, report.cores.receivers[0]
     return {"clock r": (receiver,), "clock s+r": (sender, receiver)}
@@ -81,18 +122,13 @@ def _counted(kind: Measured) -> dict[str, object]:
     }
 
 
-def _said(kind: Measured, run: Carried) -> dict[str, object]:
+def said(kind: Measured, run: Carried) -> dict[str, object]:
     """Without the instruments' histograms, which are of other questions."""
     links = [{name: value for name, value in link.items() if name != "instruments"} for link in run.received["links"]]
     return {"kind": kind.kind, "sent": run.sent, "received": {**run.received, "links": links}}
 
 
-def command(options: Options) -> str:
-    """That makes these figures again."""
-    return f"ringmaster bench jitter {common_words(asdict(options))}"
-
-
-def headlines(report: Report) -> list[Headline]:
+def headlines(report: "Jitter") -> list[Headline]:
     """Of each kind: what nearly all cycles keep within, and what one core may carry."""
     rows, keep = [], "jitter that 99.95 % of cycles keep"
     for kind in report.kinds:
@@ -105,7 +141,7 @@ def headlines(report: Report) -> list[Headline]:
     return rows
 
 
-def _of_bare(report: Report) -> Figure | None:
+def _of_bare(report: "Jitter") -> Figure | None:
     cores = (report.cores.sender, report.cores.receivers[0])
     return _figure([quantile(look.jitter_us(report.options.rate_hz, cores), MOST) for look in report.bare])
 
@@ -129,8 +165,9 @@ def estimated_pps(run: Carried) -> list[float]:
     return found
 
 
-def _tables(report: Report) -> list[Table]:
-    by_link = [_by_link(kind, report) for kind in report.kinds if kind.links > 1 and kind.turns]
+def tables(report: "Jitter") -> list[Table]:
+    """The poster's first."""
+    by_link = [_by_link(kind, report) for kind in report.measured if kind.links > 1]
     return [_side_by_side(report), _figures(report), *by_link, _throughput(report), _published()]
 
 
@@ -147,8 +184,8 @@ def _columns(values: Sequence[Floats], texts: Sequence[Sequence[str]]) -> list[t
     return [tuple(row) for row in rows]
 
 
-def _side_by_side(report: Report) -> Table:
-    kinds = [kind for kind in report.kinds if kind.turns]
+def _side_by_side(report: "Jitter") -> Table:
+    kinds = report.measured
     values = [kind.jitter_us() for kind in kinds]
     values += [kinds[0].sender_jitter_us()] if kinds else []
     values += [report.bare_jitter_us(cores) for cores in _clocks(report).values()]
@@ -163,7 +200,7 @@ def _range(percents: Sequence[float]) -> str:
     return f"{low:g}%" if low == high else f"{low:g}–{high:g}%"
 
 
-def _by_link(kind: Measured, report: Report) -> Table:
+def _by_link(kind: Measured, report: "Jitter") -> Table:
     cores = report.cores.first(kind.links)
     values = [kind.jitter_us(link) for link in range(kind.links)]
     names = [f"{link} on {core}" for link, core in enumerate(cores.of_link)]
@@ -176,13 +213,12 @@ def _by_link(kind: Measured, report: Report) -> Table:
         head,
         _columns([*values, *floors], poster),
         about=f"{about(kind.kind, report.options.endpoints)}. “clock”: a bare loop on that core; “poster”: its cores, "
-        f"one "
-        "port each.",
+        "one port each.",
     )
 
 
-def _figures(report: Report) -> Table:
-    rows = [_row(kind) for kind in report.kinds if kind.turns]
+def _figures(report: "Jitter") -> Table:
+    rows = [_row(kind) for kind in report.measured]
     for name, cores in _clocks(report).items():
         rows.append((name, *_quantiles(report.bare_jitter_us(cores)), *["–"] * 6))
     rows.append(("poster, DPDK", "–", "–", "< 3", "< 40", *["–"] * 6))
@@ -212,7 +248,7 @@ def _cell(value: float | None) -> str:
     return "–" if value is None else number(value)
 
 
-def _throughput(report: Report) -> Table:
+def _throughput(report: "Jitter") -> Table:
     rows = []
     for kind in report.kinds:
         estimates = _figure([estimate / 1e6 for turn in kind.turns for estimate in estimated_pps(turn.run)])
@@ -243,9 +279,10 @@ def _busy(run: Carried) -> float:
     return 100 * mean(float(core["share" if run.sleeps else "busy_share"]) for core in run.received["cores"])
 
 
-def _chart(report: Report) -> Quantiles:
+def chart(report: "Jitter") -> Quantiles:
+    """The tails of all."""
     cores = (report.cores.sender, report.cores.receivers[0])
-    series = {kind.kind: tail(kind.jitter_us()) for kind in report.kinds if kind.turns}
+    series = {kind.kind: tail(kind.jitter_us()) for kind in report.measured}
     return Quantiles(
         "Jitter per cycle",
         "µs",

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""All measurements, in the order of the suite. A line here is a command of `ringmaster bench`, and a part of its suite.
+
+None is imported before it is asked for: `ringmaster bench --help` shall not wait for NumPy.
+"""
+
+import os
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ringmaster.bench.measurement import Measurement
+    from ringmaster.bench.suite import Planned
+
+
+@dataclass(frozen=True)
+class Bench:
+    """One of them."""
+
+    name: str
+    place: str
+    """Its module in this package, and its class there."""
+    share: float
+    """Of the suite's time: seconds in a quarter of an hour."""
+    about: str
+    """The first sentence of its help."""
+
+    def plan(self, seconds: float) -> "Planned":
+        """As much of it as takes about so long. Raises NotMeasured, or ModuleNotFoundError."""
+        from ringmaster.bench.suite import Planned
+
+        kind = self.load()
+        options = kind.fitted(seconds)
+        return Planned(kind.steps(options), lambda say, step: kind(options, say, step).run())
+
+    def load(self) -> "type[Measurement[Any]]":
+        """The class. NumPy keeps to one thread: others would share the one core that is measured on."""
+        os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
+        module, _, name = self.place.partition(":")
+        return getattr(import_module(f"ringmaster.bench.{module}"), name)  # type: ignore[no-any-return]
+
+
+BENCHES = (
+    Bench("rtt", "rtt:RoundTrips", 150,
+          "Measure the round trip time between two processes on two cores: DPDK beside the kernel's sockets."),
+    Bench("jitter", "jitter:Jitter", 110,
+          "Measure how evenly groups of datagrams arrive: DPDK beside the kernel's sockets, as the poster does."),
+    Bench("throughput", "throughput:Throughput", 200,
+          "Measure throughput, datagram rate and CPU load by kind over the size of the datagrams."),
+    Bench("interval", "interval:Interval", 50,
+          "Measure the inter-packet time of every instrument, nominal beside measured: Figure 11 of the paper."),
+    Bench("power", "power:Power", 80,
+          "Measure what the machine takes: idle and loaded, adaptive polling on and off."),
+    Bench("ingest", "ingest:Ingest", 60,
+          "Measure what one receive core costs and carries, beside dpdk-testpmd behind the same sender."),
+    Bench("setpoints", "setpoints:Setpoints", 50,
+          "Measure setpoints from an application's setpoint vector to the link: guard, rate, latency."),
+    Bench("latency", "latency:Latency", 40,
+          "Measure end to end: a square wave on one setpoint, seen back in the data of a BPM."),
+    Bench("parameters", "parameters:Parameters", 30,
+          "Measure what a parameter costs: to read, to write, to be seen by another core, to be set by its owner."),
+    Bench("feedback", "feedback:OrbitFeedback", 40,
+          "Measure the orbit feedback: from the last BPM seen to the setpoint vector."),
+    Bench("loop", "loop:ClosedLoop", 60,
+          "Close the orbit feedback on a living machine, and count the cycles that it missed."),
+    Bench("twin", "twin:TwinBesidePyAt", 30,
+          "Measure the twin beside pyAT: same lattice, one core, one process, by turns."),
+)  # fmt: skip

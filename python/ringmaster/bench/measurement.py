@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What all measurements are: options, rounds in which peers take turns; figures, tables and charts of what was seen.
+
+A new one is a module with its Options and a class like this, and a line in benches.py:
+
+    class Power(Measurement[Options]):
+        '''Measure what the machine takes. (The help of `ringmaster bench power`.)'''
+
+        name, title, options_type = "power", "Power", Options
+
+        def measure(self) -> None:
+            self.windows: list[Window] = []
+            for _ in range(self.options.rounds):
+                for state in STATES:
+                    self.windows.append(…)
+                    self.step()
+
+        def headlines(self) -> list[Headline]: …
+
+Terminal, JSON, page, suite and comparison are made of its section.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, replace
+from typing import Any, ClassVar, Generic, TypeVar
+
+from ringmaster.bench.log import Log, NotMeasured
+from ringmaster.bench.options import command
+from ringmaster.programs.cores import cores
+from ringmaster.report.conditions import StallFloor, core_to_core_ns, stall_floor
+from ringmaster.report.section import Chart, Section, Table
+from ringmaster.report.verdicts import Headline, conditions_of
+
+OptionsT = TypeVar("OptionsT")
+Say = Callable[[str], None]
+Step = Callable[[], None]
+FLOOR_S = 0.5
+"""Of each look at the stall floor."""
+AROUND_S = 2.0
+"""What a step takes besides the time that is measured: programs start, links come up, the machine is probed."""
+SHORTEST_S, LONGER = 0.3, 5.0
+"""A step is at least so long, and at most so many times what the measurement would choose by itself."""
+
+
+class Measurement(Log, Generic[OptionsT]):
+    """One of them while it runs. Of a subclass this text is the help of its command."""
+
+    name: ClassVar[str]
+    """As its command calls it: "rtt"."""
+    title: ClassVar[str]
+    options_type: ClassVar[type[Any]]
+    examples: ClassVar[tuple[str, ...]] = ()
+    """Options to try, of its command."""
+    meanings: ClassVar[str] = ""
+    """For its help: a list of what its parts or kinds are."""
+    two_cores: ClassVar[str] = ""
+    """Why one is not enough: "one for the server and one for the ring"."""
+    about: str
+    """What was measured, between what and what, and how: a paragraph."""
+
+    def __init__(self, options: OptionsT, say: Say = lambda _: None, step: Step = lambda: None) -> None:
+        super().__init__(say)
+        self.options, self.step = options, step
+        self.floors: list[StallFloor] = []
+        self.probes_ns: list[float] = []
+        """Round trips of a cache line between the two cores."""
+        self.interrupted = False
+
+    @classmethod
+    def steps(cls, options: OptionsT) -> int:
+        """As often as it calls `step`, at most."""
+        raise NotImplementedError
+
+    @classmethod
+    def fitted(cls, seconds: float) -> OptionsT:
+        """Options with which it takes about so long: the usual ones, unless it knows better."""
+        return fitted(cls.options_type(), cls.steps, seconds)  # type: ignore[no-any-return]
+
+    def measure(self) -> None:
+        """All of it. What is kept in the object by then is told, also where an interrupt ends it early."""
+        raise NotImplementedError
+
+    def headlines(self) -> list[Headline]:
+        """The figures that stand for all."""
+        raise NotImplementedError
+
+    def tables(self) -> list[Table]:
+        """What stands behind them."""
+        return []
+
+    def charts(self) -> list[Chart]:
+        """The same drawn."""
+        return []
+
+    def data(self) -> dict[str, object]:
+        """What else belongs into the JSON: every repeat."""
+        return {}
+
+    def core_shares(self) -> Sequence[float]:
+        """Of their cores that those programs had which poll, 0–1."""
+        return ()
+
+    def is_empty(self) -> bool:
+        """Whether nothing came of it."""
+        return all(row.figure is None for row in self.headlines())
+
+    def more_notes(self) -> Sequence[str]:
+        """That are known in the end."""
+        return ()
+
+    def finish(self) -> None:
+        """When all was shown: what its options ask for besides."""
+
+    def probe(self, *on: int) -> None:
+        """Looks at the machine: before, after, between. On the two cores unless told otherwise, sender first."""
+        first, second, *_ = on or cores()
+        self.floors.append(stall_floor(FLOOR_S, on or cores()))
+        self.probe_distance(first, second)
+
+    def probe_distance(self, first: int, second: int) -> None:
+        """Of the two cores, if there are two."""
+        if first != second:
+            self.probes_ns.append(core_to_core_ns(first, second))
+
+    def run(self) -> Section:
+        """Measures. An interrupt ends it early and in good order. Raises NotMeasured where no figure can be had."""
+        if self.two_cores and cores()[0] == cores()[1]:
+            raise NotMeasured(f"{self.name}: needs two cores, {self.two_cores}")
+        try:
+            self.measure()
+        except KeyboardInterrupt:
+            self.interrupted = True
+            self.note("interrupted: what follows is what was measured until then")
+        if not self.interrupted and self.is_empty():
+            raise NotMeasured(f"{self.name}: {'; '.join(dict.fromkeys(self.notes))}")
+        return self.section()
+
+    def section(self) -> Section:
+        """All that there is to say of what was measured so far."""
+        return Section(
+            name=self.name,
+            title=self.title,
+            about=self.about,
+            command=command(self.name, self.options),
+            headlines=self.headlines(),
+            tables=self.tables(),
+            charts=self.charts(),
+            conditions=conditions_of(self.probes_ns, self.floors, self.core_shares()),
+            notes=list(dict.fromkeys([*self.notes, *self.more_notes()])),
+            interrupted=self.interrupted,
+            data={"options": asdict(self.options), **self.data()},  # type: ignore[call-overload]
+        )
+
+
+def fitted(options: Any, steps: Callable[[Any], int], seconds: float) -> Any:
+    """The same options with shorter, or longer, steps; with fewer rounds only where steps would be too short."""
+    usual_s, rounds = options.seconds, options.rounds
+    for fewer in range(rounds, 0, -1):
+        chosen = replace(options, rounds=fewer)
+        each_s = seconds / max(1, steps(chosen)) - AROUND_S
+        if each_s >= SHORTEST_S:
+            return replace(chosen, seconds=round(min(each_s, LONGER * usual_s), 1))
+    return replace(options, rounds=1, seconds=SHORTEST_S)
+
+
+def windows_within(seconds: float, each_s: float) -> int:
+    """As many as fit."""
+    return max(1, min(12, int(seconds / each_s)))
