@@ -3,11 +3,17 @@
 
 from ringmaster.report.conditions import Spread, StallFloor
 from ringmaster.report.headlines import Figure
+from ringmaster.report.rendering import environment
 from ringmaster.report.section import Bars, Lines, Quantiles, Section, Table
 from ringmaster.report.verdicts import Conditions, Headline
 
 ODD = 'a <script>alert("1 & 2")</script> [bold]x[/bold] </style> ]]> é'
 """Text that no page and no terminal may take for its own."""
+
+
+def part(name: str, *arguments: object) -> str:
+    """A part of a page by itself."""
+    return str(getattr(environment().get_template("parts.html").module, name)(*arguments))
 
 
 def figure(median: float) -> Figure:

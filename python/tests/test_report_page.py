@@ -10,12 +10,10 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from report_sections import ODD, section, tail
+from report_sections import ODD, part, section, tail
 
 from ringmaster.report import charts
 from ringmaster.report.facts import UNKNOWN, facts, revision, timing_arguments
-from ringmaster.report.figures import figure
-from ringmaster.report.markup import EMPTY, Html, element, table
 from ringmaster.report.page import MOST_LEADING, leading, write_report
 from ringmaster.report.plain import of_json
 from ringmaster.report.section import Bars, Chart, Lines, Quantiles, Section, Table
@@ -32,6 +30,8 @@ FINDING: Mapping[str, object] = {
     "by_hand": "",
     "why": ODD,
 }
+EMPTY = ("input", "meta", "link", "br")
+"""Elements that have no end."""
 LOADS = ("src", "srcset", "data", "poster", "background", "action", "xlink:href")
 
 
@@ -180,7 +180,7 @@ NAN = math.nan
 )
 def test_a_chart_is_drawn_or_says_that_nothing_was_measured(chart: Chart, drawn: bool) -> None:
     pytest.importorskip("matplotlib")
-    page = Page(figure(chart))
+    page = Page(part("chart", chart))
     assert ("svg" in page.seen) == drawn
     assert ("Nothing measured." in page.text) != drawn
 
@@ -196,13 +196,9 @@ def test_the_axes_are_as_wide_as_the_values() -> None:
 
 def test_without_matplotlib_the_page_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(charts, "can_draw", lambda: False)
-    page = Page(figure(section().charts[0]))
+    page = Page(part("chart", section().charts[0]))
     assert "needs matplotlib" in page.text
     assert "8.04" in page.text, "the numbers are there all the same"
-
-
-def test_only_elements_are_not_escaped() -> None:
-    assert element("p", "<b>", Html("<i>x</i>"), class_='"') == '<p class="&quot;">&lt;b&gt;<i>x</i></p>'
 
 
 def test_facts_are_of_this_machine(tmp_path: Path) -> None:
@@ -216,7 +212,7 @@ def test_facts_are_of_this_machine(tmp_path: Path) -> None:
 
 
 def test_a_narrow_page_shows_rows_of_texts_below_each_other() -> None:
-    long = table(Table("t", ("what", "how"), [("a", "by a text of more than forty letters, as here")]))
+    long = part("table", Table("t", ("what", "how"), [("a", "by a text of more than forty letters, as here")]))
     assert '<td data-label="how">' in long
     assert 'class="records"' in long
-    assert "data-label" not in table(Table("t", ("what", "µs"), [("a", "8.04")]))
+    assert "data-label" not in part("table", Table("t", ("what", "µs"), [("a", "8.04")]))

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The sources' figures as data."""
 
+from report_sections import part
+
 from ringmaster.report import published
-from ringmaster.report.markup import table
 
 
 def test_the_posters_table_is_whole() -> None:
@@ -16,7 +17,7 @@ def test_the_posters_table_is_whole() -> None:
 
 def test_every_figure_says_where_it_stands() -> None:
     parts = (published.RTT, published.JITTER, published.THROUGHPUT, published.CPU_LOAD, published.CAMERA)
-    for stated in (*(one for part in parts for one in part), *published.POWER, published.SETPOINT_TO_BPM_US):
+    for stated in (*(one for figures in parts for one in figures), *published.POWER, published.SETPOINT_TO_BPM_US):
         table = published.table("Published", [stated])
         assert stated.source.title in table.about
         assert stated.unit in stated.words == table.rows[0][1]
@@ -29,7 +30,7 @@ def test_every_figure_says_where_it_stands() -> None:
 def test_sources_are_named_and_linked() -> None:
     about = published.table("Published", [published.MATRIX_US, published.MOST_MPPS]).about
     assert "paper: “High-throughput DPDK-based framework for" in about
-    page = table(published.table("Published", [published.MATRIX_US, published.THROUGHPUT[0]]))
+    page = part("table", published.table("Published", [published.MATRIX_US, published.THROUGHPUT[0]]))
     doi, author = "https://doi.org/10.1109/TII.2025.3547016", "http://www.unibo.it/docenti/domenico.galli"
     assert f'refers to <a href="{doi}">{doi}</a>)' in page
     assert f'<a href="{author}">{author}</a>)' in page

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`make install` and `make uninstall`, below a folder of their own: what is there works, and then nothing is left."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -58,6 +59,14 @@ def test_the_command_line_runs_with_its_own_programs_and_configurations(installe
     assert "168 BPMs" in run(installed, "ringmaster", "twin", "elettra2_like", cwd=tmp_path)
     for completion in ("bash-completion/completions/ringmaster", "zsh/site-functions/_ringmaster"):
         assert "_RINGMASTER_COMPLETE" in (installed / "share" / completion).read_text()
+
+
+def test_a_page_is_made_of_the_templates_that_are_installed(installed: Path, tmp_path: Path) -> None:
+    figure = {"median": 2.0, "low": 1.0, "high": 3.0, "quantiles": None, "count": 5, "of": "rounds"}
+    measured = tmp_path / "measured.json"
+    measured.write_text(json.dumps({"spreads": {"rtt_us": figure}}))
+    run(installed, "ringmaster", "bench", "compare", measured, measured, "--report", tmp_path / "beside")
+    assert "rtt_us" in (tmp_path / "beside/compare.html").read_text()
 
 
 def test_the_example_compiles_with_pkg_config_alone_and_runs(installed: Path, tmp_path: Path, root: Path) -> None:

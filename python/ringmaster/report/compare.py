@@ -7,13 +7,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from ringmaster.report.figures import figure
 from ringmaster.report.headlines import Compared, Figure, NotAReport, as_json, figure_words, figures_of
-from ringmaster.report.markup import Html, element, table
-from ringmaster.report.page import DATA, document
+from ringmaster.report.page import DATA
 from ringmaster.report.plain import NotASection, finite, of_json
-from ringmaster.report.section import Bars, Chart, Section, Table
-from ringmaster.report.verdicts import condition_words
+from ringmaster.report.rendering import render
+from ringmaster.report.section import Bars, Chart, Section
 
 PAGE, COMPARED = "compare.html", "compare.json"
 TITLE = "Ringmaster: two runs side by side"
@@ -91,61 +89,37 @@ def write_comparison(directory: Path, one: Run, other: Run) -> Path:
     said = json.dumps(finite(as_json(compared)), ensure_ascii=False, indent=1)
     (directory / COMPARED).write_text(said + "\n", encoding="utf-8")
     names = _union(one.sections, other.sections)
-    parts = [_summary(compared, one, other), *(_section(name, one, other) for name in names)]
-    if facts := _facts(one, other):
-        parts.append(facts)
     links = {name: (one.sections.get(name) or other.sections[name]).title for name in names}
-    line = " beside ".join(f"{run.label}{f' ({run.made})' if run.made else ''}" for run in (one, other))
-    (directory / PAGE).write_text(document(TITLE, line, {"summary": "Summary", **links}, parts), encoding="utf-8")
+    page = render(
+        "compare.html",
+        title=TITLE,
+        line=" beside ".join(f"{run.label}{f' ({run.made})' if run.made else ''}" for run in (one, other)),
+        links={"summary": "Summary", **links},
+        labels=[one.label, other.label],
+        summary=[(row.name, figure_words(row.first), figure_words(row.second), row.verdict) for row in compared],
+        pairs=[_pair(name, one, other) for name in names],
+        facts=[(name, one.facts.get(name, ""), other.facts.get(name, "")) for name in _union(one.facts, other.facts)],
+    )
+    (directory / PAGE).write_text(page, encoding="utf-8")
     return directory / PAGE
 
 
-def _summary(compared: Sequence[Compared], one: Run, other: Run) -> Html:
-    head = element("tr", *(element("th", cell, scope="col") for cell in ("", one.label, other.label, "verdict")))
-    rows = [
-        element("tr", element("th", row.name, scope="row"), element("td", figure_words(row.first)),
-                element("td", figure_words(row.second)), element("td", row.verdict, class_=row.verdict.split()[0]))
-        for row in compared
-    ]  # fmt: skip
-    made = element("table", element("thead", head), element("tbody", *rows))
-    words = "within: each median lies in the other's spread; overlap: the spreads do; apart: not even that."
-    box = element("div", made, class_="scroll", tabindex="0")
-    return element("section", element("h2", "Summary"), box, element("p", words, class_="about"), id="summary")
-
-
-def _facts(one: Run, other: Run) -> Html | None:
-    names = _union(one.facts, other.facts)
-    rows = [(name, one.facts.get(name, ""), other.facts.get(name, "")) for name in names]
-    if not rows:
-        return None
-    made = Table("", ("", one.label, other.label), rows)
-    return element("section", element("h2", "Machines and programs"), table(made), id="machine")
-
-
-def _section(name: str, one: Run, other: Run) -> Html:
-    runs = (one, other)
-    here = [(run.label, run.sections[name]) for run in runs if name in run.sections]
-    parts: list[str | Html] = [element("h2", here[0][1].title), element("p", here[0][1].about)]
-    for label, section in here:
-        parts.append(element("p", element("b", f"{label}: "), element("code", section.command)))
-    if len(here) == 2:
-        charts = overlaid(here[0][1].charts, here[1][1].charts, one.label, other.label)
-        parts.append(element("div", *(figure(chart, paired=True) for chart in charts), class_="charts"))
-    titles = dict.fromkeys(made.title for _, section in here for made in section.tables)
-    parts += [_pair(title, here) for title in titles]
-    for label, section in here:
-        lines = [*(condition_words(section.conditions) if section.conditions else ()), *section.notes]
-        if lines:
-            items = (element("li", line) for line in lines)
-            parts += [element("h3", f"{label}: conditions and notes"), element("ul", *items, class_="notes")]
-    return element("section", *parts, id=name)
-
-
-def _pair(title: str, here: Sequence[tuple[str, Section]]) -> Html:
-    """The tables of that title, side by side where there is room."""
-    found = [(label, made) for label, section in here for made in section.tables if made.title == title]
-    boxes = [element("div", table(replace(made, title=f"{label}: {title}"))) for label, made in found]
-    return element("div", *boxes, class_="pair")
+def _pair(name: str, one: Run, other: Run) -> dict[str, object]:
+    """A section of both, or of one of them: its charts in one another, its tables side by side."""
+    here = [(run.label, run.sections[name]) for run in (one, other) if name in run.sections]
+    sections = [section for _, section in here]
+    titles = dict.fromkeys(made.title for section in sections for made in section.tables)
+    return {
+        "name": name,
+        "title": sections[0].title,
+        "about": sections[0].about,
+        "runs": here,
+        "charts": overlaid(sections[0].charts, sections[1].charts, one.label, other.label) if len(here) == 2 else [],
+        "tables": [
+            [(label, made) for label, section in here for made in section.tables if made.title == title]
+            for title in titles
+        ],
+    }
 
 
 def overlaid(first: Sequence[Chart], second: Sequence[Chart], one: str, other: str) -> list[Chart]:
