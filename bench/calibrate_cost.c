@@ -9,23 +9,15 @@
  * way and taken off.
  */
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
 #include "calibration/compiled.h"
+#include "rounds.h"
 
 enum { ROUNDS = 15, RECORDS = 2000000, INSTRUMENTS_MAX = 96 };
 
 enum calibrate_work { COPY, FIRST_ORDER, ALL_ORDERS, WORKS };
 
 static char const *const names[WORKS] = {"copy", "first order", "all orders"};
-
-static double now_ns(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
-}
 
 static void calibrate_cost_compile(struct rm_calibration_compiled *compiled, enum calibrate_work work) {
     struct rm_lane_info lanes[RM_LANES] = {{.name = "x1"}, {.name = "y1"}, {.name = "sum1"}, {.name = "q1"},
@@ -44,43 +36,45 @@ static void calibrate_cost_compile(struct rm_calibration_compiled *compiled, enu
     rm_calibration_compile(&calibration, lanes, compiled);
 }
 
-/** Nanoseconds per record of one round. */
-static double round_ns(enum calibrate_work work, struct rm_calibration_compiled const *compiled, uint32_t instruments) {
+/** Instruments that take turns. */
+struct subject {
+    enum calibrate_work work;
+    uint32_t instruments;
+    struct rm_calibration_compiled compiled[INSTRUMENTS_MAX];
+};
+
+static uint64_t calibrate_records(void *argument) {
+    struct subject const *const subject = argument;
     struct rm_record const raw = {.lane = {{100}, {-200}, {3000}, {4}, {500}, {-600}, {7000}, {8}}};
-    uint32_t const turns = RECORDS / instruments;
-    double const start = now_ns();
+    uint32_t const turns = RECORDS / subject->instruments;
     for (uint32_t turn = 0; turn < turns; ++turn)
-        for (uint32_t i = 0; i < instruments; ++i) {
+        for (uint32_t i = 0; i < subject->instruments; ++i) {
             struct rm_record record = raw;
-            if (work != COPY)
-                rm_calibrate_record(&compiled[i], &record);
+            if (subject->work != COPY)
+                rm_calibrate_record(&subject->compiled[i], &record);
             __asm__ volatile("" ::"r"(&record) : "memory");
         }
-    return (now_ns() - start) / ((double)turns * instruments);
-}
-
-static int by_size(void const *a, void const *b) {
-    double const left = *(double const *)a, right = *(double const *)b;
-    return (left > right) - (left < right);
+    return (uint64_t)turns * subject->instruments;
 }
 
 static void calibrate_cost_measure(uint32_t instruments) {
-    static struct rm_calibration_compiled compiled[WORKS][INSTRUMENTS_MAX];
-    double ns[WORKS][ROUNDS];
+    static struct subject subjects[WORKS];
+    struct bench_case cases[WORKS];
     for (uint32_t work = 0; work < WORKS; ++work) {
+        subjects[work].work = (enum calibrate_work)work;
+        subjects[work].instruments = instruments;
         for (uint32_t i = 0; i < instruments; ++i)
-            calibrate_cost_compile(&compiled[work][i], (enum calibrate_work)work);
-        round_ns((enum calibrate_work)work, compiled[work], instruments); /* warm up */
+            calibrate_cost_compile(&subjects[work].compiled[i], (enum calibrate_work)work);
+        cases[work] = (struct bench_case){names[work], calibrate_records, &subjects[work], NULL};
     }
-    for (int round = 0; round < ROUNDS; ++round)
-        for (uint32_t work = 0; work < WORKS; ++work)
-            ns[work][round] = round_ns((enum calibrate_work)work, compiled[work], instruments);
+    bench_rounds(cases, WORKS, ROUNDS);
+    struct bench_figure figure[WORKS];
     for (uint32_t work = 0; work < WORKS; ++work)
-        qsort(ns[work], ROUNDS, sizeof ns[work][0], by_size);
+        figure[work] = bench_figure_of(cases[work].ns, ROUNDS, 0);
     for (uint32_t work = FIRST_ORDER; work < WORKS; ++work)
         printf("%-11s %2u instruments: %5.2f ns per record (%.2f to %.2f with the copy's %.2f)\n", names[work],
-               instruments, ns[work][ROUNDS / 2] - ns[COPY][ROUNDS / 2], ns[work][0], ns[work][ROUNDS - 1],
-               ns[COPY][ROUNDS / 2]);
+               instruments, figure[work].median - figure[COPY].median, figure[work].low, figure[work].high,
+               figure[COPY].median);
 }
 
 int main(void) {

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/timebase.h"
+#include "bench/rounds.h"
 #include "config/config.h"
 #include "instruments/chain_port.h"
 #include "wire/arp.h"
@@ -72,24 +73,17 @@ struct bench {
     uint64_t cycle;
 };
 
-static void chain_cost_fail(char const *what) {
-    fprintf(stderr, "chain_cost: %s\n", what);
-    exit(1);
-}
-
 static void chain_cost_make(struct bench *bench, uint32_t chains, uint32_t supplies,
                             struct rm_supply_config const *kind) {
     struct rm_error error = {0};
     bench->config = (struct rm_ring_supplies){
-        .chains = calloc(chains, sizeof *bench->config.chains),
+        .chains = bench_allocate(chains * sizeof *bench->config.chains),
         .chain_count = chains,
-        .supplies = calloc((size_t)chains * supplies, sizeof *bench->config.supplies),
+        .supplies = bench_allocate((size_t)chains * supplies * sizeof *bench->config.supplies),
         .supply_count = chains * supplies,
     };
-    rm_counter *counters = calloc((size_t)chains * RM_SUPPLY_COUNTERS, sizeof *counters);
-    rm_counter **blocks = calloc(chains, sizeof *blocks);
-    if (bench->config.chains == NULL || bench->config.supplies == NULL || counters == NULL || blocks == NULL)
-        chain_cost_fail("no memory");
+    rm_counter *counters = bench_allocate((size_t)chains * RM_SUPPLY_COUNTERS * sizeof *counters);
+    rm_counter **blocks = bench_allocate(chains * sizeof *blocks);
     for (uint32_t s = 0; s < chains * supplies; ++s)
         bench->config.supplies[s] = *kind;
     for (uint32_t c = 0; c < chains; ++c) {
@@ -101,9 +95,8 @@ static void chain_cost_make(struct bench *bench, uint32_t chains, uint32_t suppl
         rm_arp_make_mac(chain->ipv4, chain->mac);
         blocks[c] = &counters[(size_t)c * RM_SUPPLY_COUNTERS];
     }
-    if (rm_chains_make(&bench->config, 1, blocks, 0, 1e9, &bench->chains, &error) != RM_OK ||
-        rm_chain_port_make(&bench->port, 0, &bench->chains, &bench->chain_port, &error) != RM_OK)
-        chain_cost_fail(error.text);
+    bench_must(rm_chains_make(&bench->config, 1, blocks, 0, 1e9, &bench->chains, &error), &error);
+    bench_must(rm_chain_port_make(&bench->port, 0, &bench->chains, &bench->chain_port, &error), &error);
 }
 
 static void write_answer_frame(struct bench *bench, uint32_t i, uint32_t chain) {
@@ -140,28 +133,20 @@ static double loop_ns(struct bench *bench, bool answer, double ns_per_tick) {
     return (double)(rm_tsc() - begin) * ns_per_tick;
 }
 
-static int by_ascending_cost(void const *one, void const *other) {
-    double const a = *(double const *)one, b = *(double const *)other;
-    return (a > b) - (a < b);
-}
-
 static void chain_cost_measure(char const *name, struct rm_supply_config const *kind, uint32_t chains,
                                uint32_t supplies, uint32_t rounds, double ns_per_tick) {
-    struct bench *bench = calloc(1, sizeof *bench);
-    double *cost = calloc(rounds, sizeof *cost);
-    if (bench == NULL || cost == NULL)
-        chain_cost_fail("no memory");
+    struct bench *bench = bench_allocate(sizeof *bench);
+    double *cost = bench_allocate(rounds * sizeof *cost);
     chain_cost_make(bench, chains, supplies, kind);
     for (uint32_t r = 0; r < rounds; ++r) {
         double const empty = loop_ns(bench, false, ns_per_tick);
         cost[r] = (loop_ns(bench, true, ns_per_tick) - empty) / (CYCLES * chains);
     }
     if (bench->port.sent != (uint64_t)rounds * CYCLES * chains * ((supplies + 9) / 10))
-        chain_cost_fail("not every datagram was answered");
-    qsort(cost, rounds, sizeof *cost, by_ascending_cost);
-    double const median = cost[rounds / 2];
-    printf("%-44s %6.0f ns per datagram (%.0f to %.0f), %5.1f per supply: %6.1f kHz of %u chains\n", name, median,
-           cost[rounds / 4], cost[rounds - 1 - rounds / 4], median / supplies, 1e6 / (median * chains), chains);
+        bench_fail("not every datagram was answered");
+    struct bench_figure const figure = bench_figure_of(cost, rounds, 0.25);
+    printf("%-44s %6.0f ns per datagram (%.0f to %.0f), %5.1f per supply: %6.1f kHz of %u chains\n", name,
+           figure.median, figure.low, figure.high, figure.median / supplies, 1e6 / (figure.median * chains), chains);
     free(cost);
     free(bench); /* what it holds goes with the process */
 }
@@ -169,7 +154,7 @@ static void chain_cost_measure(char const *name, struct rm_supply_config const *
 static uint32_t read_count_argument(int argc, char **argv, int index, uint32_t otherwise, uint32_t most) {
     long const value = argc > index ? strtol(argv[index], NULL, 10) : (long)otherwise;
     if (value < 1 || value > (long)most)
-        chain_cost_fail("expected chain_cost [CHAINS 1-256] [SUPPLIES 1-40] [ROUNDS]");
+        bench_fail("expected chain_cost [CHAINS 1-256] [SUPPLIES 1-40] [ROUNDS]");
     return (uint32_t)value;
 }
 

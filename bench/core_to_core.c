@@ -13,6 +13,7 @@
 
 #include "base/pin.h"
 #include "base/timebase.h"
+#include "rounds.h"
 
 enum { SERIES = 101, ROUNDS = 200 };
 
@@ -52,11 +53,6 @@ static uint64_t measure_series(struct line *line) {
     return rm_tsc() - begin;
 }
 
-static int by_size(void const *a, void const *b) {
-    uint64_t const left = *(uint64_t const *)a, right = *(uint64_t const *)b;
-    return (left > right) - (left < right);
-}
-
 int main(int argc, char **argv) {
     if (argc != 3) {
         fprintf(stderr, "Usage: %s CPU CPU\n", argv[0]);
@@ -72,13 +68,11 @@ int main(int argc, char **argv) {
         fprintf(stderr, "%s: %s\n", argv[0], error.text);
         return 1;
     }
-    uint64_t ticks[SERIES];
+    double ticks[SERIES];
     for (int i = 0; i < SERIES; ++i)
-        ticks[i] = measure_series(&line);
+        ticks[i] = (double)measure_series(&line);
     atomic_store(&line.ball, 0);
     pthread_join(thread, NULL);
-    qsort(ticks, SERIES, sizeof ticks[0], by_size);
-    uint64_t const median = ticks[SERIES / 2];
-    printf("%.1f\n", (double)median / ROUNDS / rm_tsc_hz_measure() * 1e9);
+    printf("%.1f\n", bench_figure_of(ticks, SERIES, 0).median / ROUNDS / rm_tsc_hz_measure() * 1e9);
     return 0;
 }

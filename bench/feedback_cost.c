@@ -18,17 +18,15 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "apps/feedback/law/controllers.h"
 #include "apps/feedback/law/product.h"
-#include "base/pin.h"
 #include "base/timebase.h"
+#include "bench/rounds.h"
 
 enum {
     ROWS_OF_RING = 64, /**< of setpoints, as a grant has them */
     ORDERS = 61,       /**< orders of arrival, by turns */
-    TICKS_MAX = 1 << 20,
     LINES = 13,
 };
 
@@ -46,12 +44,6 @@ static struct size const sizes[] = {
     {.name = "264x168", .planes = 1, .rows = 168, .outputs = 264, .last_rows = 1},
     {.name = "528x336", .planes = 2, .rows = 168, .outputs = 264, .last_rows = 4},
     {.name = "528x336_coupled", .planes = 2, .rows = 168, .outputs = 264, .coupled = true, .last_rows = 4},
-};
-
-/** How often so many ticks. */
-struct part_times {
-    uint32_t *count;
-    uint64_t total, longest;
 };
 
 enum what { ANSWER, FLOOR, SGEMV, WHOLE, ERRORS, CONTROLLERS, AHEAD, WHATS };
@@ -74,31 +66,13 @@ struct bench {
     int32_t *error;
     uint32_t *order; /**< [ORDERS · rows] */
     _Atomic uint64_t published;
-    struct part_times times[WHATS];
+    struct bench_times times[WHATS];
 };
 
-static uint64_t seed = 1;
-
-static double feedback_cost_draw(void) {
-    seed = seed * 6364136223846793005u + 1442695040888963407u;
-    return (double)(int64_t)(seed & ~(uint64_t)0x7ff) * 0x1p-63;
-}
-
-static void *feedback_cost_allocate(size_t bytes) {
-    enum { PAGE = 4096 };
-    void *const memory = aligned_alloc(PAGE, (bytes + PAGE - 1) / PAGE * PAGE);
-    if (memory == NULL) {
-        fprintf(stderr, "ringmaster-feedback-cost: no memory\n");
-        exit(1);
-    }
-    memset(memory, 0, (bytes + PAGE - 1) / PAGE * PAGE);
-    return memory;
-}
-
 static double *feedback_cost_draw_numbers(size_t count, double scale) {
-    double *const number = feedback_cost_allocate(count * sizeof *number);
+    double *const number = bench_allocate(count * sizeof *number);
     for (size_t i = 0; i < count; ++i)
-        number[i] = scale * feedback_cost_draw();
+        number[i] = scale * bench_draw();
     return number;
 }
 
@@ -109,15 +83,15 @@ static uint32_t pad_outputs(uint32_t outputs) {
 static uint32_t plane_of(struct bench const *bench, uint32_t row) { return row / bench->size.rows; }
 
 static void make_product(struct bench *bench) {
-    struct feedback_range *const range = feedback_cost_allocate(bench->rows * sizeof *range);
-    bench->weight = feedback_cost_allocate((size_t)bench->rows * bench->outputs * sizeof(double));
+    struct feedback_range *const range = bench_allocate(bench->rows * sizeof *range);
+    bench->weight = bench_allocate((size_t)bench->rows * bench->outputs * sizeof(double));
     for (uint32_t row = 0; row < bench->rows; ++row) {
         range[row] = bench->size.coupled
                          ? (struct feedback_range){0, bench->outputs}
                          : (struct feedback_range){plane_of(bench, row) * bench->per_plane, bench->per_plane};
         for (uint32_t i = 0; i < range[row].count; ++i)
             if ((range[row].first + i) % bench->per_plane < bench->size.outputs)
-                bench->weight[(size_t)row * bench->outputs + range[row].first + i] = 1e-6 * feedback_cost_draw();
+                bench->weight[(size_t)row * bench->outputs + range[row].first + i] = 1e-6 * bench_draw();
     }
     if (!feedback_product_make(&bench->product, bench->rows, bench->outputs, range, RM_SIMD_BEST))
         exit(1);
@@ -137,15 +111,15 @@ static void make_controllers(struct bench *bench) {
 
 /** Rows by turns in other orders. The last ones belong together: those of one record, of both planes. */
 static void make_orders(struct bench *bench) {
-    bench->order = feedback_cost_allocate((size_t)ORDERS * bench->rows * sizeof *bench->order);
+    bench->order = bench_allocate((size_t)ORDERS * bench->rows * sizeof *bench->order);
     for (uint32_t i = 0; i < ORDERS; ++i) {
         uint32_t *const order = bench->order + (size_t)i * bench->rows;
         for (uint32_t row = 0; row < bench->rows; ++row) {
-            uint32_t const place = (uint32_t)(fabs(feedback_cost_draw()) * (row + 1)) % (row + 1);
+            uint32_t const place = (uint32_t)(fabs(bench_draw()) * (row + 1)) % (row + 1);
             order[row] = order[place];
             order[place] = row;
         }
-        uint32_t const first = (uint32_t)(fabs(feedback_cost_draw()) * (bench->size.rows - 2)) / 2 * 2;
+        uint32_t const first = (uint32_t)(fabs(bench_draw()) * (bench->size.rows - 2)) / 2 * 2;
         for (uint32_t j = 0; j < bench->size.last_rows; ++j) {
             uint32_t const wanted = first + j % 2 + j / 2 * bench->size.rows, end = bench->rows - 1 - j;
             for (uint32_t row = 0; row < bench->rows; ++row)
@@ -169,11 +143,11 @@ static void feedback_cost_make(struct bench *bench, struct size const *size) {
     make_controllers(bench);
     make_orders(bench);
     size_t const matrix = (size_t)bench->matrices * bench->matrix_rows * bench->matrix_columns;
-    bench->single = feedback_cost_allocate(matrix * sizeof(float));
+    bench->single = bench_allocate(matrix * sizeof(float));
     for (size_t i = 0; i < matrix; ++i)
-        bench->single[i] = (float)(1e-6 * feedback_cost_draw());
-    bench->single_error = feedback_cost_allocate(bench->rows * sizeof(float));
-    bench->single_setpoint = feedback_cost_allocate(bench->outputs * sizeof(float));
+        bench->single[i] = (float)(1e-6 * bench_draw());
+    bench->single_error = bench_allocate(bench->rows * sizeof(float));
+    bench->single_setpoint = bench_allocate(bench->outputs * sizeof(float));
     bench->errors_of = feedback_cost_draw_numbers(matrix, 1e-6);
     bench->outputs_of =
         feedback_cost_draw_numbers((size_t)bench->matrices * bench->matrix_rows * bench->matrix_columns, 0.1);
@@ -186,14 +160,14 @@ static void feedback_cost_make(struct bench *bench, struct size const *size) {
     bench->high = feedback_cost_draw_numbers(bench->outputs, 0);
     bench->cut = feedback_cost_draw_numbers(bench->outputs, 0);
     bench->ring = feedback_cost_draw_numbers((size_t)ROWS_OF_RING * bench->outputs, 0);
-    bench->sum = feedback_cost_allocate(bench->outputs * sizeof *bench->sum);
-    bench->error = feedback_cost_allocate(bench->rows * sizeof *bench->error);
+    bench->sum = bench_allocate(bench->outputs * sizeof *bench->sum);
+    bench->error = bench_allocate(bench->rows * sizeof *bench->error);
     for (uint32_t i = 0; i < bench->outputs; ++i) {
         bench->low[i] = -10;
         bench->high[i] = 10;
     }
     for (int i = 0; i < WHATS; ++i)
-        bench->times[i].count = feedback_cost_allocate(TICKS_MAX * sizeof *bench->times[i].count);
+        bench_times_clear(&bench->times[i]);
 }
 
 static void feedback_cost_drop(struct bench *bench) {
@@ -231,12 +205,6 @@ static uint64_t feedback_cost_ticks_now(void) {
     return ticks;
 }
 
-static void feedback_cost_note_time(struct part_times *times, uint64_t ticks) {
-    ++times->count[ticks < TICKS_MAX ? ticks : TICKS_MAX - 1];
-    ++times->total;
-    times->longest = ticks > times->longest ? ticks : times->longest;
-}
-
 static double *bench_row_of(struct bench *bench, uint64_t cycle) {
     return bench->ring + cycle % ROWS_OF_RING * bench->outputs;
 }
@@ -251,9 +219,9 @@ static void end_bench_cycle(struct bench *bench, uint64_t cycle) {
 static uint64_t answer_bench_cycle(struct bench *bench, uint64_t cycle) {
     uint32_t const *const order = bench->order + cycle % ORDERS * bench->rows;
     uint32_t const before = bench->rows - bench->size.last_rows;
+    uint64_t const bits = bench_draw_bits();
     for (uint32_t row = 0; row < bench->rows; ++row)
-        bench->error[row] = (int32_t)(seed >> (row % 40) & 0xffff) - 0x8000;
-    feedback_cost_draw();
+        bench->error[row] = (int32_t)(bits >> (row % 40) & 0xffff) - 0x8000;
     feedback_product_begin(&bench->product, bench->sum);
     for (uint32_t i = 0; i < before; ++i)
         feedback_product_add(&bench->product, bench->sum, order[i], bench->error[order[i]]);
@@ -264,7 +232,7 @@ static uint64_t answer_bench_cycle(struct bench *bench, uint64_t cycle) {
         feedback_product_add(&bench->product, bench->sum, order[i], bench->error[order[i]]);
     end_bench_cycle(bench, cycle);
     uint64_t const ticks = feedback_cost_ticks_now() - begin;
-    feedback_cost_note_time(&bench->times[ANSWER], ticks);
+    bench_times_take(&bench->times[ANSWER], ticks);
     return ticks;
 }
 
@@ -275,7 +243,7 @@ static void stand_for_ticks(struct bench *bench, uint64_t ticks) {
     do
         passed = feedback_cost_ticks_now() - begin;
     while (passed < ticks);
-    feedback_cost_note_time(&bench->times[FLOOR], passed - ticks);
+    bench_times_take(&bench->times[FLOOR], passed - ticks);
 }
 
 static void run_whole_cycle(struct bench *bench, uint64_t cycle) {
@@ -284,7 +252,7 @@ static void run_whole_cycle(struct bench *bench, uint64_t cycle) {
     for (uint32_t row = 0; row < bench->rows; ++row)
         feedback_product_add(&bench->product, bench->sum, row, bench->error[row]);
     end_bench_cycle(bench, cycle);
-    feedback_cost_note_time(&bench->times[WHOLE], feedback_cost_ticks_now() - begin);
+    bench_times_take(&bench->times[WHOLE], feedback_cost_ticks_now() - begin);
 }
 
 static void multiply_by_sgemv(struct bench *bench) {
@@ -296,7 +264,7 @@ static void multiply_by_sgemv(struct bench *bench) {
         cblas_sgemv(CblasRowMajor, CblasNoTrans, (int)columns, (int)rows, 1, bench->single + (size_t)i * rows * columns,
                     (int)rows, bench->single_error + (size_t)i * rows, 1, 0,
                     bench->single_setpoint + (size_t)i * columns, 1);
-    feedback_cost_note_time(&bench->times[SGEMV], feedback_cost_ticks_now() - begin);
+    bench_times_take(&bench->times[SGEMV], feedback_cost_ticks_now() - begin);
 }
 
 /** As many modes as rows, or as outputs where there are fewer of those. */
@@ -327,9 +295,9 @@ static void work_between_cycles(struct bench *bench) {
                     bench->controllers.ahead + (size_t)i * channels, 1, 0, bench->channel_ahead + (size_t)i * columns,
                     1);
     uint64_t const ahead = feedback_cost_ticks_now();
-    feedback_cost_note_time(&bench->times[ERRORS], errors - begin);
-    feedback_cost_note_time(&bench->times[CONTROLLERS], controllers - errors);
-    feedback_cost_note_time(&bench->times[AHEAD], ahead - controllers);
+    bench_times_take(&bench->times[ERRORS], errors - begin);
+    bench_times_take(&bench->times[CONTROLLERS], controllers - errors);
+    bench_times_take(&bench->times[AHEAD], ahead - controllers);
 }
 
 static void run_cycles(struct bench *bench, uint64_t cycles) {
@@ -343,30 +311,16 @@ static void run_cycles(struct bench *bench, uint64_t cycles) {
         else
             run_whole_cycle(bench, cycle);
         if (cycle + 1 == warm)
-            for (int i = 0; i < WHATS; ++i) {
-                memset(bench->times[i].count, 0, TICKS_MAX * sizeof *bench->times[i].count);
-                bench->times[i].total = bench->times[i].longest = 0;
-            }
+            for (int i = 0; i < WHATS; ++i)
+                bench_times_clear(&bench->times[i]);
     }
-}
-
-static uint64_t feedback_cost_quantile(struct part_times const *times, double share) {
-    uint64_t const wanted = (uint64_t)(share * (double)times->total);
-    uint64_t seen = 0;
-    uint64_t ticks = 0;
-    while (ticks < TICKS_MAX - 1 && (seen += times->count[ticks]) <= wanted)
-        ++ticks;
-    return ticks;
 }
 
 static void feedback_cost_print(struct bench const *bench, double ns_per_tick, bool first) {
     printf("%s\"%s\": {", first ? "" : ", ", bench->size.name);
     for (int i = 0; i < WHATS; ++i) {
-        struct part_times const *const times = &bench->times[i];
-        printf("%s\"%s\": {\"median\": %.1f, \"p99\": %.1f, \"max\": %.1f, \"count\": %llu}", i == 0 ? "" : ", ",
-               what_name[i], (double)feedback_cost_quantile(times, 0.5) * ns_per_tick,
-               (double)feedback_cost_quantile(times, 0.99) * ns_per_tick, (double)times->longest * ns_per_tick,
-               (unsigned long long)times->total);
+        printf(i == 0 ? "" : ", ");
+        bench_times_json(what_name[i], &bench->times[i], ns_per_tick);
     }
     printf("}");
 }
@@ -377,11 +331,7 @@ int main(int argc, char **argv) {
         fprintf(stderr, "Usage: %s CYCLES CPU\n", argv[0]);
         return 2;
     }
-    struct rm_error error;
-    if (rm_pin((uint32_t)atoi(argv[2]), &error) != RM_OK) {
-        fprintf(stderr, "%s: %s\n", argv[0], error.text);
-        return 1;
-    }
+    bench_pin((uint32_t)atoi(argv[2]));
     double const ns_per_tick = 1e9 / rm_tsc_hz_measure();
     printf("{\"simd\": \"%s\", \"sizes\": {", rm_simd_name(RM_SIMD_BEST));
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; ++i) {

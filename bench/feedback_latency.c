@@ -27,6 +27,7 @@
 #include "apps/feedback/state/names.h"
 #include "base/pin.h"
 #include "base/timebase.h"
+#include "bench/rounds.h"
 #include "fabric/clock_writer.h"
 #include "fabric/segment_file.h"
 #include "fabric/segment_map.h"
@@ -46,7 +47,6 @@ enum {
     ORDERS = 61,
     LINES = 13,
     SETTLE_CYCLES = 12000,
-    TICKS_MAX = 1 << 20,
     CAPACITY = 1024,
     LATE_TURNS = 64,
     FIRST_TURN = 1200000,
@@ -54,11 +54,6 @@ enum {
 };
 
 static double const TURN_RATE_HZ = 1157000, LAST_AFTER_S = 40e-6, TIMEOUT_S = 90, STEP_TIMEOUT_S = 0.1;
-
-struct latency_times {
-    uint32_t count[TICKS_MAX];
-    uint64_t total, longest;
-};
 
 struct bench {
     bool both;
@@ -77,23 +72,15 @@ struct bench {
     _Atomic bool ending;
     _Atomic rm_turn stepped; /**< turn of the last step */
     struct rm_host *host;
-    struct latency_times answer, floor;
+    struct bench_times answer, floor;
 };
 
 static struct bench bench;
 
 static void feedback_latency_die(char const *text) {
-    fprintf(stderr, "ringmaster-feedback-latency: %s\n", text);
     if (bench.workspaces[0] != '\0')
         test_workspaces_remove(bench.workspaces);
-    exit(1);
-}
-
-static uint64_t seed = 1;
-
-static double feedback_latency_draw(void) {
-    seed = seed * 6364136223846793005u + 1442695040888963407u;
-    return (double)(int64_t)(seed & ~(uint64_t)0x7ff) * 0x1p-63;
+    bench_fail(text);
 }
 
 static void pin_bench_thread(int cpu) {
@@ -260,7 +247,7 @@ static void grant_bench_application(void) {
 static void put_bench_input(uint32_t input, rm_turn turn) {
     struct rm_record record = {.turn = turn};
     for (int lane = 0; lane < 8; ++lane)
-        record.lane[lane].i = lane % 4 < 2 ? (int32_t)(2000 * feedback_latency_draw()) : 1000000;
+        record.lane[lane].i = lane % 4 < 2 ? (int32_t)(2000 * bench_draw()) : 1000000;
     rm_stream_writer_put(&bench.writer[input], &record);
     rm_stream_writer_publish(&bench.writer[input], rm_tsc());
 }
@@ -289,7 +276,7 @@ static void *write_records(void *argument) {
     uint64_t begin = bench.begin_tsc;
     for (rm_turn turn = FIRST_TURN; !atomic_load_explicit(&bench.ending, memory_order_relaxed); turn += PERIOD) {
         for (uint32_t i = bench.inputs - 1; i > 0; --i) {
-            uint32_t const other = (uint32_t)(fabs(feedback_latency_draw()) * i), kept = order[i];
+            uint32_t const other = (uint32_t)(fabs(bench_draw()) * i), kept = order[i];
             order[i] = order[other];
             order[other] = kept;
         }
@@ -334,12 +321,6 @@ static unsigned long long bench_application_counter(enum rm_application_counter 
     return rm_counter_get(bench.host->counters, which);
 }
 
-static void feedback_latency_note_time(struct latency_times *times, uint64_t ticks) {
-    ++times->count[ticks < TICKS_MAX ? ticks : TICKS_MAX - 1];
-    ++times->total;
-    times->longest = ticks > times->longest ? ticks : times->longest;
-}
-
 /** What the vector says becomes what was sent; returns when it was committed. */
 static uint64_t take_vector(struct rm_setpoints_place *place) {
     struct rm_setpoint_reading reading;
@@ -357,7 +338,7 @@ static void feedback_latency_stand(uint64_t ticks) {
     do
         passed = rm_tsc() - begin;
     while (passed < ticks);
-    feedback_latency_note_time(&bench.floor, passed - ticks);
+    bench_times_take(&bench.floor, passed - ticks);
 }
 
 static void wait_until_on(struct rm_setpoints_place *place) {
@@ -386,24 +367,9 @@ static void feedback_latency_measure(uint64_t cycles, struct rm_setpoints_place 
         if (committed == 0)
             continue;
         uint64_t const ticks = committed - bench.host->stepped_tsc;
-        feedback_latency_note_time(&bench.answer, ticks);
+        bench_times_take(&bench.answer, ticks);
         feedback_latency_stand(ticks);
     }
-}
-
-static uint64_t feedback_latency_quantile(struct latency_times const *times, double share) {
-    uint64_t const wanted = (uint64_t)(share * (double)times->total);
-    uint64_t seen = 0, ticks = 0;
-    while (ticks < TICKS_MAX - 1 && (seen += times->count[ticks]) <= wanted)
-        ++ticks;
-    return ticks;
-}
-
-static void feedback_latency_print(char const *name, struct latency_times const *times) {
-    double const ns = 1e9 / bench.tsc_hz;
-    printf("\"%s\": {\"median\": %.1f, \"p99\": %.1f, \"max\": %.1f, \"count\": %llu}", name,
-           (double)feedback_latency_quantile(times, 0.5) * ns, (double)feedback_latency_quantile(times, 0.99) * ns,
-           (double)times->longest * ns, (unsigned long long)times->total);
 }
 
 static void feedback_latency_run(uint64_t cycles, char const *code, int cpu) {
@@ -420,9 +386,9 @@ static void feedback_latency_run(uint64_t cycles, char const *code, int cpu) {
                              late = bench_application_counter(RM_APPLICATION_LATE);
     feedback_latency_measure(cycles, &place);
     printf("{");
-    feedback_latency_print("last_bpm_to_setpoint_ns", &bench.answer);
+    bench_times_json("last_bpm_to_setpoint_ns", &bench.answer, 1e9 / bench.tsc_hz);
     printf(", ");
-    feedback_latency_print("stall_floor_ns", &bench.floor);
+    bench_times_json("stall_floor_ns", &bench.floor, 1e9 / bench.tsc_hz);
     printf(", \"on\": %s, \"skipped\": %llu, \"late\": %llu}\n",
            reading_of(FEEDBACK_STATE) == FEEDBACK_ON ? "true" : "false",
            bench_application_counter(RM_APPLICATION_SKIPPED) - skipped,
@@ -443,6 +409,8 @@ int main(int argc, char **argv) {
     bench.ticks_per_turn = bench.tsc_hz / TURN_RATE_HZ;
     if (!test_workspaces_make(bench.workspaces, sizeof bench.workspaces))
         feedback_latency_die("cannot make a place for a workspace");
+    bench_times_clear(&bench.answer);
+    bench_times_clear(&bench.floor);
     name_all();
     open_server();
     write_files();

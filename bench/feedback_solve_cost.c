@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "apps/feedback/matrix/solution.h"
+#include "bench/rounds.h"
 
 enum { BPMS = 168, PER_PLANE = 264, ROWS = 2 * BPMS, COLUMNS = 2 * PER_PLANE, ROUNDS_MOST = 1000 };
 
@@ -36,25 +37,18 @@ static void make_names(char **names, uint32_t count, char const *format) {
             abort();
 }
 
-static void *feedback_solve_cost_allocate(size_t count, size_t bytes) {
-    void *made = calloc(count, bytes);
-    if (made == NULL)
-        abort();
-    return made;
-}
-
 static void make_configuration(struct feedback_configuration *configuration, bool coupled) {
     struct feedback_matrix *matrix = &configuration->matrix;
     *configuration = (struct feedback_configuration){.path = strdup("bench"), .rf = {.column = -1}, .family_count = 1};
     *matrix = (struct feedback_matrix){.rows = ROWS, .columns = COLUMNS};
-    matrix->row_name = feedback_solve_cost_allocate(ROWS, sizeof(char *));
-    matrix->column_name = feedback_solve_cost_allocate(COLUMNS, sizeof(char *));
-    matrix->value = feedback_solve_cost_allocate((size_t)ROWS * COLUMNS, sizeof(double));
+    matrix->row_name = bench_allocate(ROWS * sizeof(char *));
+    matrix->column_name = bench_allocate(COLUMNS * sizeof(char *));
+    matrix->value = bench_allocate((size_t)ROWS * COLUMNS * sizeof(double));
     make_names(matrix->row_name, ROWS, "bpm%03u/%c1");
     make_names(matrix->column_name, COLUMNS, "c%03u%c");
-    configuration->golden_nm = feedback_solve_cost_allocate(ROWS, sizeof(double));
-    configuration->row_weight = feedback_solve_cost_allocate(ROWS, sizeof(double));
-    configuration->column_weight = feedback_solve_cost_allocate(COLUMNS, sizeof(double));
+    configuration->golden_nm = bench_allocate(ROWS * sizeof(double));
+    configuration->row_weight = bench_allocate(ROWS * sizeof(double));
+    configuration->column_weight = bench_allocate(COLUMNS * sizeof(double));
     for (uint32_t r = 0; r < ROWS; ++r) {
         configuration->row_weight[r] = 1;
         for (uint32_t c = 0; c < COLUMNS; ++c)
@@ -71,22 +65,13 @@ static void make_configuration(struct feedback_configuration *configuration, boo
     configuration->coupled = coupled;
 }
 
-static int by_solve_time(void const *a, void const *b) {
-    double const left = *(double const *)a;
-    double const right = *(double const *)b;
-    return (left > right) - (left < right);
-}
-
 static struct feedback_solution *feedback_solve_cost_solve(struct feedback_configuration const *configuration,
                                                            struct feedback_layout const *layout,
                                                            struct feedback_requests const *requests,
                                                            struct feedback_solution const *before) {
     struct feedback_solution *solution = NULL;
     struct rm_error error;
-    if (feedback_solution_make(configuration, layout, RATE_HZ, requests, before, &solution, &error) != RM_OK) {
-        fprintf(stderr, "feedback_solve_cost: %s\n", error.text);
-        exit(1);
-    }
+    bench_must(feedback_solution_make(configuration, layout, RATE_HZ, requests, before, &solution, &error), &error);
     return solution;
 }
 
@@ -111,8 +96,7 @@ static void feedback_solve_cost_measure(char const *what, bool coupled, bool per
         feedback_solution_free(before);
         before = solution;
     }
-    qsort(seconds, rounds, sizeof seconds[0], by_solve_time);
-    printf("%-44s %7.1f ms\n", what, 1e3 * seconds[rounds / 2]);
+    printf("%-44s %7.1f ms\n", what, 1e3 * bench_figure_of(seconds, rounds, 0).median);
     feedback_solution_free(before);
     feedback_layout_free(&layout);
     feedback_configuration_free(&configuration);

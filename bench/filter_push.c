@@ -9,61 +9,49 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
 #include "filter/decimator.h"
+#include "rounds.h"
 
-enum { ROUNDS = 9, PUSHES = 1200000, VERSIONS = RM_SIMD_AVX512 };
+enum { ROUNDS = 9, PUSHES = 1200000, VERSIONS = RM_SIMD_AVX512, NAME_BYTES = 48 };
 
-static double now_ns(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
-}
+/** Streams of one design and version. */
+struct subject {
+    struct rm_decimator *decimators;
+    uint32_t streams;
+    char name[NAME_BYTES];
+};
 
-/** Nanoseconds per push of a round over `streams` decimators. */
-static double round_ns(struct rm_decimator *decimators, uint32_t streams) {
-    uint32_t const turns = PUSHES / streams;
-    struct rm_record record = {.turn = 0};
+static uint64_t push_records(void *argument) {
+    struct subject const *const subject = argument;
+    uint32_t const turns = PUSHES / subject->streams;
+    struct rm_record record = {.turn = subject->decimators[0].own.next_turn};
     struct rm_decimated output;
     for (int lane = 0; lane < RM_LANES; ++lane)
         record.lane[lane].i = 1000 * lane;
-    record.turn = decimators[0].own.next_turn;
-    double const start = now_ns();
     for (uint32_t turn = 0; turn < turns; ++turn, ++record.turn)
-        for (uint32_t stream = 0; stream < streams; ++stream)
-            rm_decimator_push(&decimators[stream], &record, &output);
-    return (now_ns() - start) / ((double)turns * streams);
-}
-
-static int by_size(void const *a, void const *b) {
-    double const left = *(double const *)a, right = *(double const *)b;
-    return (left > right) - (left < right);
+        for (uint32_t stream = 0; stream < subject->streams; ++stream)
+            rm_decimator_push(&subject->decimators[stream], &record, &output);
+    return (uint64_t)turns * subject->streams;
 }
 
 static void filter_push_measure(struct rm_fir_design const *design, uint32_t streams) {
     uint32_t const versions = (uint32_t)rm_simd_best();
-    struct rm_decimator *decimators[VERSIONS];
-    double ns[VERSIONS][ROUNDS];
+    struct subject subjects[VERSIONS];
+    struct bench_case cases[VERSIONS];
     struct rm_decimator_input const input = {.period = 1, .float_lanes = 0xF00};
     for (uint32_t v = 0; v < versions; ++v) {
-        decimators[v] = aligned_alloc(RM_CACHE_LINE, streams * sizeof *decimators[v]);
-        if (!decimators[v])
-            abort();
+        enum rm_simd const simd = (enum rm_simd)(v + 1);
+        subjects[v] = (struct subject){bench_allocate(streams * sizeof(struct rm_decimator)), streams, ""};
         for (uint32_t stream = 0; stream < streams; ++stream)
-            rm_decimator_init(&decimators[v][stream], design, (enum rm_simd)(v + 1), &input);
-        round_ns(decimators[v], streams); /* warm up */
+            rm_decimator_init(&subjects[v].decimators[stream], design, simd, &input);
+        snprintf(subjects[v].name, NAME_BYTES, "%s, %s, %u streams", design->name, rm_simd_name(simd), streams);
+        cases[v] = (struct bench_case){subjects[v].name, push_records, &subjects[v], NULL};
     }
-    for (int round = 0; round < ROUNDS; ++round)
-        for (uint32_t v = 0; v < versions; ++v)
-            ns[v][round] = round_ns(decimators[v], streams);
-    for (uint32_t v = 0; v < versions; ++v) {
-        qsort(ns[v], ROUNDS, sizeof ns[v][0], by_size);
-        printf("%-7s %-8s %3u streams: %7.2f ns per push (%.2f to %.2f)\n", design->name,
-               rm_simd_name((enum rm_simd)(v + 1)), streams, ns[v][ROUNDS / 2], ns[v][0], ns[v][ROUNDS - 1]);
-        free(decimators[v]);
-    }
+    bench_rounds(cases, versions, ROUNDS);
+    bench_print(cases, versions, ROUNDS, "ns per push");
+    for (uint32_t v = 0; v < versions; ++v)
+        free(subjects[v].decimators);
 }
 
 int main(void) {

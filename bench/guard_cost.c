@@ -7,26 +7,22 @@
  * every value is too far for a cycle; `refused` one in which every value is NaN. Medians of a call, with the spread.
  */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
-#include "base/timebase.h"
 #include "engine/guard.h"
+#include "rounds.h"
 
 enum { SUPPLIES = 1248, CALLS = 5000, ROUNDS_MOST = 1000 };
 
 static uint32_t number[SUPPLIES];
 static double zeros[SUPPLIES], small[SUPPLIES], large[SUPPLIES], wrong[SUPPLIES];
 
-static int by_size(void const *a, void const *b) {
-    double const left = *(double const *)a, right = *(double const *)b;
-    return (left > right) - (left < right);
-}
-
-static void guard_cost_report(char const *name, uint32_t supplies, double *ns, int rounds) {
-    qsort(ns, (size_t)rounds, sizeof *ns, by_size);
-    printf("%-24s %5u supplies %8.1f ns (%.1f to %.1f)\n", name, supplies, ns[rounds / 2], ns[0], ns[rounds - 1]);
-}
+/** A guard, and the vector that it is given. */
+struct subject {
+    struct rm_guard *guard;
+    double const *values;
+    rm_turn turn;
+};
 
 static struct rm_guard *make_owned_guard(uint32_t owned) {
     static struct rm_guard_supply supply[SUPPLIES];
@@ -43,59 +39,61 @@ static struct rm_guard *make_owned_guard(uint32_t owned) {
     };
     struct rm_guard *guard;
     struct rm_error error;
-    if (rm_guard_new(supply, SUPPLIES, application, 2, &guard, &error)) {
-        fprintf(stderr, "%s\n", error.text);
-        exit(1);
-    }
+    bench_must(rm_guard_new(supply, SUPPLIES, application, 2, &guard, &error), &error);
     for (uint32_t i = 0; i < SUPPLIES; ++i)
         rm_guard_join(guard, i, 0);
     rm_guard_grant(guard, 1, 7, false);
     return guard;
 }
 
-static void measure_vector(char const *name, uint32_t owned, double const *values, int rounds, double ns_per_tick) {
-    struct rm_guard *const guard = make_owned_guard(owned);
-    double ns[ROUNDS_MOST];
-    for (int round = 0; round < rounds; ++round) {
-        uint64_t const begin = rm_tsc();
-        for (uint64_t call = 0; call < CALLS; ++call)
-            rm_guard_vector(guard, 1,
-                            &(struct rm_setpoint_reading){.number = call, .grant_number = 7, .input_turn = call},
-                            values, call);
-        ns[round] = (double)(rm_tsc() - begin) * ns_per_tick / CALLS;
-    }
-    guard_cost_report(name, owned, ns, rounds);
-    rm_guard_free(guard);
+static uint64_t judge_vectors(void *argument) {
+    struct subject *const subject = argument;
+    for (uint64_t call = 0; call < CALLS; ++call)
+        rm_guard_vector(subject->guard, 1,
+                        &(struct rm_setpoint_reading){.number = call, .grant_number = 7, .input_turn = call},
+                        subject->values, call);
+    return CALLS;
 }
 
-/** Half of the cycles move everything up, the others down. */
-static void measure_cycle(int rounds, double ns_per_tick) {
-    struct rm_guard *const guard = make_owned_guard(SUPPLIES);
-    double ns[ROUNDS_MOST];
-    rm_turn turn = 0;
-    for (int round = 0; round < rounds; ++round) {
-        rm_guard_vector(guard, 1, &(struct rm_setpoint_reading){.grant_number = 7, .input_turn = turn},
-                        round % 2 ? large : zeros, turn);
-        uint64_t const begin = rm_tsc();
-        for (uint64_t call = 0; call < CALLS; ++call)
-            rm_guard_cycle(guard, ++turn);
-        ns[round] = (double)(rm_tsc() - begin) * ns_per_tick / CALLS;
-    }
-    guard_cost_report("cycle", SUPPLIES, ns, rounds);
-    rm_guard_free(guard);
+/** Half of the calls move everything up, the others down. */
+static uint64_t end_cycles(void *argument) {
+    struct subject *const subject = argument;
+    subject->values = subject->values == large ? zeros : large;
+    rm_guard_vector(subject->guard, 1, &(struct rm_setpoint_reading){.grant_number = 7, .input_turn = subject->turn},
+                    subject->values, subject->turn);
+    for (uint64_t call = 0; call < CALLS; ++call)
+        rm_guard_cycle(subject->guard, ++subject->turn);
+    return CALLS;
 }
 
 int main(int argc, char **argv) {
-    static uint32_t const owned[] = {144, 264, SUPPLIES};
+    static struct {
+        char const *name;
+        uint32_t owned;
+        double const *values;
+        uint64_t (*act)(void *);
+    } const kinds[] = {
+        {"vector, 144 supplies", 144, small, judge_vectors},
+        {"vector, beyond slew, 144 supplies", 144, large, judge_vectors},
+        {"vector, refused, 144 supplies", 144, wrong, judge_vectors},
+        {"vector, 264 supplies", 264, small, judge_vectors},
+        {"vector, beyond slew, 264 supplies", 264, large, judge_vectors},
+        {"vector, refused, 264 supplies", 264, wrong, judge_vectors},
+        {"vector, 1248 supplies", SUPPLIES, small, judge_vectors},
+        {"vector, beyond slew, 1248 supplies", SUPPLIES, large, judge_vectors},
+        {"vector, refused, 1248 supplies", SUPPLIES, wrong, judge_vectors},
+        {"cycle, 1248 supplies", SUPPLIES, zeros, end_cycles},
+    };
+    enum { KINDS = sizeof kinds / sizeof *kinds };
     int const wanted = argc > 1 ? atoi(argv[1]) : 15;
     int const rounds = wanted >= 1 && wanted <= ROUNDS_MOST ? wanted : 15;
-    double const ns_per_tick = 1e9 / rm_tsc_hz_measure();
-
-    for (size_t i = 0; i < sizeof owned / sizeof owned[0]; ++i) {
-        measure_vector("vector", owned[i], small, rounds, ns_per_tick);
-        measure_vector("vector, beyond slew", owned[i], large, rounds, ns_per_tick);
-        measure_vector("vector, refused", owned[i], wrong, rounds, ns_per_tick);
+    struct subject subjects[KINDS];
+    struct bench_case cases[KINDS];
+    for (size_t i = 0; i < KINDS; ++i) {
+        subjects[i] = (struct subject){make_owned_guard(kinds[i].owned), kinds[i].values, 0};
+        cases[i] = (struct bench_case){kinds[i].name, kinds[i].act, &subjects[i], NULL};
     }
-    measure_cycle(rounds, ns_per_tick);
+    bench_rounds(cases, KINDS, (size_t)rounds);
+    bench_print(cases, KINDS, (size_t)rounds, "ns");
     return 0;
 }

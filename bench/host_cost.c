@@ -24,6 +24,7 @@
 #include "fabric/stream_writer.h"
 #include "fabric/test_workspace.h"
 #include "host/host_state.h"
+#include "rounds.h"
 
 enum { INPUTS_MAX = 256, ACTUATORS_MAX = 1024, PERIOD = 120, WARM_CYCLES = 1000, NAME_BYTES = 24, MARGIN_TURNS = 64 };
 
@@ -45,11 +46,6 @@ struct bench {
     struct rm_setpoints_place place;
     atomic_bool ending;
 };
-
-static void host_cost_die(char const *what, struct rm_error const *error) {
-    fprintf(stderr, "host_cost: %s: %s\n", what, error != NULL ? error->text : "failed");
-    exit(1);
-}
 
 static void *host_cost_object(struct bench *bench, rm_planned_index index) {
     return rm_segment_memory(&bench->segment, &bench->plan, index);
@@ -91,11 +87,10 @@ static void open_server(struct bench *bench) {
         rm_plan_parameter(&bench->plan, "supply/state", "", "supplies", RM_ELEMENT_U32, bench->actuators, NULL);
     for (uint32_t i = 0; i < bench->inputs; ++i)
         bench->stream[i] = rm_plan_stream(&bench->plan, bench->input[i], "a position monitor", &stream);
-    if (rm_segment_open("demo", "server", &bench->plan, &bench->segment, &error) != RM_OK)
-        host_cost_die("server", &error);
+    bench_must(rm_segment_open("demo", "server", &bench->plan, &bench->segment, &error), &error);
     for (uint32_t i = 0; i < bench->inputs; ++i)
         if (!rm_stream_writer_open(&bench->writer[i], host_cost_object(bench, bench->stream[i]), MARGIN_TURNS))
-            host_cost_die("streams", NULL);
+            bench_fail("no memory for a stream");
     rm_segment_finish(&bench->segment);
 }
 
@@ -171,16 +166,10 @@ static void open_host(struct bench *bench, char const *code, bool full) {
         .setting = &setting,
     };
     struct rm_error error;
-    if (rm_host_open(&setup, &bench->host, &error) != RM_OK)
-        host_cost_die("host", &error);
+    bench_must(rm_host_open(&setup, &bench->host, &error), &error);
 }
 
 /* ── figures ── */
-
-static int by_host_ticks(void const *a, void const *b) {
-    uint64_t const x = *(uint64_t const *)a, y = *(uint64_t const *)b;
-    return (x > y) - (x < y);
-}
 
 /** The value below which `share` of the histogram lies, in nanoseconds; within 6 %. */
 static double host_cost_quantile(struct rm_histogram const *histogram, double share, double tsc_hz) {
@@ -192,15 +181,14 @@ static double host_cost_quantile(struct rm_histogram const *histogram, double sh
     return (double)rm_histogram_floor(i) * 1e9 / tsc_hz;
 }
 
-static void host_cost_report(struct bench *bench, uint64_t *ticks, size_t cycles, bool full) {
-    qsort(ticks, cycles, sizeof *ticks, by_host_ticks);
+static void host_cost_report(struct bench *bench, double *ticks, size_t cycles, bool full) {
     double const ns = 1e9 / bench->tsc_hz;
-    uint64_t const median = ticks[cycles / 2], high = ticks[cycles - cycles / 100 - 1];
+    struct bench_figure const taken = bench_figure_of(ticks, cycles, 0);
     printf("%3u inputs %4u actuators, %s step: seen to committed %4.0f median %4.0f p99; published to taken %4.0f "
            "median %4.0f p99 ns\n",
            bench->inputs, bench->actuators, full ? " full" : "empty",
            host_cost_quantile(bench->host->latency, 0.5, bench->tsc_hz),
-           host_cost_quantile(bench->host->latency, 0.99, bench->tsc_hz), (double)median * ns, (double)high * ns);
+           host_cost_quantile(bench->host->latency, 0.99, bench->tsc_hz), taken.median * ns, taken.p99 * ns);
 }
 
 static void close_all(struct bench *bench) {
@@ -212,11 +200,8 @@ static void close_all(struct bench *bench) {
 }
 
 static void host_cost_measure(char const *code, uint32_t inputs, uint32_t actuators, bool full, size_t cycles) {
-    struct bench *bench = aligned_alloc(RM_CACHE_LINE, sizeof *bench);
-    uint64_t *ticks = calloc(cycles, sizeof *ticks);
-    if (bench == NULL || ticks == NULL)
-        host_cost_die("memory", NULL);
-    memset(bench, 0, sizeof *bench);
+    struct bench *bench = bench_allocate(sizeof *bench);
+    double *ticks = bench_allocate(cycles * sizeof *ticks);
     bench->inputs = inputs;
     bench->actuators = actuators;
     bench->tsc_hz = rm_tsc_hz_measure();
@@ -233,7 +218,7 @@ static void host_cost_measure(char const *code, uint32_t inputs, uint32_t actuat
     for (size_t i = 0; i < WARM_CYCLES; ++i)
         host_cost_cycle(bench, turn += PERIOD);
     for (size_t i = 0; i < cycles; ++i)
-        ticks[i] = host_cost_cycle(bench, turn += PERIOD);
+        ticks[i] = (double)host_cost_cycle(bench, turn += PERIOD);
     host_cost_report(bench, ticks, cycles, full);
     atomic_store(&bench->ending, true);
     pthread_join(thread, NULL);

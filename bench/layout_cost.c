@@ -12,10 +12,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/fail.h"
-#include "base/timebase.h"
+#include "rounds.h"
 #include "wire/layout_parts.h"
 #include "wire/native.h"
 
@@ -89,21 +87,17 @@ struct subject {
     uint8_t (*payload)[SPACING_BYTES];
     uint32_t length;
     uint32_t records;
-    double round_ns[ROUNDS]; /**< per record */
+    uint32_t wanted; /**< records of a round */
 };
 
 static void layout_cost_expect(bool held, char const *what) {
-    if (held)
-        return;
-    fprintf(stderr, "layout_cost: %s\n", what);
-    exit(1);
+    if (!held)
+        bench_fail(what);
 }
 
 static uint8_t (*make_bench_payloads(void))[SPACING_BYTES] {
     size_t const bytes = (PAYLOADS + 1) * SPACING_BYTES;
-    uint8_t *const memory = aligned_alloc(64, bytes);
-    layout_cost_expect(memory != NULL, "no memory");
-    return (uint8_t(*)[SPACING_BYTES])((uint8_t *)memset(memory, 0, bytes) + HEADER_BYTES);
+    return (uint8_t(*)[SPACING_BYTES])((uint8_t *)bench_allocate(bytes) + HEADER_BYTES);
 }
 
 /** The compiler must believe that the record is used, and write it. */
@@ -171,31 +165,20 @@ static struct subject native_subject(void) {
     return subject;
 }
 
-static int by_size(void const *a, void const *b) {
-    double const left = *(double const *)a, right = *(double const *)b;
-    return (left > right) - (left < right);
-}
-
-static void layout_cost_measure(struct subject *subject, uint32_t round, uint32_t records, double ns_per_tick) {
-    uint32_t const datagrams = records / subject->records;
-    uint64_t const begin = rm_tsc();
+static uint64_t read_datagrams(void *argument) {
+    struct subject const *const subject = argument;
+    uint32_t const datagrams = subject->wanted / subject->records;
     uint64_t const read =
         subject->layout == NULL ? read_native(subject, datagrams) : read_described(subject, datagrams);
-    subject->round_ns[round] = (double)(rm_tsc() - begin) * ns_per_tick / (double)read;
     layout_cost_expect(read == (uint64_t)datagrams * subject->records, "a datagram was refused");
+    return read;
 }
 
-static void layout_cost_report(struct subject const *subject, double const reference_ns[ROUNDS]) {
-    double ns[ROUNDS], more_ns[ROUNDS];
-    for (int i = 0; i < ROUNDS; ++i) {
-        ns[i] = subject->round_ns[i];
-        more_ns[i] = subject->round_ns[i] - reference_ns[i];
-    }
-    qsort(ns, ROUNDS, sizeof ns[0], by_size);
-    qsort(more_ns, ROUNDS, sizeof more_ns[0], by_size);
-    printf("%-42s %6.2f ns per record (%.2f to %.2f), %+.2f ns against native (%+.2f to %+.2f)\n", subject->name,
-           ns[ROUNDS / 2], ns[ROUNDS / 4], ns[ROUNDS * 3 / 4], more_ns[ROUNDS / 2], more_ns[ROUNDS / 4],
-           more_ns[ROUNDS * 3 / 4]);
+static void layout_cost_report(struct bench_case const *one, struct bench_case const *native) {
+    struct bench_figure const ns = bench_difference(one, NULL, ROUNDS);
+    struct bench_figure const more_ns = bench_difference(one, native, ROUNDS);
+    printf("%-42s %6.2f ns per record (%.2f to %.2f), %+.2f ns against native (%+.2f to %+.2f)\n", one->name, ns.median,
+           ns.low, ns.high, more_ns.median, more_ns.low, more_ns.high);
 }
 
 int main(int argc, char **argv) {
@@ -213,12 +196,14 @@ int main(int argc, char **argv) {
         described_subject("big-endian vendor's, four turns, by words", &turns, RM_BY_WORDS, 1),
         described_subject("Libera Grouping, 168 entries, by words", libera, RM_BY_WORDS, LIBERA_ENTRIES),
     };
-    uint32_t const count = sizeof subjects / sizeof subjects[0];
-    double const ns_per_tick = 1e9 / rm_tsc_hz_measure();
-    for (uint32_t round = 0; round < ROUNDS; ++round)
-        for (uint32_t i = 0; i < count; ++i)
-            layout_cost_measure(&subjects[(i + round) % count], round, records, ns_per_tick);
-    for (uint32_t i = 0; i < count; ++i)
-        layout_cost_report(&subjects[i], subjects[0].round_ns);
+    enum { COUNT = sizeof subjects / sizeof subjects[0] };
+    struct bench_case cases[COUNT];
+    for (uint32_t i = 0; i < COUNT; ++i) {
+        subjects[i].wanted = records;
+        cases[i] = (struct bench_case){subjects[i].name, read_datagrams, &subjects[i], NULL};
+    }
+    bench_rounds(cases, COUNT, ROUNDS);
+    for (uint32_t i = 0; i < COUNT; ++i)
+        layout_cost_report(&cases[i], &cases[0]);
     return 0;
 }

@@ -13,16 +13,12 @@
 #include <ringmaster/lattice.h>
 
 #include "base/timebase.h"
+#include "bench/rounds.h"
 #include "instruments/machine.h"
 
 enum { STEPS = 20000, LOOKS = 10 };
 
 static double const RATE_HZ = 10e3, TURN_RATE_HZ = 1.2e6;
-
-static int by_value(void const *one, void const *other) {
-    uint64_t const a = *(uint64_t const *)one, b = *(uint64_t const *)other;
-    return (a > b) - (a < b);
-}
 
 static uint32_t fill_group(struct rm_machine_group *group, char plane, uint32_t count, uint32_t first) {
     static char all[] = "*";
@@ -51,16 +47,14 @@ static void fill_ring_machine(struct rm_ring_machine *config, struct rm_lattice 
     config->disturbances.insertion_at = at;
 }
 
-static void time_steps(struct rm_machine *machine, uint32_t steps, uint64_t *ticks, double *current,
-                       uint32_t supplies) {
+static void time_steps(struct rm_machine *machine, uint32_t steps, double *ticks, double *current, uint32_t supplies) {
     for (uint32_t s = 0; s < steps; ++s) {
         for (uint32_t c = 0; c < supplies; ++c)
             current[c] = (double)((s + c) % 7) - 3;
         uint64_t const begun = rm_tsc();
         rm_machine_step(machine, s / RATE_HZ, current);
-        ticks[s] = rm_tsc() - begun;
+        ticks[s] = (double)(rm_tsc() - begun);
     }
-    qsort(ticks, steps, sizeof *ticks, by_value);
 }
 
 static double look_at_machine(struct rm_machine *machine) {
@@ -75,22 +69,17 @@ static double look_at_machine(struct rm_machine *machine) {
     return best;
 }
 
-static int machine_cost_measure(struct rm_ring_machine const *config, uint32_t steps) {
+static void machine_cost_measure(struct rm_ring_machine const *config, uint32_t steps) {
     struct rm_machine *machine;
     struct rm_error error;
-    uint64_t *ticks = calloc(steps, sizeof *ticks);
-    double *current = calloc(config->supply_count + 1, sizeof *current);
+    double *ticks = bench_allocate(steps * sizeof *ticks);
+    double *current = bench_allocate((config->supply_count + 1) * sizeof *current);
     uint64_t const begun = rm_monotonic_ns();
-    if (ticks == NULL || current == NULL || rm_machine_make(config, TURN_RATE_HZ, &machine, &error) != RM_OK) {
-        fprintf(stderr, "machine_cost: %s\n", ticks == NULL || current == NULL ? "no memory" : error.text);
-        free(ticks);
-        free(current);
-        return EXIT_FAILURE;
-    }
+    bench_must(rm_machine_make(config, TURN_RATE_HZ, &machine, &error), &error);
     double const made_ms = 1e-6 * (double)(rm_monotonic_ns() - begun), tick_ns = 1e9 / rm_tsc_hz_measure();
     time_steps(machine, steps, ticks, current, config->supply_count);
-    uint32_t const middle = steps / 2, last = steps / 100 * 99;
-    double const median = tick_ns * (double)ticks[middle], late = tick_ns * (double)ticks[last];
+    struct bench_figure const figure = bench_figure_of(ticks, steps, 0);
+    double const median = tick_ns * figure.median, late = tick_ns * figure.p99;
     printf("%u BPMs, %u correctors: made in %.0f ms\n", config->bpm_count, config->supply_count, made_ms);
     printf("a step: median %.0f ns, 99 %% below %.0f ns; at 10 kHz %.1f %% of a core\n", median, late,
            median * RATE_HZ * 1e-7);
@@ -98,7 +87,6 @@ static int machine_cost_measure(struct rm_ring_machine const *config, uint32_t s
     rm_machine_free(machine);
     free(ticks);
     free(current);
-    return EXIT_SUCCESS;
 }
 
 int main(int argc, char **argv) {
@@ -138,8 +126,8 @@ int main(int argc, char **argv) {
     };
     fill_ring_machine(&config, lattice);
     rm_lattice_free(lattice);
-    int const status = machine_cost_measure(&config, (uint32_t)asked);
+    machine_cost_measure(&config, (uint32_t)asked);
     for (uint32_t g = 0; g < config.group_count; ++g)
         free(config.group[g].supply);
-    return status;
+    return EXIT_SUCCESS;
 }

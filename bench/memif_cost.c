@@ -21,6 +21,7 @@
 #include "base/pin.h"
 #include "base/timebase.h"
 #include "net/port.h"
+#include "rounds.h"
 
 enum { LINE_BYTES = 64, ROUNDS_MOST = 101, WORK_STEPS = 8, FULL_TICKS = 50000, DEFAULT_SLOTS = 4096 };
 
@@ -116,14 +117,9 @@ static double round_of(struct bench *bench, enum act act, double tsc_hz) {
     return (double)ticks / tsc_hz * 1e9 / (double)(frames != 0 ? frames : 1);
 }
 
-static int by_value(void const *one, void const *other) {
-    double const a = *(double const *)one, b = *(double const *)other;
-    return (a > b) - (a < b);
-}
-
 static void memif_cost_print(char const *what, double *ns, int rounds) {
-    qsort(ns, (size_t)rounds, sizeof *ns, by_value);
-    printf("%-8s %6.1f ns a frame (%.1f-%.1f)\n", what, ns[rounds / 2], ns[0], ns[rounds - 1]);
+    struct bench_figure const figure = bench_figure_of(ns, (size_t)rounds, 0);
+    printf("%-8s %6.1f ns a frame (%.1f-%.1f)\n", what, figure.median, figure.low, figure.high);
 }
 
 static bool open_ports(struct bench *bench) {

@@ -3,44 +3,17 @@
 
 #include <signal.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "base/pin.h"
-
 enum { ATTACH_TRIES = 5000 };
-
-void die(char const *what, struct rm_error const *error) {
-    fprintf(stderr, "ringmaster-parameter-cost: %s%s%s\n", what, error ? ": " : "", error ? error->text : "");
-    exit(1);
-}
-
-void pin(int cpu) {
-    struct rm_error error;
-    if (rm_pin((uint32_t)cpu, &error) != RM_OK)
-        die("pin", &error);
-}
-
-static int by_value(void const *one, void const *other) {
-    double const a = *(double const *)one, b = *(double const *)other;
-    return (a > b) - (a < b);
-}
-
-void print(char const *name, double *values, size_t count, char const *end) {
-    qsort(values, count, sizeof *values, by_value);
-    printf("\"%s\": {\"median\": %.3f, \"low\": %.3f, \"high\": %.3f, \"p99\": %.3f}%s", name, values[count / 2],
-           values[count / 10], values[count - 1 - count / 10], values[count - 1 - count / 100], end);
-}
 
 void *find(struct rm_workspace *workspace, enum rm_object_kind kind, char const *name) {
     struct rm_object const *object;
     void const *memory;
     struct rm_error error;
-    if (rm_workspace_find(workspace, kind, name, &object, &memory, &error) != RM_OK)
-        die("find", &error);
+    bench_must(rm_workspace_find(workspace, kind, name, &object, &memory, &error), &error);
     return (void *)(uintptr_t)memory;
 }
 
@@ -57,22 +30,19 @@ struct rm_workspace *attach(char const *where, enum rm_object_kind kind, char co
         }
         usleep(1000);
     }
-    die("attach", &error);
-    return NULL;
+    bench_fail(error.text);
 }
 
 struct rm_owner *owner_of(char const *where, char const *name) {
     struct rm_owner *owner;
     struct rm_error error;
-    if (rm_owner_new(where, name, &owner, &error) != RM_OK)
-        die("owner", &error);
+    bench_must(rm_owner_new(where, name, &owner, &error), &error);
     return owner;
 }
 
 void open_owner(struct rm_owner *owner) {
     struct rm_error error;
-    if (rm_owner_open(owner, &error) != RM_OK)
-        die("open", &error);
+    bench_must(rm_owner_open(owner, &error), &error);
 }
 
 rm_owner_index plan(struct rm_owner *owner, char const *name, size_t count, struct rm_limits const *limits,
@@ -92,7 +62,7 @@ rm_owner_index plan(struct rm_owner *owner, char const *name, size_t count, stru
 struct ball *shared(void) {
     void *const memory = mmap(NULL, sizeof(struct ball), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED)
-        die("no memory", NULL);
+        bench_fail("no memory");
     return memory;
 }
 
@@ -100,12 +70,12 @@ pid_t beside(int cpu) {
     pid_t const parent = getpid();
     pid_t const child = fork();
     if (child < 0)
-        die("cannot fork", NULL);
+        bench_fail("cannot fork");
     if (child == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (getppid() != parent)
             _exit(1);
-        pin(cpu);
+        bench_pin((uint32_t)cpu);
     }
     return child;
 }

@@ -53,7 +53,7 @@ static void read_group(struct parameter_cost *cost, unsigned round) {
     uint64_t seen;
     do {
         if (!rm_group_enter(cost->group_seen, &seen))
-            die("the group stays in a change", NULL);
+            bench_fail("the group stays in a change");
         for (int i = 0; i < GROUP_MEMBERS; ++i)
             cost->sum += rm_parameter_read_f64(cost->member_seen[i]);
     } while (!rm_group_leave(cost->group_seen, seen));
@@ -154,7 +154,7 @@ static double parameter_cost_series(struct parameter_cost *cost, int act) {
 int measure_cost(char const *where, int cpu) {
     static struct parameter_cost cost;
     static double ns[ACTS][COST_SERIES];
-    pin(cpu);
+    bench_pin((uint32_t)cpu);
     double const tsc_hz = rm_tsc_hz_measure();
     cost.stamp = rm_stamp_now();
     cost.clock = (struct rm_clock_reading){.tsc_hz = tsc_hz, .tai_tsc = rm_tsc(), .tai_ns = cost.stamp.tai_ns};
@@ -165,6 +165,6 @@ int measure_cost(char const *where, int cpu) {
     }
     putchar('{');
     for (int act = 0; act < ACTS; ++act)
-        print(acts[act].name, ns[act], COST_SERIES, act + 1 < ACTS ? ", " : "}\n");
+        bench_figure_json(acts[act].name, ns[act], COST_SERIES, act + 1 < ACTS ? ", " : "}\n");
     return cost.sum == 0.5;
 }

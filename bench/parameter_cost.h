@@ -13,6 +13,8 @@
 #include <ringmaster/parameter.h>
 #include <ringmaster/workspace.h>
 
+#include "rounds.h"
+
 /* What is measured: prints its JSON, returns the exit status. */
 
 int measure_cost(char const *where, int cpu);
@@ -29,12 +31,6 @@ struct ball {
 
     _Alignas(64) atomic_uint phase;
 };
-
-void die(char const *what, struct rm_error const *error);
-void pin(int cpu);
-
-/** Prints a member of the JSON object: the `count` values, which it sorts; then `end`. */
-void print(char const *name, double *values, size_t count, char const *end);
 
 void *find(struct rm_workspace *workspace, enum rm_object_kind kind, char const *name);
 

@@ -26,8 +26,7 @@ static void answer_requests(struct ball *ball, char const *where) {
     plan(owner, "bench/one", 1, NULL, NULL);
     rm_owner_replies(owner);
     open_owner(owner);
-    if (rm_inbox_new(owner, &inbox, &error) != RM_OK)
-        die("inbox", &error);
+    bench_must(rm_inbox_new(owner, &inbox, &error), &error);
     atomic_store(&ball->go, true);
     static struct rm_request request;
     for (unsigned empty = 0; atomic_load(&ball->phase) != OVER;) {
@@ -50,12 +49,11 @@ static void put_all(struct rm_owner *owner, struct rm_workspace *workspace, doub
         struct rm_reply reply;
         struct rm_error error;
         uint64_t const begin = rm_tsc();
-        if (rm_requests_put(owner, workspace, "bench/one", 0, &value, sizeof value, 2000000000, &reply, &error) !=
-            RM_OK)
-            die("put", &error);
+        bench_must(rm_requests_put(owner, workspace, "bench/one", 0, &value, sizeof value, 2000000000, &reply, &error),
+                   &error);
         uint64_t const end = rm_tsc();
         if (reply.verdict != RM_VERDICT_DONE)
-            die(reply.reason, NULL);
+            bench_fail(reply.reason);
         if (i >= 0)
             ns[i] = (double)(end - begin) / tsc_hz * 1e9;
     }
@@ -70,7 +68,7 @@ int measure_request(char const *where, int first, int second) {
         answer_requests(ball, where);
         _exit(0);
     }
-    pin(first);
+    bench_pin((uint32_t)first);
     double const tsc_hz = rm_tsc_hz_measure();
     while (!atomic_load(&ball->go)) {
         if (waitpid(child, NULL, WNOHANG) == child)
@@ -78,8 +76,7 @@ int measure_request(char const *where, int first, int second) {
     }
     struct rm_error error;
     struct rm_owner *owner;
-    if (rm_owner_new_requester(where, "bench", &owner, &error) != RM_OK)
-        die("requester", &error);
+    bench_must(rm_owner_new_requester(where, "bench", &owner, &error), &error);
     rm_owner_requests(owner);
     open_owner(owner);
     struct rm_workspace *const workspace = attach(where, RM_OBJECT_PARAMETER, "bench/one");
@@ -90,7 +87,7 @@ int measure_request(char const *where, int first, int second) {
     rm_owner_close(owner);
     waitpid(child, NULL, 0);
     putchar('{');
-    print("put_polled", polled, PUTS, ", ");
-    print("put_asleep", asleep, PUTS, "}\n");
+    bench_figure_json("put_polled", polled, PUTS, ", ");
+    bench_figure_json("put_asleep", asleep, PUTS, "}\n");
     return 0;
 }

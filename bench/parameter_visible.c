@@ -89,7 +89,7 @@ int measure_visible(char const *where, int first, int second) {
         play_all(&player, ticks);
         _exit(0);
     }
-    pin(first);
+    bench_pin((uint32_t)first);
     double const tsc_hz = rm_tsc_hz_measure();
     join_game(&player, where);
     while (!atomic_load(&player.ball->go)) {
@@ -104,8 +104,8 @@ int measure_visible(char const *where, int first, int second) {
             ticks[plain][i] *= 1e9 / tsc_hz / 2;
     }
     putchar('{');
-    print("plain", ticks[true], BALL_SERIES, ", ");
-    print("parameter", ticks[false], BALL_SERIES, ", ");
-    print("ratio", ratios, BALL_SERIES, "}\n");
+    bench_figure_json("plain", ticks[true], BALL_SERIES, ", ");
+    bench_figure_json("parameter", ticks[false], BALL_SERIES, ", ");
+    bench_figure_json("ratio", ratios, BALL_SERIES, "}\n");
     return 0;
 }

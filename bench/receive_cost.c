@@ -17,6 +17,7 @@
 
 #include "base/timebase.h"
 #include "engine/receive.h"
+#include "rounds.h"
 #include "wire/frame.h"
 #include "wire/native.h"
 
@@ -69,15 +70,8 @@ bool rm_port_punt(struct rm_port *port, uint16_t queue, struct rm_burst *burst, 
     return false;
 }
 
-static void *receive_cost_allocate(size_t bytes) {
-    void *memory = aligned_alloc(RM_PAGE_BYTES, (bytes + RM_PAGE_BYTES - 1) / RM_PAGE_BYTES * RM_PAGE_BYTES);
-    if (memory == NULL)
-        exit(1);
-    return memset(memory, 0, bytes);
-}
-
 static struct rm_stream *make_stream(uint64_t capacity, uint64_t period) {
-    struct rm_stream *stream = receive_cost_allocate(sizeof *stream + capacity * sizeof(struct rm_slot));
+    struct rm_stream *stream = bench_allocate(sizeof *stream + capacity * sizeof(struct rm_slot));
     stream->slots_offset = sizeof *stream;
     stream->capacity = capacity;
     stream->period = period;
@@ -106,52 +100,51 @@ static void make_rates(struct rm_rates *rates, struct rm_arena *arena) {
     };
     struct rm_decimator_input const input = {.period = 1};
     if (!rm_rates_make(rates, rate, RATES, rm_simd_best(), &input, arena))
-        exit(1);
+        bench_fail("no memory");
     for (int i = 0; i < RATES; ++i)
         if (!rm_stream_writer_open(&rates->writer[i], make_stream(rate[i].records, rate[i].period), UINT64_MAX))
-            exit(1);
+            bench_fail("no memory");
 }
 
 static struct rm_instrument *make_instrument(struct rm_layout const *layout, struct rm_arena *arena) {
     struct rm_instrument *made = rm_arena_take(arena, sizeof *made);
     if (made == NULL)
-        exit(1);
+        bench_fail("no memory");
     rm_counting_init(&made->counting, 64, layout != NULL, 1, 0);
     made->layout = layout;
     made->kind = RM_KIND_BPM;
     made->lane_count = LANES;
-    made->counters = receive_cost_allocate(RM_STREAM_COUNTERS * sizeof(rm_counter));
+    made->counters = bench_allocate(RM_STREAM_COUNTERS * sizeof(rm_counter));
     made->next_decimated = RM_TURN_NONE;
     made->gap_records = 32;
     if (!rm_stream_writer_open(&made->writer, make_stream(CAPACITY, 1), 4096))
-        exit(1);
+        bench_fail("no memory");
     make_rates(&made->rates, arena);
     return made;
 }
 
 static struct rm_receive *make_role(struct rm_port *port, uint32_t instruments, struct rm_layout const *layout,
                                     struct rm_arena *arena) {
-    struct rm_receive *role = receive_cost_allocate(sizeof *role);
-    struct rm_receive_queue *queue = receive_cost_allocate(sizeof *queue);
-    struct rm_receive_format *format = receive_cost_allocate(sizeof *format);
+    struct rm_receive *role = bench_allocate(sizeof *role);
+    struct rm_receive_queue *queue = bench_allocate(sizeof *queue);
+    struct rm_receive_format *format = bench_allocate(sizeof *format);
     *format = (struct rm_receive_format){.udp_port = 4660, .layout = layout};
-    struct rm_identity_table *identities = receive_cost_allocate(sizeof *identities);
+    struct rm_identity_table *identities = bench_allocate(sizeof *identities);
     struct rm_error error;
-    if (rm_identity_table_init(identities, instruments, &error) != RM_OK)
-        exit(1);
+    bench_must(rm_identity_table_init(identities, instruments, &error), &error);
     *queue = (struct rm_receive_queue){.port = port,
                                        .framing = RM_FRAMING_ETHERNET,
                                        .vlan = RM_RECEIVE_ANY_VLAN,
-                                       .counters = receive_cost_allocate(RM_PORT_COUNTERS * sizeof(rm_counter)),
+                                       .counters = bench_allocate(RM_PORT_COUNTERS * sizeof(rm_counter)),
                                        .format_count = 1,
                                        .format = format,
                                        .identities = identities};
     role->queue = queue;
     role->queue_count = 1;
-    role->instrument = receive_cost_allocate(instruments * sizeof(void *));
-    role->vote = receive_cost_allocate(instruments * sizeof(void *));
+    role->instrument = bench_allocate(instruments * sizeof(void *));
+    role->vote = bench_allocate(instruments * sizeof(void *));
     role->take_burst = rm_fast_path_burst_for(rm_simd_best());
-    role->touched = receive_cost_allocate((instruments + 1) * sizeof(void *));
+    role->touched = bench_allocate((instruments + 1) * sizeof(void *));
     role->instrument_count = role->vote_count = instruments;
     for (uint32_t i = 0; i < instruments; ++i) {
         role->instrument[i] = make_instrument(layout, arena);
@@ -166,10 +159,10 @@ static struct rm_receive *make_role(struct rm_port *port, uint32_t instruments, 
     }
     struct rm_gate_config const gate = {
         .turn_rate_hz = 1157000.0, .tsc_hz = rm_tsc_hz_measure(), .ahead_turns = 2048, .silence_turns = 262144};
-    rm_turn_gate_init(&role->gate, &gate, receive_cost_allocate(RM_CLOCK_COUNTERS * sizeof(rm_counter)));
+    rm_turn_gate_init(&role->gate, &gate, bench_allocate(RM_CLOCK_COUNTERS * sizeof(rm_counter)));
     role->follow_ticks = (uint64_t)(0.01 * gate.tsc_hz);
-    role->latency = receive_cost_allocate(sizeof(struct rm_histogram));
-    role->core_counters = receive_cost_allocate(RM_CORE_COUNTERS * sizeof(rm_counter));
+    role->latency = bench_allocate(sizeof(struct rm_histogram));
+    role->core_counters = bench_allocate(RM_CORE_COUNTERS * sizeof(rm_counter));
     return role;
 }
 
@@ -191,16 +184,13 @@ static struct rm_layout *make_described_layout(void) {
         description.lane[i] = (struct rm_layout_lane){.at = RM_NATIVE_HEADER_BYTES + 4 * i, .type = RM_FIELD_I32};
     struct rm_layout *layout;
     struct rm_error error;
-    if (rm_layout_compile(&description, &layout, &error) != RM_OK) {
-        fprintf(stderr, "receive_cost: %s\n", error.text);
-        exit(1);
-    }
+    bench_must(rm_layout_compile(&description, &layout, &error), &error);
     return layout;
 }
 
 static void make_frames(struct rm_port *port) {
     struct rm_flow const flow = {.source_ipv4 = 0x0A000001, .destination_ipv4 = 0x0A00FF01, .destination_port = 4660};
-    port->frame = receive_cost_allocate(RM_BURST * FRAME_BYTES);
+    port->frame = bench_allocate(RM_BURST * FRAME_BYTES);
     for (uint32_t i = 0; i < RM_BURST; ++i) {
         union rm_lane const lanes[LANES] = {{.i = (int32_t)i}};
         rm_frame_write_header(port->frame[i], &flow, RM_NATIVE_HEADER_BYTES + 4 * LANES);
@@ -208,76 +198,58 @@ static void make_frames(struct rm_port *port) {
     }
 }
 
-/** One loop of a round; without a role only the turns are written. Returns ticks. */
-static uint64_t loop_over_bursts(struct rm_port *port, struct rm_receive *role) {
-    uint64_t const begin = rm_tsc();
+/** What is received: without a role only the turns are written. */
+struct subject {
+    struct rm_port port;
+    struct rm_receive *role;
+};
+
+static uint64_t receive_bursts(void *argument) {
+    struct subject *const subject = argument;
     for (uint32_t i = 0; i < BURSTS; ++i) {
-        write_turns(port);
+        write_turns(&subject->port);
         /* A card's packets stand in the cache; ours would be in the store buffer, where a wide load waits for them. */
         atomic_thread_fence(memory_order_seq_cst);
-        if (role != NULL)
-            rm_receive_duty(role, rm_tsc());
+        if (subject->role != NULL)
+            rm_receive_duty(subject->role, rm_tsc());
     }
-    return rm_tsc() - begin;
+    return BURSTS * RM_BURST;
 }
 
 enum { TURNS_ALONE, NATIVE, DESCRIBED, LOOPS };
 
-struct rounds {
-    uint32_t count;
-    double *ns[LOOPS]; /**< per packet, by round */
-};
-
-static void receive_cost_measure(struct rounds *rounds, struct rm_port port[LOOPS],
-                                 struct rm_receive *const role[LOOPS], double ns_per_tick) {
-    for (uint32_t round = 0; round < rounds->count; ++round)
-        for (uint32_t i = 0; i < LOOPS; ++i) {
-            uint32_t const which = (i + round) % LOOPS;
-            uint64_t const ticks = loop_over_bursts(&port[which], role[which]);
-            rounds->ns[which][round] = (double)ticks * ns_per_tick / (BURSTS * RM_BURST);
-        }
-}
-
-static int by_size(void const *a, void const *b) {
-    double const left = *(double const *)a, right = *(double const *)b;
-    return (left > right) - (left < right);
-}
-
-/** Prints median and middle half of `one` less `other`, round by round. */
-static void print_difference(char const *what, struct rounds const *rounds, int one, int other) {
-    double *difference = receive_cost_allocate(rounds->count * sizeof *difference);
-    for (uint32_t i = 0; i < rounds->count; ++i)
-        difference[i] = rounds->ns[one][i] - rounds->ns[other][i];
-    qsort(difference, rounds->count, sizeof *difference, by_size);
-    printf("%-34s %7.2f ns per packet (%.2f to %.2f)\n", what, difference[rounds->count / 2],
-           difference[rounds->count / 4], difference[rounds->count * 3 / 4]);
-    free(difference);
+static void print_difference(char const *what, struct bench_case const *one, struct bench_case const *other,
+                             size_t rounds) {
+    struct bench_figure const ns = bench_difference(one, other, rounds);
+    printf("%-34s %7.2f ns per packet (%.2f to %.2f)\n", what, ns.median, ns.low, ns.high);
 }
 
 int main(int argc, char **argv) {
     uint32_t const instruments = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 9;
-    struct rounds rounds = {.count = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : ROUNDS};
-    struct rm_port port[LOOPS];
-    for (int i = 0; i < LOOPS; ++i) {
-        port[i] = (struct rm_port){.instruments = instruments};
-        make_frames(&port[i]);
-        rounds.ns[i] = receive_cost_allocate(rounds.count * sizeof *rounds.ns[i]);
-    }
+    size_t const rounds = argc > 2 ? strtoul(argv[2], NULL, 10) : ROUNDS;
     struct rm_arena arena = {0}; // until the program ends
-    struct rm_receive *const role[LOOPS] = {NULL, make_role(&port[NATIVE], instruments, NULL, &arena),
-                                            make_role(&port[DESCRIBED], instruments, make_described_layout(), &arena)};
-    receive_cost_measure(&rounds, port, role, 1e9 / role[NATIVE]->gate.config.tsc_hz);
+    struct subject subject[LOOPS];
+    struct bench_case loop[LOOPS];
+    for (int i = 0; i < LOOPS; ++i) {
+        subject[i] = (struct subject){.port = {.instruments = instruments}};
+        make_frames(&subject[i].port);
+        loop[i] = (struct bench_case){"", receive_bursts, &subject[i], NULL};
+    }
+    subject[NATIVE].role = make_role(&subject[NATIVE].port, instruments, NULL, &arena);
+    subject[DESCRIBED].role = make_role(&subject[DESCRIBED].port, instruments, make_described_layout(), &arena);
+    bench_rounds(loop, LOOPS, rounds);
     printf("%u instruments\n", instruments);
-    print_difference("native", &rounds, NATIVE, TURNS_ALONE);
-    print_difference("described", &rounds, DESCRIBED, TURNS_ALONE);
-    print_difference("described more than native", &rounds, DESCRIBED, NATIVE);
+    print_difference("native", &loop[NATIVE], &loop[TURNS_ALONE], rounds);
+    print_difference("described", &loop[DESCRIBED], &loop[TURNS_ALONE], rounds);
+    print_difference("described more than native", &loop[DESCRIBED], &loop[NATIVE], rounds);
     for (int i = NATIVE; i < LOOPS; ++i) {
         uint64_t accepted = 0;
         for (uint32_t j = 0; j < instruments; ++j)
-            accepted += rm_counter_get(role[i]->instrument[j]->counters, RM_STREAM_ACCEPTED);
-        if (accepted < port[i].sent - port[i].sent / 1000) { /* a stall of the machine may cost some */
+            accepted += rm_counter_get(subject[i].role->instrument[j]->counters, RM_STREAM_ACCEPTED);
+        uint64_t const sent = subject[i].port.sent;
+        if (accepted < sent - sent / 1000) { /* a stall of the machine may cost some */
             fprintf(stderr, "receive_cost: %llu of %llu packets were accepted\n", (unsigned long long)accepted,
-                    (unsigned long long)port[i].sent);
+                    (unsigned long long)sent);
             return 1;
         }
     }

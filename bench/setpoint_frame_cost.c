@@ -9,21 +9,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/timebase.h"
+#include "rounds.h"
 #include "wire/setpoint_frame.h"
 
-enum { CHAINS = 64, PASSES = 20000, ROUNDS_MOST = 1000 };
+enum { CHAINS = 64, PASSES = 20000, ROUNDS_MOST = 1000, COUNTS = 4, NAME_BYTES = 32 };
 
 static struct rm_flow const flow = {
     .source_ipv4 = 0x0A1E0001, .destination_ipv4 = 0x0A1E0002, .destination_port = 4662};
 static struct rm_setpoint_frame template[CHAINS];
 static float values[CHAINS][RM_CHAIN_SUPPLIES_MAX];
 static uint8_t buffer[CHAINS][256];
-
-static int by_size(void const *a, void const *b) {
-    double const left = *(double const *)a, right = *(double const *)b;
-    return (left > right) - (left < right);
-}
 
 static uint32_t from_template(uint32_t chain, uint32_t count, uint64_t sequence) {
     (void)count;
@@ -38,34 +33,41 @@ static uint32_t from_parts(uint32_t chain, uint32_t count, uint64_t sequence) {
     return header + length;
 }
 
-static void setpoint_frame_cost_measure(char const *name, uint32_t (*make)(uint32_t, uint32_t, uint64_t),
-                                        uint32_t count, int rounds, double ns_per_tick) {
-    double ns[ROUNDS_MOST];
+/** One way to make them, of so many supplies each. */
+struct subject {
+    uint32_t (*make)(uint32_t chain, uint32_t count, uint64_t sequence);
+    uint32_t count;
+    char name[NAME_BYTES];
+};
+
+static uint64_t make_frames(void *argument) {
+    struct subject const *const subject = argument;
     uint64_t bytes = 0;
     for (uint32_t chain = 0; chain < CHAINS; ++chain)
-        if (!rm_setpoint_frame_prepare(&template[chain], &flow, (uint16_t)chain, count))
-            exit(1);
-    for (int round = 0; round < rounds; ++round) {
-        uint64_t const begin = rm_tsc();
-        for (uint64_t pass = 0; pass < PASSES; ++pass)
-            for (uint32_t chain = 0; chain < CHAINS; ++chain)
-                bytes += make(chain, count, pass);
-        ns[round] = (double)(rm_tsc() - begin) * ns_per_tick / (CHAINS * PASSES);
-    }
-    if (bytes != (uint64_t)rounds * PASSES * CHAINS * (RM_FRAME_HEADER_BYTES + RM_SETPOINT_HEADER_BYTES + 4 * count))
-        exit(1);
-    qsort(ns, (size_t)rounds, sizeof *ns, by_size);
-    printf("%-14s %2u supplies %6.2f ns (%.2f to %.2f)\n", name, count, ns[rounds / 2], ns[0], ns[rounds - 1]);
+        if (!rm_setpoint_frame_prepare(&template[chain], &flow, (uint16_t)chain, subject -> count))
+            bench_fail("no template can be made");
+    for (uint64_t pass = 0; pass < PASSES; ++pass)
+        for (uint32_t chain = 0; chain < CHAINS; ++chain)
+            bytes += subject->make(chain, subject->count, pass);
+    uint64_t const frames = (uint64_t)PASSES * CHAINS;
+    if (bytes != frames * (RM_FRAME_HEADER_BYTES + RM_SETPOINT_HEADER_BYTES + 4 * subject->count))
+        bench_fail("a frame has another length");
+    return frames;
 }
 
 int main(int argc, char **argv) {
-    static uint32_t const counts[] = {1, 8, 10, RM_CHAIN_SUPPLIES_MAX};
+    static uint32_t const counts[COUNTS] = {1, 8, 10, RM_CHAIN_SUPPLIES_MAX};
     int const wanted = argc > 1 ? atoi(argv[1]) : 15;
     int const rounds = wanted >= 1 && wanted <= ROUNDS_MOST ? wanted : 15;
-    double const ns_per_tick = 1e9 / rm_tsc_hz_measure();
-    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; ++i) {
-        setpoint_frame_cost_measure("from template", from_template, counts[i], rounds, ns_per_tick);
-        setpoint_frame_cost_measure("from its parts", from_parts, counts[i], rounds, ns_per_tick);
+    struct subject subjects[2 * COUNTS];
+    struct bench_case cases[2 * COUNTS];
+    for (size_t i = 0; i < 2 * COUNTS; ++i) {
+        subjects[i] = (struct subject){i % 2 == 0 ? from_template : from_parts, counts[i / 2], ""};
+        snprintf(subjects[i].name, NAME_BYTES, "%s, %u supplies", i % 2 == 0 ? "from template" : "from its parts",
+                 counts[i / 2]);
+        cases[i] = (struct bench_case){subjects[i].name, make_frames, &subjects[i], NULL};
     }
+    bench_rounds(cases, 2 * COUNTS, (size_t)rounds);
+    bench_print(cases, 2 * COUNTS, (size_t)rounds, "ns");
     return 0;
 }

@@ -18,7 +18,6 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include <ringmaster/clock.h>
@@ -28,9 +27,9 @@
 #include <ringmaster/setpoint.h>
 #include <ringmaster/workspace.h>
 
-#include "base/pin.h"
 #include "base/timebase.h"
 #include "net/port.h"
+#include "rounds.h"
 
 enum { VECTORS_MAX = 1 << 20, TRIES = 10000, NAP_US = 1000, SETTLE_VECTORS = 100 };
 
@@ -52,17 +51,11 @@ struct bench {
     uint64_t late;
 };
 
-static void setpoint_latency_die(char const *text) {
-    fprintf(stderr, "ringmaster-setpoint-latency: %s\n", text);
-    exit(1);
-}
-
 static void const *find_bench_object(struct rm_workspace *workspace, enum rm_object_kind kind, char const *name) {
     struct rm_object const *object;
     void const *memory;
     struct rm_error error;
-    if (rm_workspace_find(workspace, kind, name, &object, &memory, &error) != RM_OK)
-        setpoint_latency_die(error.text);
+    bench_must(rm_workspace_find(workspace, kind, name, &object, &memory, &error), &error);
     return memory;
 }
 
@@ -73,19 +66,16 @@ static struct rm_workspace *attach_workspace(char const *name) {
         if (rm_workspace_attach(name, 0, &workspace, &error) == RM_OK)
             return workspace;
     }
-    setpoint_latency_die(error.text);
-    return NULL;
+    bench_fail(error.text);
 }
 
 static void open_segment(struct bench *bench, char const *workspace) {
     char name[64];
     struct rm_error error;
     snprintf(name, sizeof name, "setpoints/%s", bench->name);
-    if (rm_owner_new(workspace, bench->name, &bench->owner, &error) != RM_OK)
-        setpoint_latency_die(error.text);
+    bench_must(rm_owner_new(workspace, bench->name, &bench->owner, &error), &error);
     rm_owner_index const vectors = rm_owner_setpoints(bench->owner, name, "", bench->grant->actuator_count);
-    if (rm_owner_open(bench->owner, &error) != RM_OK)
-        setpoint_latency_die(error.text);
+    bench_must(rm_owner_open(bench->owner, &error), &error);
     bench->setpoints = rm_owner_memory(bench->owner, vectors);
 }
 
@@ -103,8 +93,7 @@ static uint64_t granted_number(struct bench const *bench) {
         if (seen % 2 == 0 && load_relaxed(&grant->sequence) == seen && mine && grant_number != 0)
             return grant_number;
     }
-    setpoint_latency_die("the server grants nothing");
-    return 0;
+    bench_fail("the server grants nothing");
 }
 
 static void open_bench_port(struct bench *bench, char const *socket) {
@@ -112,8 +101,7 @@ static void open_bench_port(struct bench *bench, char const *socket) {
     struct rm_port_config config = {.name = "in", .kind = RM_PORT_MEMIF, .queues = 2, .memif_server = true};
     struct rm_error error;
     snprintf(config.socket_path, sizeof config.socket_path, "%s", socket);
-    if (rm_net_start(&net, &error) != RM_OK || rm_port_open(&config, &bench->port, &error) != RM_OK)
-        setpoint_latency_die(error.text);
+    bench_must(rm_net_start(&net, &error) != RM_OK || rm_port_open(&config, &bench->port, &error), &error);
 }
 
 static struct rm_clock_reading clock_now(struct bench const *bench) {
@@ -123,7 +111,7 @@ static struct rm_clock_reading clock_now(struct bench const *bench) {
             usleep(NAP_US);
     }
     if (!reading.anchored)
-        setpoint_latency_die("the server has no turn clock");
+        bench_fail("the server has no turn clock");
     return reading;
 }
 
@@ -156,20 +144,13 @@ static uint64_t vector_lead_ticks(struct bench *bench) {
     return now - begin < limit ? now - commit : 0;
 }
 
-static int by_value(void const *one, void const *other) {
-    double const a = *(double const *)one, b = *(double const *)other;
-    return (a > b) - (a < b);
-}
-
 static void setpoint_latency_print(struct bench *bench) {
     size_t const count = bench->led;
     if (count == 0)
-        setpoint_latency_die("no vector has led: does the server send at once for this application?");
-    qsort(bench->ns, count, sizeof *bench->ns, by_value);
-    printf("{\"vectors\": %llu, \"led\": %zu, \"late\": %llu, \"arrival\": {\"median\": %.1f, \"low\": %.1f, \"high\": "
-           "%.1f, \"p99\": %.1f}}\n",
-           (unsigned long long)bench->vector, count, (unsigned long long)bench->late, bench->ns[count / 2],
-           bench->ns[count / 10], bench->ns[count - 1 - count / 10], bench->ns[count - 1 - count / 100]);
+        bench_fail("no vector has led: does the server send at once for this application?");
+    printf("{\"vectors\": %llu, \"led\": %zu, \"late\": %llu, ", (unsigned long long)bench->vector, count,
+           (unsigned long long)bench->late);
+    bench_figure_json("arrival", bench->ns, count, "}\n");
 }
 
 int main(int argc, char **argv) {
@@ -187,9 +168,7 @@ int main(int argc, char **argv) {
     bench.grant = find_bench_object(workspace, RM_OBJECT_GRANT, name);
     bench.clock = find_bench_object(workspace, RM_OBJECT_CLOCK, "clock");
     open_segment(&bench, argv[1]);
-    struct rm_error error;
-    if (rm_pin((uint32_t)atoi(argv[4]), &error) != RM_OK)
-        setpoint_latency_die(error.text);
+    bench_pin((uint32_t)atoi(argv[4]));
     bench.grant_number = granted_number(&bench);
     double const tsc_hz = rm_tsc_hz_measure();
     for (int i = 0; i < SETTLE_VECTORS; ++i)

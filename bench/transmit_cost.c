@@ -16,10 +16,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/pin.h"
 #include "base/timebase.h"
 #include "engine/guard.h"
 #include "net/port.h"
+#include "rounds.h"
 #include "wire/setpoint_frame.h"
 
 enum { CHAINS_MAX = 128, SUPPLIES_MAX = 2048, SERIES = 101, ROUNDS = 100, WARM = 20 };
@@ -60,10 +60,7 @@ static void prepare_guard(struct bench *bench) {
          .watchdog_cycles = 2},
     };
     struct rm_error error;
-    if (rm_guard_new(supply, count, application, 2, &bench->guard, &error) != RM_OK) {
-        fprintf(stderr, "%s\n", error.text);
-        exit(1);
-    }
+    bench_must(rm_guard_new(supply, count, application, 2, &bench->guard, &error), &error);
     for (uint32_t i = 0; i < count; ++i)
         rm_guard_join(bench->guard, i, 0);
     rm_guard_grant(bench->guard, 1, GRANT_NUMBER, false);
@@ -134,17 +131,6 @@ __attribute__((noinline)) static void send_cycle(struct bench *bench) {
 
 /* ── what is measured ── */
 
-static int by_value(void const *one, void const *other) {
-    double const a = *(double const *)one, b = *(double const *)other;
-    return (a > b) - (a < b);
-}
-
-static void transmit_cost_print(char const *name, double *values, char const *end) {
-    qsort(values, SERIES, sizeof *values, by_value);
-    printf("\"%s\": {\"median\": %.3f, \"low\": %.3f, \"high\": %.3f}%s", name, values[SERIES / 2], values[SERIES / 10],
-           values[SERIES - 1 - SERIES / 10], end);
-}
-
 /** Nanoseconds of one call. */
 static double time_act(struct bench *bench, void (*act)(struct bench *), double tsc_hz) {
     uint64_t const begin = rm_tsc();
@@ -173,10 +159,10 @@ static int transmit_cost_report(struct bench *bench) {
         resting[i] = sums[3] / ROUNDS;
     }
     printf("{\"chains\": %u, \"supplies\": %u, ", bench->chains, bench->chains * bench->supplies);
-    transmit_cost_print("vector_ns", vector, ", ");
-    transmit_cost_print("cycle_moving_ns", moving, ", ");
-    transmit_cost_print("cycle_resting_ns", resting, ", ");
-    transmit_cost_print("fill_datagram_ns", fill, "}\n");
+    bench_figure_json("vector_ns", vector, SERIES, ", ");
+    bench_figure_json("cycle_moving_ns", moving, SERIES, ", ");
+    bench_figure_json("cycle_resting_ns", resting, SERIES, ", ");
+    bench_figure_json("fill_datagram_ns", fill, SERIES, "}\n");
     return 0;
 }
 
@@ -185,10 +171,8 @@ static void transmit_cost_open_port(struct bench *bench, char const *socket) {
     struct rm_port_config config = {.name = "out", .kind = socket ? RM_PORT_MEMIF : RM_PORT_NULL, .queues = 1};
     snprintf(config.socket_path, sizeof config.socket_path, "%s", socket ? socket : "");
     struct rm_error error;
-    if (rm_net_start(&net, &error) != RM_OK || rm_port_open(&config, &bench->port, &error) != RM_OK) {
-        fprintf(stderr, "%s\n", error.text);
-        exit(1);
-    }
+    bench_must(rm_net_start(&net, &error), &error);
+    bench_must(rm_port_open(&config, &bench->port, &error), &error);
 }
 
 static int flood_socket(struct bench *bench, char const *socket, uint64_t cycles) {
@@ -220,11 +204,8 @@ int main(int argc, char **argv) {
         if (strcmp(what, "count") == 0 && argc == 5)
             return flood_socket(&bench, NULL, strtoull(argv[4], NULL, 10));
         if (strcmp(what, "flood") == 0 && argc == 6) {
-            struct rm_error error;
-            if (rm_pin((uint32_t)atoi(argv[5]), &error) == RM_OK)
-                return flood_socket(&bench, argv[4], UINT64_MAX);
-            fprintf(stderr, "%s: %s\n", argv[0], error.text);
-            return 1;
+            bench_pin((uint32_t)atoi(argv[5]));
+            return flood_socket(&bench, argv[4], UINT64_MAX);
         }
     }
     fprintf(stderr,

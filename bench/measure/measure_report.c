@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "bench/measure/measure_feed.h"
+#include "bench/rounds.h"
 #include "config/instrument_rates.h"
 
 enum {
@@ -12,16 +13,10 @@ enum {
     BUFFER_LINES = 2, /**< of a packet's buffer that describe it (struct rte_mbuf) */
 };
 
-static int by_size(void const *a, void const *b) {
-    double const left = *(double const *)a, right = *(double const *)b;
-    return (left > right) - (left < right);
-}
-
 /** Median and quartiles; sorts. */
 static void print_spread(char const *name, double *ns, uint32_t count, FILE *out) {
-    qsort(ns, count, sizeof *ns, by_size);
-    fprintf(out, "\"%s\":{\"median\":%.2f,\"low\":%.2f,\"high\":%.2f}", name, ns[count / 2], ns[count / 4],
-            ns[count * 3 / 4]);
+    struct bench_figure const figure = bench_figure_of(ns, count, 0.25);
+    fprintf(out, "\"%s\":{\"median\":%.2f,\"low\":%.2f,\"high\":%.2f}", name, figure.median, figure.low, figure.high);
 }
 
 static uint64_t touched_bytes(struct rm_config const *config, uint32_t datagrams) {
