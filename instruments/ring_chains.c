@@ -5,8 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ringmaster/pattern.h>
+
 #include "base/fail.h"
-#include "base/pattern.h"
 #include "ring_resolve.h"
 #include "wire/arp.h"
 

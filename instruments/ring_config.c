@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ringmaster/pattern.h>
+
 #include "base/fail.h"
-#include "base/pattern.h"
 #include "ring_file.h"
 #include "ring_resolve.h"
 

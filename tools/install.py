@@ -94,7 +94,7 @@ def install_programs(tree: Tree) -> None:
     for path in tree.top.rglob("ringmaster.pc"):
         up = os.path.relpath(tree.top, path.parent)
         text = re.sub(r"^prefix=.*$", f"prefix=${{pcfiledir}}/{up}", path.read_text(), flags=re.MULTILINE)
-        path.write_text(text.replace("Libs: -L${libdir}", "Libs: -L${libdir} -Wl,-rpath,${libdir}"))
+        path.write_text(text.replace("-L${libdir}", "-L${libdir} -Wl,-rpath,${libdir}"))
     found = (*tree.top.glob("bin/ringmaster-*"), *tree.top.glob("lib/**/libringmaster*.so"))
     for path in found:
         if not (tree.top / "libexec/ringmaster" / path.name).exists():

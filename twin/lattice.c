@@ -3,8 +3,9 @@
 
 #include <stdlib.h>
 
+#include <ringmaster/pattern.h>
+
 #include "base/fail.h"
-#include "base/pattern.h"
 
 static enum rm_code no_memory(uint32_t count, struct rm_error *error) {
     return rm_fail(error, RM_E_NO_SPACE, "no memory for a lattice of %u elements; free some memory", count);

@@ -6,9 +6,9 @@
  * a way begins a new one from there. Without `enable` everything stays where it is, so starting it moves nothing.
  */
 #include <math.h>
-#include <stdio.h>
 
 #include <ringmaster/application.h>
+#include <ringmaster/errors.h>
 
 enum { SUPPLIES_MAX = 2048 };
 
@@ -49,9 +49,7 @@ static enum rm_code init(struct rm_application_setup const *setup, void *state, 
     (void)state;
     if (setup->actuator_count <= SUPPLIES_MAX)
         return RM_OK;
-    snprintf(error->text, sizeof error->text, "ramp has room for %d supplies, not %u", SUPPLIES_MAX,
-             setup->actuator_count);
-    return RM_E_CONFIG;
+    return rm_fail(error, RM_E_CONFIG, "ramp has room for %d supplies, not %u", SUPPLIES_MAX, setup->actuator_count);
 }
 
 /** Steps that the way takes: no supply is asked for more than the rate, nor for more than it may. */
@@ -113,9 +111,8 @@ static bool accept(struct rm_application_setup const *setup, void const *state, 
     for (uint32_t i = 0; i < setup->actuator_count; ++i) {
         if (setting[TARGET] >= setup->actuator_low[i] && setting[TARGET] <= setup->actuator_high[i])
             continue;
-        if (error != NULL)
-            snprintf(error->text, sizeof error->text, "target %g A is not within the limits %g … %g A of %s",
-                     setting[TARGET], setup->actuator_low[i], setup->actuator_high[i], setup->actuator_name[i]);
+        rm_fail(error, RM_E_ARGUMENT, "target %g A is not within the limits %g … %g A of %s", setting[TARGET],
+                setup->actuator_low[i], setup->actuator_high[i], setup->actuator_name[i]);
         return false;
     }
     return true;

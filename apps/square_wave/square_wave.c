@@ -6,9 +6,9 @@
  * alone, so a step that was left out makes no half wave longer.
  */
 #include <math.h>
-#include <stdio.h>
 
 #include <ringmaster/application.h>
+#include <ringmaster/errors.h>
 
 enum { AMPLITUDE, PERIOD_STEPS, ENABLE, SETTINGS };
 enum { LEVEL, EDGE_TURN, EDGE_COUNT, READINGS };
@@ -45,8 +45,7 @@ static enum rm_code init(struct rm_application_setup const *setup, void *state, 
     (void)state;
     if (setup->actuator_count > 0)
         return RM_OK;
-    snprintf(error->text, sizeof error->text, "square_wave needs a supply: add one to its `supplies`");
-    return RM_E_CONFIG;
+    return rm_fail(error, RM_E_CONFIG, "square_wave needs a supply: add one to its `supplies`");
 }
 
 /** What the setting and the turn make of the level. */

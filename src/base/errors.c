@@ -18,3 +18,14 @@ void rm_errors_print(struct rm_errors const *errors, char const *program, FILE *
     if (errors->count > RM_ERRORS_MAX)
         fprintf(out, "%s: and %u more\n", program, errors->count - RM_ERRORS_MAX);
 }
+
+enum rm_code rm_errors_report(struct rm_errors const *errors, char const *program, char const *path,
+                              struct rm_error *error) {
+    if (errors->count == 0)
+        return RM_OK;
+    enum rm_code const code = errors->first[0].code;
+    if (errors->count == 1)
+        return rm_fail(error, code, "%s", errors->first[0].text);
+    rm_errors_print(errors, program, stderr);
+    return rm_fail(error, code, "%s: %u errors, which are listed above", path, errors->count);
+}

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 /** Names and words of foreign files come into messages, and messages come to terminals: an escape sequence must not. C1
  * controls are C2 80 to C2 9F in UTF-8. A lone byte from 80 to 9F is no UTF-8, and some terminals take it for a C1. */
@@ -30,4 +31,21 @@ enum rm_code rm_fail(struct rm_error *error, enum rm_code code, char const *form
     va_end(arguments);
     mask_controls(error->text);
     return code;
+}
+
+char const *rm_quote(char const *text, size_t bytes, char quoted[RM_QUOTED_BYTES]) {
+    static char const dots[] = "…";
+    size_t const room = RM_QUOTED_BYTES - sizeof dots - 2;
+    bool const cut = bytes > room;
+    if (cut) {
+        bytes = room;
+        while (bytes > 0 && ((unsigned char)text[bytes] & 0xC0u) == 0x80u) /* not inside a UTF-8 character */
+            bytes--;
+    }
+    char *at = quoted;
+    *at++ = '"';
+    for (size_t i = 0; i < bytes; i++)
+        *at++ = text[i] == '\0' ? '?' : text[i];
+    strcpy(at, cut ? "…\"" : "\"");
+    return quoted;
 }

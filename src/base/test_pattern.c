@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "base/pattern.h"
+#include <ringmaster/pattern.h>
 
 static void a_pattern_is_the_whole_name(void **state) {
     (void)state;

@@ -50,9 +50,9 @@ static void guess_enum(cyaml_schema_value_t const *schema, yaml_node_t const *no
 
 static enum rm_code refuse_value(struct yaml_place *place, cyaml_schema_value_t const *schema,
                                  yaml_node_t const *node) {
-    char quoted[RM_YAML_QUOTED_BYTES];
+    char quoted[RM_QUOTED_BYTES];
     char expected[RM_YAML_EXPECTED_BYTES];
-    char meant[RM_YAML_QUOTED_BYTES];
+    char meant[RM_QUOTED_BYTES];
     char zero[RM_YAML_EXPECTED_BYTES] = "";
     guess_enum(schema, node, meant, sizeof meant);
     if (node->type == YAML_SCALAR_NODE)
@@ -62,9 +62,9 @@ static enum rm_code refuse_value(struct yaml_place *place, cyaml_schema_value_t 
 }
 
 static enum rm_code refuse_key(struct yaml_place *place, cyaml_schema_value_t const *schema, yaml_node_t const *key) {
-    char quoted[RM_YAML_QUOTED_BYTES];
+    char quoted[RM_QUOTED_BYTES];
     char keys[RM_YAML_EXPECTED_BYTES];
-    char meant[RM_YAML_QUOTED_BYTES] = "";
+    char meant[RM_QUOTED_BYTES] = "";
     if (key->type == YAML_SCALAR_NODE) {
         struct rm_nearest nearest = {.wanted = (char const *)key->data.scalar.value};
         for (cyaml_schema_field_t const *field = schema->mapping.fields; field->key != NULL; field++)

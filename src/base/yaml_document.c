@@ -29,35 +29,14 @@ enum rm_code rm_yaml_fail_at(struct rm_error *error, char const *path, yaml_mark
     return code;
 }
 
-static char const *quote_scalar(char const *value, size_t bytes, char quoted[RM_YAML_QUOTED_BYTES]) {
-    static char const dots[] = "…";
-    size_t const room = RM_YAML_QUOTED_BYTES - sizeof dots - 2;
-    bool const cut = bytes > room;
-    if (cut) {
-        bytes = room;
-        while (bytes > 0 && ((unsigned char)value[bytes] & 0xC0u) == 0x80u) /* not inside a UTF-8 character */
-            bytes--;
-    }
-    char *at = quoted;
-    *at++ = '"';
-    for (size_t i = 0; i < bytes; i++) {
-        *at = value[i];
-        if (*at == '\0')
-            *at = '?';
-        ++at;
-    }
-    strcpy(at, cut ? "…\"" : "\"");
-    return quoted;
-}
-
-char const *rm_yaml_quote(yaml_node_t const *node, char quoted[RM_YAML_QUOTED_BYTES]) {
+char const *rm_yaml_quote(yaml_node_t const *node, char quoted[RM_QUOTED_BYTES]) {
     if (node->type == YAML_SEQUENCE_NODE)
         return "a list";
     if (node->type == YAML_MAPPING_NODE)
         return "a mapping";
     if (node->data.scalar.length == 0 && node->data.scalar.style == YAML_PLAIN_SCALAR_STYLE)
         return "nothing";
-    return quote_scalar((char const *)node->data.scalar.value, node->data.scalar.length, quoted);
+    return rm_quote((char const *)node->data.scalar.value, node->data.scalar.length, quoted);
 }
 
 static enum rm_code read_file(char const *path, char **text, size_t *text_bytes, struct rm_error *error) {
@@ -167,8 +146,8 @@ yaml_node_t const *rm_yaml_document_node(struct rm_yaml_document const *document
     return yaml_document_get_node((yaml_document_t *)&document->tree, node);
 }
 
-static yaml_node_t const *yaml_document_member(struct rm_yaml_document const *document, yaml_node_t const *mapping,
-                                               char const *name, size_t bytes) {
+yaml_node_t const *rm_yaml_document_member(struct rm_yaml_document const *document, yaml_node_t const *mapping,
+                                           char const *name, size_t bytes) {
     if (mapping->type != YAML_MAPPING_NODE)
         return NULL;
     for (yaml_node_pair_t const *pair = mapping->data.mapping.pairs.start; pair < mapping->data.mapping.pairs.top;
@@ -201,7 +180,7 @@ yaml_node_t const *rm_yaml_document_find(struct rm_yaml_document const *document
             key = *end == ']' ? end + 1 : end;
         } else {
             size_t const bytes = strcspn(key, ".[");
-            next = yaml_document_member(document, found, key, bytes);
+            next = rm_yaml_document_member(document, found, key, bytes);
             key += bytes;
         }
         if (*key == '.')

@@ -7,15 +7,13 @@
 
 #include <yaml.h>
 
-#include <ringmaster/error.h>
+#include <ringmaster/errors.h>
 
 enum {
     /** Larger files are refused: no configuration has a megabyte. */
     RM_YAML_FILE_BYTES_MAX = 1 << 20,
     /** Bytes of a key such as "ports[1].socket", with the terminating zero. */
     RM_YAML_KEY_BYTES = 128,
-    /** Bytes of a quoted value in a message. */
-    RM_YAML_QUOTED_BYTES = 64,
 };
 
 struct rm_yaml_document {
@@ -38,6 +36,10 @@ void rm_yaml_document_close(struct rm_yaml_document *document);
 /** The value of `key` ("ports[1].socket", "" for the root), or the nearest parent of it that exists. */
 yaml_node_t const *rm_yaml_document_find(struct rm_yaml_document const *document, char const *key);
 
+/** The value of the key of this name (`bytes` long) in a mapping; NULL when it has none, or is no mapping. */
+yaml_node_t const *rm_yaml_document_member(struct rm_yaml_document const *document, yaml_node_t const *mapping,
+                                           char const *name, size_t bytes);
+
 /** The node with this number; NULL when there is none. */
 yaml_node_t const *rm_yaml_document_node(struct rm_yaml_document const *document, int node);
 
@@ -49,6 +51,6 @@ enum rm_code rm_yaml_vfail_at(struct rm_error *error, char const *path, yaml_mar
                               char const *format, va_list arguments) __attribute__((format(printf, 5, 0)));
 
 /** What a node is, for people: `"text"` cut where it is long, "nothing", "a list", "a mapping". */
-char const *rm_yaml_quote(yaml_node_t const *node, char quoted[RM_YAML_QUOTED_BYTES]);
+char const *rm_yaml_quote(yaml_node_t const *node, char quoted[RM_QUOTED_BYTES]);
 
 #endif

@@ -10,8 +10,7 @@
 #define RM_CALIBRATION_COLUMN_H
 
 #include <ringmaster/calibration.h>
-
-#include "calibration/csv.h"
+#include <ringmaster/csv.h>
 
 enum rm_calibration_quantity {
     /* c0 … c3. */

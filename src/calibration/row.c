@@ -35,18 +35,6 @@ static enum rm_code find_lane(struct rm_calibration_table const *table, struct r
                        instrument->name, wanted, rm_calibration_guess(&nearest, text));
 }
 
-/** A finite decimal number and nothing else. */
-static enum rm_code read_number_cell(struct rm_calibration_table const *table, uint32_t cell, double *number) {
-    char const *const text = table->csv.cell[cell].text;
-    char *end = NULL;
-    *number = strtod(text, &end);
-    bool const decimal = text[strspn(text, "0123456789.+-eE")] == '\0';
-    if (decimal && *end == '\0' && isfinite(*number))
-        return RM_OK;
-    return rm_csv_fail(&table->csv, table->error, rm_calibration_cell_place(table, cell),
-                       "found \"%.40s\", expected a number such as -1.5e-6", text);
-}
-
 /** Index of the BPM that a lane belongs to; RM_CALIBRATION_BPMS for other lanes. */
 static uint32_t find_bpm(struct rm_calibration const *calibration, uint32_t lane) {
     for (uint32_t b = 0; b < (uint32_t)calibration->bpm_count; ++b)
@@ -115,7 +103,7 @@ static enum rm_code read_lane_cell(struct rm_calibration_table const *table, str
                            "lane %s of %s is not the x or y of a BPM, so it has no %s",
                            row->instrument->lane[lane].name, row->instrument->name, quantity);
     double *const value = calibrated_value_of(calibration, lane, bpm, column->quantity);
-    code = read_number_cell(table, cell, value);
+    code = rm_csv_number(&table->csv, &table->csv.cell[cell], quantity, value, table->error);
     if (code != RM_OK)
         return code;
     bool const scales = column->quantity == RM_QUANTITY_GAIN || column->quantity == RM_QUANTITY_K10;
@@ -136,7 +124,7 @@ static enum rm_code read_roll_cell(struct rm_calibration_table const *table, str
         code = find_lane(table, row, cell, y_name, &y);
     double roll;
     if (code == RM_OK)
-        code = read_number_cell(table, cell, &roll);
+        code = rm_csv_number(&table->csv, &table->csv.cell[cell], "the roll", &roll, table->error);
     if (code != RM_OK)
         return code;
     struct rm_calibration *const calibration = &row->instrument->calibration;

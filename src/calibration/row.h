@@ -7,10 +7,12 @@
 #include "calibration/column.h"
 #include "calibration/table.h"
 
+enum { RM_CALIBRATION_COLUMNS_MAX = 512 };
+
 /** The file while it is read. */
 struct rm_calibration_table {
     struct rm_csv csv;
-    struct rm_calibration_column column[RM_CSV_CELLS_MAX];
+    struct rm_calibration_column column[RM_CALIBRATION_COLUMNS_MAX];
     uint32_t column_count;
     struct rm_calibration_instrument *instruments;
     size_t count;

@@ -25,6 +25,9 @@ static enum rm_code read_table_head(struct rm_calibration_table *table) {
         return code;
     if (!more)
         return rm_csv_fail(&table->csv, table->error, 1, "the file is empty, expected a line with the columns' names");
+    if (table->csv.cell_count > RM_CALIBRATION_COLUMNS_MAX)
+        return rm_csv_fail(&table->csv, table->error, rm_calibration_cell_place(table, RM_CALIBRATION_COLUMNS_MAX),
+                           "expected at most %d columns", RM_CALIBRATION_COLUMNS_MAX);
     table->column_count = table->csv.cell_count;
     uint32_t instruments = 0, bpms = 0;
     for (uint32_t i = 0; i < table->column_count; ++i) {

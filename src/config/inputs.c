@@ -3,13 +3,14 @@
  * all have its period. */
 #include "base/fail.h"
 #include "base/nearest.h"
-#include "base/pattern.h"
 #include "config/instrument_rates.h"
 #include "config/resolve.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <ringmaster/pattern.h>
 
 /* One entry of an application's list. */
 struct taking_input {

@@ -2,12 +2,13 @@
 /* Which supplies an application sets: by name, or by a pattern in which * stands for anything. */
 #include "base/fail.h"
 #include "base/nearest.h"
-#include "base/pattern.h"
 #include "config/resolve.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <ringmaster/pattern.h>
 
 /* One entry of an application's list. */
 struct taking_supplies {

@@ -33,8 +33,8 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     assert list(destdir.iterdir()) == []
 
 
-def run(installed: Path, *command: str | Path, cwd: Path | None = None) -> str:
-    """With what is installed, and nothing of the checkout or of this Python."""
+def run(installed: Path, *command: str | Path, cwd: Path | None = None, status: int = 0) -> str:
+    """With what is installed, and nothing of the checkout or of this Python. What it says, of both outputs."""
     environment = {
         name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "RINGMASTER_LIBEXEC")
     }
@@ -43,8 +43,8 @@ def run(installed: Path, *command: str | Path, cwd: Path | None = None) -> str:
     done = subprocess.run(
         command, capture_output=True, text=True, check=False, cwd=cwd, env=environment, timeout=TIMEOUT_S
     )
-    assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
-    return done.stdout
+    assert done.returncode == status, f"{command}: {done.stdout}{done.stderr}"
+    return done.stdout + done.stderr
 
 
 def test_the_command_line_runs_with_its_own_programs_and_configurations(installed: Path, tmp_path: Path) -> None:
@@ -90,6 +90,46 @@ def test_the_template_builds_and_knows_nothing_of_pkg_config(installed: Path, tm
     built = tmp_path / "of_a_checkout"
     shutil.copytree(ROOT / "apps/template", built)
     subprocess.run(["make", f"RINGMASTER={ROOT / 'ringmaster'}"], check=True, cwd=built, timeout=TIMEOUT_S)
+
+
+SERVER = """workspace: template
+turn_rate_hz: 10000
+ports: [{name: ring, kind: memif, socket: /nonexistent/ring.sock, answer: 10.20.255.1}]
+instruments: [{name: bpm01, kind: bpm, id: 1, port: ring, source: 10.20.0.1}]
+setpoints: {period_turns: 12}
+chains:
+  - {name: c, id: 1, port: ring, address: 10.30.0.1,
+     supplies: [{name: ps/q, count: 2, unit: A, limits: [-1, 1], slew: 1}]}
+applications:
+  - {name: mine, code: ./template.so, period_turns: 12, inputs: [bpm01/fast], supplies: ["ps/*"],
+     configuration: mine.yaml}
+buffers: {turn_records: 65536, fast_records: 8192}
+roles: [{role: receive, core: 1, ports: [ring]}, {role: transmit, core: 1}]
+"""
+"""With an application that reads a file of its own."""
+
+WRONG_FILES = {
+    "phase_deg: 90\nlan: x1\n": 'mine.yaml:2:1: unknown key "lan", expected one of: lane, phase_deg '
+    '(did you mean "lane"?)',
+    "phase_deg: much\n": 'mine.yaml:1:12: phase_deg: found "much", expected a number',
+    "phase_deg: 200\n": "mine.yaml:1:12: phase_deg: found 200, expected -180 to 180",
+    "lane: x9\n": 'mine.yaml: lane: the input bpm01/fast has no lane "x9"',
+}
+"""What the template's own file may have wrong, and what is said of it."""
+
+
+def test_an_application_built_elsewhere_says_what_is_wrong_with_its_file(installed: Path, tmp_path: Path) -> None:
+    source = installed / "share/ringmaster/template/template.c"
+    build = f"cc -shared -fPIC {source} $(pkg-config --cflags --libs ringmaster) -o template.so"
+    run(installed, "sh", "-c", build, cwd=tmp_path)
+    assert str(installed) in run(installed, "ldd", tmp_path / "template.so")
+    server, own = tmp_path / "server.yaml", tmp_path / "mine.yaml"
+    server.write_text(SERVER)
+    own.write_text("phase_deg: 90\nlane: x1\n")
+    assert "mine" in run(installed, "ringmaster", "check", server)
+    for text, said in WRONG_FILES.items():
+        own.write_text(text)
+        assert said in run(installed, "ringmaster", "check", server, status=1)
 
 
 def test_a_second_installation_replaces_the_first(installed: Path) -> None:

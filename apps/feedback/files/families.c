@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/pattern.h"
+#include <ringmaster/pattern.h>
+
 #include "configuration_file.h"
 #include "fail.h"
 

@@ -7,7 +7,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/pattern.h"
+#include <ringmaster/pattern.h>
+
 #include "base/yaml.h"
 #include "configuration_file.h"
 

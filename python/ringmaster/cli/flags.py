@@ -20,27 +20,29 @@ def _include() -> Path:
     return found
 
 
-def _library() -> Path:
-    """The folder of libringmaster.so."""
+def _folder(library: str) -> Path:
+    """The folder of a library of ours."""
     from ringmaster.places import find_library
 
-    found = Path(find_library("libringmaster.so"))
+    found = Path(find_library(library))
     if not found.exists():
-        raise click.ClickException("libringmaster.so is not there; `make build` makes it, `make install` installs it")
+        raise click.ClickException(f"{library} is not there; `make build` makes it, `make install` installs it")
     return found.resolve().parent
 
 
 @click.command(
     epilog=examples(
         "cc my_program.c $(ringmaster flags --libs) -o my_program",
-        "cc -shared -fPIC my_application.c $(ringmaster flags) -o my_application.so",
+        "cc -shared -fPIC my_application.c $(ringmaster flags --libs) -o my_application.so",
     )
 )
-@click.option("--libs", is_flag=True, help="Those for the linker, too. An application needs none.")
+@click.option("--libs", is_flag=True, help="Those for the linker, too.")
 def flags(libs: bool) -> None:
-    """Print what a C compiler needs to find Ringmaster's headers and library, as pkg-config does."""
+    """Print what a C compiler needs to find Ringmaster's headers and libraries, as pkg-config does."""
     words = [f"-I{_include()}"]
     if libs:
-        folder = _library()
-        words += [f"-L{folder}", f"-Wl,-rpath,{folder}", "-lringmaster", "-lm"]
+        names = ("ringmaster-support", "ringmaster")
+        for folder in dict.fromkeys(_folder(f"lib{name}.so") for name in names):
+            words += [f"-L{folder}", f"-Wl,-rpath,{folder}"]
+        words += ["-Wl,--as-needed", *(f"-l{name}" for name in names), "-lm"]
     click.echo(" ".join(words))

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "calibration/csv.h"
+#include <ringmaster/csv.h>
 
 #include <errno.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,23 +34,39 @@ static char *read_file(char const *path, size_t *bytes) {
     return text;
 }
 
+/** Takes the text over, which is the reader's from now on. */
+static enum rm_code begin_csv(struct rm_csv *csv, char *text, size_t bytes, struct rm_error *error) {
+    csv->text = text;
+    if (strlen(text) != bytes)
+        return rm_fail(error, RM_E_CONFIG, "%s: holds a zero byte, expected text in UTF-8", csv->path);
+    bool const marked = strncmp(text, BYTE_ORDER_MARK, sizeof BYTE_ORDER_MARK - 1) == 0;
+    csv->next = text + (marked ? sizeof BYTE_ORDER_MARK - 1 : 0);
+    return RM_OK;
+}
+
 enum rm_code rm_csv_open(char const *path, struct rm_csv *csv, struct rm_error *error) {
     *csv = (struct rm_csv){.path = path};
     size_t bytes = 0;
-    csv->text = read_file(path, &bytes);
-    if (csv->text == NULL)
+    char *const text = read_file(path, &bytes);
+    if (text == NULL)
         return rm_fail(error, RM_E_SYSTEM, "%s: cannot be read: %s", path, strerror(errno));
-    if (strlen(csv->text) != bytes) {
-        rm_csv_close(csv);
-        return rm_fail(error, RM_E_CONFIG, "%s: holds a zero byte, expected text in UTF-8", path);
-    }
-    bool const marked = strncmp(csv->text, BYTE_ORDER_MARK, sizeof BYTE_ORDER_MARK - 1) == 0;
-    csv->next = csv->text + (marked ? sizeof BYTE_ORDER_MARK - 1 : 0);
-    return RM_OK;
+    return begin_csv(csv, text, bytes, error);
+}
+
+enum rm_code rm_csv_parse(char const *path, char const *text, size_t bytes, struct rm_csv *csv,
+                          struct rm_error *error) {
+    *csv = (struct rm_csv){.path = path};
+    char *const copy = malloc(bytes + 1);
+    if (copy == NULL)
+        return rm_fail(error, RM_E_NO_SPACE, "%s: no memory for %zu bytes", path, bytes);
+    memcpy(copy, text, bytes);
+    copy[bytes] = '\0';
+    return begin_csv(csv, copy, bytes, error);
 }
 
 void rm_csv_close(struct rm_csv *csv) {
     free(csv->text);
+    free(csv->cell);
     *csv = (struct rm_csv){.text = NULL};
 }
 
@@ -86,17 +103,29 @@ static char *plain_cell_end(char *text, bool *comma) {
     return end;
 }
 
+/** Room for one more cell, which is the last one then. */
+static struct rm_csv_cell *add_cell(struct rm_csv *csv) {
+    if (csv->cell_count == csv->cell_room) {
+        uint32_t const room = csv->cell_room == 0 ? 64 : 2 * csv->cell_room;
+        struct rm_csv_cell *const cell = reallocarray(csv->cell, room, sizeof *cell);
+        if (cell == NULL)
+            return NULL;
+        csv->cell = cell;
+        csv->cell_room = room;
+    }
+    return &csv->cell[csv->cell_count++];
+}
+
 /** Cuts one line, which ends with a zero, into cells. */
 static enum rm_code cut_line(struct rm_csv *csv, char *line, struct rm_error *error) {
     csv->cell_count = 0;
     char *at = line;
     for (bool more = true; more;) {
-        if (csv->cell_count == RM_CSV_CELLS_MAX)
-            return rm_csv_fail(csv, error, (uint32_t)(at - line) + 1, "expected at most %d cells in a row",
-                               RM_CSV_CELLS_MAX);
         at = skip_blanks(at);
         uint32_t const column = (uint32_t)(at - line) + 1;
-        struct rm_csv_cell *const cell = &csv->cell[csv->cell_count++];
+        struct rm_csv_cell *const cell = add_cell(csv);
+        if (cell == NULL)
+            return rm_fail(error, RM_E_NO_SPACE, "%s: no memory for the cells of line %u", csv->path, csv->line);
         if (*at != '"') {
             *cell = (struct rm_csv_cell){at, column};
             at = plain_cell_end(at, &more) + 1;
@@ -110,8 +139,7 @@ static enum rm_code cut_line(struct rm_csv *csv, char *line, struct rm_error *er
         more = *at == ',';
         if (!more && *at != '\0')
             return rm_csv_fail(csv, error, (uint32_t)(at - line) + 1,
-                               "expected a comma or the end of the line behind "
-                               "a quoted cell");
+                               "expected a comma or the end of the line behind a quoted cell");
         ++at;
     }
     return RM_OK;
@@ -133,7 +161,7 @@ enum rm_code rm_csv_next(struct rm_csv *csv, bool *more, struct rm_error *error)
         if (length > 0 && line[length - 1] == '\r')
             --length;
         line[length] = '\0';
-        if (line[0] == '#')
+        if (*skip_blanks(line) == '#')
             continue;
         enum rm_code const code = cut_line(csv, line, error);
         if (code != RM_OK)
@@ -154,4 +182,17 @@ enum rm_code rm_csv_fail(struct rm_csv const *csv, struct rm_error *error, uint3
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     return rm_fail(error, RM_E_CONFIG, "%s:%u:%u: %s", csv->path, csv->line, column, text);
+}
+
+enum rm_code rm_csv_number(struct rm_csv const *csv, struct rm_csv_cell const *cell, char const *what, double *number,
+                           struct rm_error *error) {
+    char *end = NULL;
+    *number = strtod(cell->text, &end);
+    /* strtod would also take "inf", "nan(…)" and hexadecimal ones. */
+    bool const decimal = cell->text[strspn(cell->text, "0123456789.+-eE")] == '\0';
+    if (decimal && end != cell->text && *end == '\0' && isfinite(*number))
+        return RM_OK;
+    char quoted[RM_QUOTED_BYTES];
+    return rm_csv_fail(csv, error, cell->column, "found %s, expected a number such as -1.5e-6: %s",
+                       rm_quote(cell->text, strlen(cell->text), quoted), what);
 }
