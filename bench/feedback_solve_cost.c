@@ -38,9 +38,9 @@ static void make_names(char **names, uint32_t count, char const *format) {
 }
 
 static void make_configuration(struct feedback_configuration *configuration, bool coupled) {
-    struct feedback_matrix *matrix = &configuration->matrix;
+    struct rm_table *matrix = &configuration->matrix;
     *configuration = (struct feedback_configuration){.path = strdup("bench"), .rf = {.column = -1}, .family_count = 1};
-    *matrix = (struct feedback_matrix){.rows = ROWS, .columns = COLUMNS};
+    *matrix = (struct rm_table){.rows = ROWS, .columns = COLUMNS};
     matrix->row_name = bench_allocate(ROWS * sizeof(char *));
     matrix->column_name = bench_allocate(COLUMNS * sizeof(char *));
     matrix->value = bench_allocate((size_t)ROWS * COLUMNS * sizeof(double));
@@ -56,11 +56,13 @@ static void make_configuration(struct feedback_configuration *configuration, boo
     }
     for (uint32_t c = 0; c < COLUMNS; ++c)
         configuration->column_weight[c] = 1;
-    struct feedback_family *family = &configuration->family[0];
-    *family = (struct feedback_family){.name = "fast", .pattern_count = 1, .acts = true, .unload_to = -1};
+    struct feedback_family *family = feedback_solve_cost_allocate(1, sizeof *family);
+    *family = (struct feedback_family){.name = strdup("fast"), .pattern_count = 1, .acts = true, .unload_to = -1};
+    family->patterns = feedback_solve_cost_allocate(1, sizeof(char *));
     family->patterns[0] = strdup("*");
-    family->bandwidth_hz = 5000;
-    family->delay_s = 150e-6;
+    configuration->family = family;
+    family->plant.bandwidth_hz = 5000;
+    family->plant.delay_s = 150e-6;
     family->tuning.integral_hz = 150;
     configuration->coupled = coupled;
 }
@@ -85,7 +87,7 @@ static void feedback_solve_cost_measure(char const *what, bool coupled, bool per
     memset(column_in, true, sizeof column_in);
     struct feedback_requests const requests = {.row_in = row_in, .column_in = column_in, .tikhonov = 0.01};
     make_configuration(&configuration, coupled);
-    configuration.per_corrector = per_corrector;
+    configuration.per = per_corrector ? FEEDBACK_PER_CORRECTOR : FEEDBACK_PER_MODE;
     if (feedback_layout_make(&configuration, &layout, NULL) != RM_OK)
         abort();
     struct feedback_solution *before = feedback_solve_cost_solve(&configuration, &layout, &requests, NULL);

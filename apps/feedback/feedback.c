@@ -124,7 +124,7 @@ static void after_on(struct feedback *feedback, struct rm_application_setup cons
     struct feedback_loop *loop = &feedback->loop;
     if (is_shadow)
         map_other(feedback);
-    feedback_loop_learn(loop, is_shadow && feedback->configuration.shadow_inputs > 0 ? feedback->of_other : NULL);
+    feedback_loop_learn(loop, is_shadow && feedback->configuration.shadow.inputs > 0 ? feedback->of_other : NULL);
     feedback_soften_start(feedback, setup, given);
     if (feedback_is_on(feedback_setting_of(setup, given, FEEDBACK_UNLOAD)))
         feedback_loop_unload(loop);

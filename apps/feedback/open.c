@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "files/fail.h"
+#include <ringmaster/errors.h>
+
 #include "state/feedback.h"
 
 /** Time for what a lost beam took with it, beyond `return_s`. */
@@ -55,7 +56,7 @@ static void connect_actuators(struct feedback *feedback, struct rm_application_s
 }
 
 static void connect_table(struct feedback *feedback, struct feedback_forward *table) {
-    struct feedback_matrix const *matrix = &feedback->configuration.matrix;
+    struct rm_table const *matrix = &feedback->configuration.matrix;
     for (uint32_t i = 0; i < table->columns; ++i)
         for (uint32_t column = 0; column < matrix->columns; ++column)
             if (strcmp(table->name[i], matrix->column_name[column]) == 0)
@@ -71,8 +72,8 @@ static enum rm_code open_tables(struct feedback *feedback, struct rm_error *erro
         connect_table(feedback, table);
         for (uint32_t i = 0; i < table->columns; ++i)
             if (table->output[i] == UINT32_MAX)
-                return feedback_fail(error, RM_E_CONFIG, "%s: the column %s is no actuator of a family",
-                                     feedback->configuration.table[t].path, table->name[i]);
+                return rm_fail(error, RM_E_CONFIG, "%s: the column %s is no actuator of a family",
+                               feedback->configuration.table[t].path, table->name[i]);
     }
     return RM_OK;
 }
@@ -82,11 +83,11 @@ static enum rm_code check_crossovers(struct feedback const *feedback, struct rm_
     for (uint32_t f = 0; f < feedback->configuration.family_count; ++f) {
         struct feedback_family const *family = &feedback->configuration.family[f];
         if (family->unload_to >= 0 && !feedback_unload_fits(family->crossover_hz, family->tuning.integral_hz))
-            return feedback_fail(
-                error, RM_E_CONFIG,
-                "%s: the family %s hands over at %g Hz; above 0 and at most a fifth of its integral_hz, "
-                "%g Hz, was expected",
-                feedback->configuration.path, family->name, family->crossover_hz, family->tuning.integral_hz);
+            return rm_fail(error, RM_E_CONFIG,
+                           "%s: the family %s hands over at %g Hz; above 0 and at most a fifth of its integral_hz, "
+                           "%g Hz, was expected",
+                           feedback->configuration.path, family->name, family->crossover_hz,
+                           family->tuning.integral_hz);
     }
     return RM_OK;
 }
@@ -137,30 +138,24 @@ static enum rm_code make_all(struct feedback *feedback, struct rm_application_se
         feedback_mains_make(&feedback->mains, &feedback->layout, feedback->rate_hz))
         return feedback_solver_make(&feedback->solver, &feedback->configuration, &feedback->layout, feedback->rate_hz,
                                     error);
-    return feedback_fail(error, RM_E_NO_SPACE, "no memory for %u rows and %u outputs", feedback->layout.rows,
-                         feedback->layout.outputs);
+    return rm_fail(error, RM_E_NO_SPACE, "no memory for %u rows and %u outputs", feedback->layout.rows,
+                   feedback->layout.outputs);
 }
 
 /** One error is the caller's to report. Of several there is no room for all in it: they stand on standard error. */
 static enum rm_code load(struct feedback *feedback, struct rm_application_setup const *setup, struct rm_error *error) {
     struct rm_errors errors = {.count = 0};
-    enum rm_code const code = feedback_configuration_load_all(setup->configuration, &feedback->configuration, &errors);
-    if (code == RM_OK)
-        return code;
-    if (errors.count == 1) {
-        *error = errors.first[0];
-        return code;
-    }
-    rm_errors_print(&errors, setup->name, stderr);
-    return feedback_fail(error, code, "%s: %u errors, which are listed above", setup->configuration, errors.count);
+    if (feedback_configuration_load_all(setup->configuration, &feedback->configuration, &errors) == RM_OK)
+        return RM_OK;
+    return rm_errors_report(&errors, setup->name, setup->configuration, error);
 }
 
 static enum rm_code open_feedback_parts(struct feedback *feedback, struct rm_application_setup const *setup,
                                         struct rm_error *error) {
     if (setup->configuration == NULL)
-        return feedback_fail(error, RM_E_CONFIG,
-                             "the feedback needs a file of its own: give the application %s a key `configuration`",
-                             setup->name);
+        return rm_fail(error, RM_E_CONFIG,
+                       "the feedback needs a file of its own: give the application %s a key `configuration`",
+                       setup->name);
     enum rm_code code = load(feedback, setup, error);
     if (code == RM_OK)
         code = feedback_layout_make(&feedback->configuration, &feedback->layout, error);
@@ -199,7 +194,7 @@ static void set_limits(struct feedback *feedback) {
 enum rm_code feedback_open(struct rm_application_setup const *setup, void **memory, struct rm_error *error) {
     struct feedback *feedback = calloc(1, sizeof *feedback);
     if (feedback == NULL)
-        return feedback_fail(error, RM_E_NO_SPACE, "no memory for the feedback");
+        return rm_fail(error, RM_E_NO_SPACE, "no memory for the feedback");
     feedback->rate_hz = setup->turn_rate_hz / (double)setup->period_turns;
     enum rm_code const code = open_feedback_parts(feedback, setup, error);
     if (code != RM_OK) {
@@ -309,12 +304,12 @@ enum rm_code feedback_begin(struct feedback *feedback, struct rm_application_set
         .state = FEEDBACK_OFF,
         .reset = setting[setup->setting_at[FEEDBACK_RESET]],
         .timeout = cycles_of(feedback, configuration->watch.return_s + TIMEOUT_S),
-        .rearm = configuration->enable_conditions.beam_rearm_s > 0
-                     ? cycles_of(feedback, configuration->enable_conditions.beam_rearm_s)
+        .rearm = configuration->enable_conditions.beam.rearm_s > 0
+                     ? cycles_of(feedback, configuration->enable_conditions.beam.rearm_s)
                      : 0,
     };
-    feedback->beam = (struct feedback_beam){.least = configuration->enable_conditions.beam_least,
-                                            .drop = configuration->enable_conditions.beam_drop,
+    feedback->beam = (struct feedback_beam){.least = configuration->enable_conditions.beam.least,
+                                            .drop = configuration->enable_conditions.beam.drop,
                                             .return_cycles = cycles_of(feedback, configuration->watch.return_s)};
     for (uint32_t i = 0; i < setup->input_count; ++i)
         feedback->beam.watched |= feedback->input[i].sums > 0;

@@ -98,28 +98,29 @@ static void takes_all_that_it_says(void **state) {
     assert_int_equal(c.matrix.rows, 4);
     assert_true(c.golden_nm[0] == 1000 && c.golden_nm[1] == 0 && c.golden_nm[3] == -5);
     assert_true(c.row_weight[0] == 1 && c.row_weight[1] == 0.5 && c.column_weight[3] == 2 && c.column_weight[0] == 1);
-    assert_true(c.golden_speed_um_s == 20 && !c.coupled && c.per_corrector && c.modes == 2 && c.tikhonov == 0.05);
+    assert_true(c.golden_speed_um_s == 20 && !c.coupled && c.per == FEEDBACK_PER_CORRECTOR && c.modes == 2 &&
+                c.tikhonov == 0.05);
     assert_int_equal(c.family_count, 2);
     struct feedback_family const *fast = &c.family[0];
     struct feedback_family const *slow = &c.family[1];
     assert_string_equal(fast->name, "fast");
     assert_int_equal(fast->pattern_count, 2);
     assert_string_equal(fast->patterns[1], "ps/f2x");
-    assert_true(fast->acts && fast->bandwidth_hz == 5000 && fast->second_hz == 9000);
-    assert_true(fast->delay_s > 149.9e-6 && fast->delay_s < 150.1e-6);
+    assert_true(fast->acts && fast->plant.bandwidth_hz == 5000 && fast->plant.second_hz == 9000);
+    assert_true(fast->plant.delay_s > 149.9e-6 && fast->plant.delay_s < 150.1e-6);
     assert_true(fast->tuning.proportional == 0.2 && fast->tuning.integral_hz == 150 && !fast->tuning.predicts);
     assert_int_equal(fast->tuning.resonator_count, 2);
     assert_true(fast->tuning.resonator[0].hz == 100 && fast->tuning.resonator[0].width_hz == 1.25);
     assert_true(fast->tuning.resonator[1].hz == 50 && fast->tuning.resonator[1].width_hz == 2);
     assert_true(fast->tuning.resonator[1].leak_hz == 0.01);
     assert_true(fast->unload_to == 1 && fast->crossover_hz == 2);
-    assert_true(!slow->acts && slow->unload_to == -1 && slow->bandwidth_hz == 300 && slow->second_hz == 0);
+    assert_true(!slow->acts && slow->unload_to == -1 && slow->plant.bandwidth_hz == 300 && slow->plant.second_hz == 0);
     assert_true(c.mains_hz == 50 && c.rf.column == 5 && c.rf.hz == 5 && c.rf.gain == 0.4 && c.rf.slew == 2);
-    assert_int_equal(c.enable_conditions.beam_lanes, 2);
-    assert_string_equal(c.enable_conditions.beam_lane[1], "sum2");
-    assert_true(c.enable_conditions.beam_least == 1e5 && c.enable_conditions.beam_drop == 0.4 &&
+    assert_int_equal(c.enable_conditions.beam.lanes, 2);
+    assert_string_equal(c.enable_conditions.beam.lane[1], "sum2");
+    assert_true(c.enable_conditions.beam.least == 1e5 && c.enable_conditions.beam.drop == 0.4 &&
                 c.enable_conditions.bpms == 0.8);
-    assert_true(c.enable_conditions.beam_rearm_s == 30);
+    assert_true(c.enable_conditions.beam.rearm_s == 30);
     assert_true(c.enable_conditions.actuators == 0.7 && c.enable_conditions.saturated == 3 &&
                 c.enable_conditions.saturated_s == 0.25);
     assert_true(c.enable_conditions.initial_error_um == 400 && c.enable_conditions.missing == 0.2);
@@ -130,8 +131,8 @@ static void takes_all_that_it_says(void **state) {
     assert_true(c.gate.bit == 3 && c.gate.cycles == 40);
     assert_int_equal(c.table_count, 1);
     assert_string_equal(c.table[0].path, test_path("id01.csv", path));
-    assert_int_equal(c.shadow_inputs, 2);
-    assert_string_equal(c.shadow_input[1], "c02/raw");
+    assert_int_equal(c.shadow.inputs, 2);
+    assert_string_equal(c.shadow.input[1], "c02/raw");
     assert_true(c.soft_start_s == 3);
     feedback_configuration_free(&c);
 }
@@ -142,19 +143,19 @@ static void has_defaults(void **state) {
     write_all();
     load_well(LEAST, &c);
     assert_true(c.golden_nm[0] == 0 && c.row_weight[3] == 1 && c.column_weight[4] == 1 && c.golden_speed_um_s == 100);
-    assert_true(!c.coupled && !c.per_corrector && c.modes == 0 && c.tikhonov == 0.01 && c.soft_start_s == 1);
-    assert_true(c.family[0].tuning.predicts && c.family[0].unload_to == -1 && c.family[0].bandwidth_hz == 0);
-    assert_true(c.mains_hz == 50 && c.rf.column == -1 && c.enable_conditions.beam_lanes == 0 &&
+    assert_true(!c.coupled && c.per == FEEDBACK_PER_MODE && c.modes == 0 && c.tikhonov == 0.01 && c.soft_start_s == 1);
+    assert_true(c.family[0].tuning.predicts && c.family[0].unload_to == -1 && c.family[0].plant.bandwidth_hz == 0);
+    assert_true(c.mains_hz == 50 && c.rf.column == -1 && c.enable_conditions.beam.lanes == 0 &&
                 c.enable_conditions.bpms == 0.9);
     assert_true(c.rf.hz == 10 && c.rf.gain == 0.3 && c.rf.slew == 1);
-    assert_true(c.enable_conditions.beam_least == 0 && c.enable_conditions.beam_drop == 0.5 &&
+    assert_true(c.enable_conditions.beam.least == 0 && c.enable_conditions.beam.drop == 0.5 &&
                 c.enable_conditions.actuators == 0.9);
-    assert_true(c.enable_conditions.beam_rearm_s == 0); /* a lost beam is for a person to look at */
+    assert_true(c.enable_conditions.beam.rearm_s == 0); /* a lost beam is for a person to look at */
     assert_true(c.enable_conditions.saturated == 4 && c.enable_conditions.saturated_s == 0.5 &&
                 c.enable_conditions.initial_error_um == 500);
     assert_true(c.enable_conditions.missing == 0.3 && c.watch.frozen_cycles == 10 && c.watch.jump_um == 500);
     assert_true(c.watch.invalid_status == 0 && c.watch.return_s == 1);
-    assert_true(c.watch.missing_cycles == 3 && c.gate.input[0] == '\0' && c.table_count == 0 && c.shadow_inputs == 0);
+    assert_true(c.watch.missing_cycles == 3 && c.gate.input == NULL && c.table_count == 0 && c.shadow.inputs == 0);
     feedback_configuration_free(&c);
 }
 
@@ -181,7 +182,8 @@ static void has_defaults_inside_mappings(void **state) {
         if (e == 0)
             assert_true(c.rf.column == 5 && c.rf.hz == 10 && c.rf.gain == 0.3 && c.rf.slew == 1);
         else
-            assert_true(c.family[1].bandwidth_hz == 0 && c.family[1].second_hz == 0 && c.family[1].delay_s == 0);
+            assert_true(c.family[1].plant.bandwidth_hz == 0 && c.family[1].plant.second_hz == 0 &&
+                        c.family[1].plant.delay_s == 0);
         feedback_configuration_free(&c);
         free(text);
     }
@@ -197,11 +199,11 @@ struct wrong {
 static void says_what_is_wrong_and_where(void **state) {
     (void)state;
     static struct wrong const wrongs[] = {
-        {"matrix: m.csv", "matrix: n.csv", ":1:9:", "matrix", "n.csv: cannot be opened"},
+        {"matrix: m.csv", "matrix: n.csv", ":1:9:", "matrix", "n.csv: cannot be read"},
         {"matrix: m.csv", "matrix: [m.csv]", ":1:9:", "matrix", "expected text"},
         {"matrix: m.csv", "matrx: m.csv", ":1:1:", "matrx", "(did you mean \"matrix\"?)"},
         {"matrix: m.csv\n", "", ":1:1:", "\"matrix\"", "is missing"},
-        {"golden: g.csv", "golden: n.csv", ":2:9:", "golden", "n.csv: cannot be opened"},
+        {"golden: g.csv", "golden: n.csv", ":2:9:", "golden", "n.csv: cannot be read"},
         {"golden_speed: 20", "golden_speed: 0", ":3:15:", "golden_speed", "found 0, expected"},
         {"golden_speed: 20", "golden_speed: nan", ":3:15:", "golden_speed", "found \"nan\", expected"},
         {"golden_speed: 20", "golden_speed: fast", ":3:15:", "golden_speed", "expected a number"},
@@ -295,8 +297,8 @@ static void says_what_is_wrong_in_the_files_it_names(void **state) {
     static struct wrong_file const wrongs[] = {
         {"g.csv", "b1/x1,5\nb9/x1,5\n", "g.csv:2:1:", "\"b9/x1\" is no row of the matrix"},
         {"g.csv", "b1/x1,5\nb1/x1,5\n", "g.csv:2:1:", "there twice"},
-        {"g.csv", "b1/x1\n", "g.csv:1:1:", "one field"},
-        {"g.csv", "b1/x1,1,2\n", "g.csv:1:9:", "more than two fields"},
+        {"g.csv", "b1/x1\n", "g.csv:1:1:", "found 1 fields, expected NAME,number"},
+        {"g.csv", "b1/x1,1,2\n", "g.csv:1:9:", "found 3 fields, expected NAME,number"},
         {"g.csv", "b1/x1,much\n", "g.csv:1:7:", "\"much\""},
         {"g.csv", "b1/x1,1e30\n", "g.csv:1:1:", "expected -1e+08 to 1e+08"},
         {"w.csv", "ps/none,1\n", "w.csv:1:1:", "neither row nor column"},
@@ -304,7 +306,7 @@ static void says_what_is_wrong_in_the_files_it_names(void **state) {
         {"w.csv", "b1/x1,-1\n", "w.csv:1:1:", "expected 0 to"},
         {"m.csv", ",ps/f1x\nb1/sum1,2\n", "m.csv: ", "\"b1/sum1\" is no BPM reading"},
         {"m.csv", ",ps/f1x\nx1,2\n", "m.csv: ", "\"x1\" is no BPM reading"},
-        {"m.csv", ",ps/f1x\nb1/x1,?\n", "m.csv:2:7:", "finite number: ps/f1x"},
+        {"m.csv", ",ps/f1x\nb1/x1,?\n", "m.csv:2:7:", "expected a number such as -1.5e-6: ps/f1x"},
     };
     for (size_t w = 0; w < sizeof wrongs / sizeof wrongs[0]; ++w) {
         struct feedback_configuration c;
@@ -315,6 +317,21 @@ static void says_what_is_wrong_in_the_files_it_names(void **state) {
         if (strstr(error.text, wrongs[w].place) == NULL || strstr(error.text, wrongs[w].says) == NULL)
             fail_msg("\"%s\" does not say %s %s", error.text, wrongs[w].place, wrongs[w].says);
     }
+}
+
+static void planes_come_from_lanes_and_from_responses(void **state) {
+    (void)state;
+    static char const text[] = ",h,v,none\na/x1,5,1,0\na/y1,-1,-5,0\nb/x1,5,2,0\n";
+    struct rm_table matrix;
+    assert_int_equal(feedback_row_plane("bpm01/x1"), 'x');
+    assert_int_equal(feedback_row_plane("sr/bpm/01/y2"), 'y');
+    assert_int_equal(feedback_row_plane("bpm01/sum1"), 0);
+    assert_int_equal(feedback_row_plane("xbpm/"), 0);
+    assert_int_equal(rm_table_parse("m.csv", text, strlen(text), &matrix, NULL), RM_OK);
+    assert_int_equal(feedback_column_plane(&matrix, 0), 'x');
+    assert_int_equal(feedback_column_plane(&matrix, 1), 'y');
+    assert_int_equal(feedback_column_plane(&matrix, 2), 'x');
+    rm_table_free(&matrix);
 }
 
 static void finds_the_column_of_each_actuator(void **state) {
@@ -356,7 +373,7 @@ static void lays_outputs_plane_by_plane(void **state) {
     feedback_layout_free(&layout);
 
     c.coupled = true;
-    c.per_corrector = false;
+    c.per = FEEDBACK_PER_MODE;
     assert_int_equal(feedback_layout_make(&c, &layout, NULL), RM_OK);
     assert_true(layout.part_count == 2 && layout.outputs == 32 && layout.part[0].plane == 'b');
     assert_true(layout.part[0].columns == 3 && layout.part[0].channels_most == 3 && layout.output_of[2] == 2);
@@ -386,6 +403,7 @@ int main(void) {
         cmocka_unit_test(says_what_is_wrong_and_where),
         cmocka_unit_test(empty_and_absent_files_say_so),
         cmocka_unit_test(says_what_is_wrong_in_the_files_it_names),
+        cmocka_unit_test(planes_come_from_lanes_and_from_responses),
         cmocka_unit_test(finds_the_column_of_each_actuator),
         cmocka_unit_test(lays_outputs_plane_by_plane),
         cmocka_unit_test(a_family_unloads_to_its_own_plane),

@@ -6,19 +6,16 @@
 
 #include <ringmaster/pattern.h>
 
-#include "configuration_file.h"
-#include "fail.h"
-
 static enum rm_code fail_pattern(struct feedback_configuration const *configuration, uint32_t family, uint32_t pattern,
                                  char const *what, struct rm_errors *errors) {
     char key[64];
     snprintf(key, sizeof key, "families[%u].actuators[%u]", family, pattern);
-    return feedback_refuse(errors, configuration->path, key, "%s", what);
+    return rm_configuration_refuse(errors, configuration->path, key, "%s", what);
 }
 
 static enum rm_code assign_family(struct feedback_configuration const *configuration, uint32_t f, uint32_t p,
                                   int32_t *family, struct rm_errors *errors) {
-    struct feedback_matrix const *matrix = &configuration->matrix;
+    struct rm_table const *matrix = &configuration->matrix;
     char const *pattern = configuration->family[f].patterns[p];
     char what[384];
     bool found = false;
@@ -72,27 +69,26 @@ static bool is_taken(struct feedback_configuration const *configuration, uint32_
 
 enum rm_code feedback_actuators_find(struct feedback_configuration const *configuration, char const *const *actuator,
                                      uint32_t actuators, uint32_t *column, struct rm_error *error) {
-    struct feedback_matrix const *matrix = &configuration->matrix;
+    struct rm_table const *matrix = &configuration->matrix;
     for (uint32_t a = 0; a < actuators; ++a) {
         for (column[a] = 0; column[a] < matrix->columns; ++column[a])
             if (strcmp(actuator[a], matrix->column_name[column[a]]) == 0)
                 break;
         if (column[a] == matrix->columns)
-            return feedback_fail(error, RM_E_CONFIG,
-                                 "%s: the application has the supply %s, but the matrix has no column of that name; "
-                                 "take it out of the application's `supplies`, or make another matrix",
-                                 configuration->path, actuator[a]);
+            return rm_fail(error, RM_E_CONFIG,
+                           "%s: the application has the supply %s, but the matrix has no column of that name; "
+                           "take it out of the application's `supplies`, or make another matrix",
+                           configuration->path, actuator[a]);
     }
     for (uint32_t c = 0; c < matrix->columns; ++c) {
         bool found = !is_taken(configuration, c);
         for (uint32_t a = 0; a < actuators && !found; ++a)
             found = column[a] == c;
         if (!found)
-            return feedback_fail(
-                error, RM_E_CONFIG,
-                "%s: the matrix has the column %s, but the application has no supply of that name; add "
-                "it to the application's `supplies`, or take it out of `families` or `rf`",
-                configuration->path, matrix->column_name[c]);
+            return rm_fail(error, RM_E_CONFIG,
+                           "%s: the matrix has the column %s, but the application has no supply of that name; add "
+                           "it to the application's `supplies`, or take it out of `families` or `rf`",
+                           configuration->path, matrix->column_name[c]);
     }
     return RM_OK;
 }

@@ -9,8 +9,7 @@
 
 #include <ringmaster/pattern.h>
 
-#include "base/yaml.h"
-#include "configuration_file.h"
+#include "configuration.h"
 
 int LLVMFuzzerTestOneInput(uint8_t const *data, size_t size);
 
@@ -36,24 +35,23 @@ static void check_errors(struct rm_errors const *errors, char const *path) {
             abort();
 }
 
+static enum rm_code resolve(char const *path, void *values, struct rm_errors *errors) {
+    return feedback_configuration_resolve(path, values, errors);
+}
+
 int LLVMFuzzerTestOneInput(uint8_t const *data, size_t size) {
     struct feedback_configuration configuration = {.path = NULL};
     struct rm_errors errors = {.count = 0};
-    void *file = NULL;
     char path[32];
     int const memory = memfd_create("feedback", MFD_CLOEXEC);
     if (memory < 0 || write(memory, data, size) != (ssize_t)size)
         abort();
     snprintf(path, sizeof path, "/proc/self/fd/%d", memory);
-    enum rm_code code = rm_yaml_load_all(path, &feedback_schema, &file, &errors);
-    if (code == RM_OK)
-        code = feedback_configuration_resolve(path, file, &configuration, &errors);
-    if (code == RM_OK)
+    if (rm_configuration_load(path, feedback_keys, &configuration, resolve, &errors) == RM_OK)
         check(&configuration);
     else
         check_errors(&errors, path);
-    feedback_configuration_free(&configuration);
-    rm_yaml_free(&feedback_schema, file);
+    rm_configuration_free(feedback_keys, &configuration);
     close(memory);
     return 0;
 }

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "../files/fail.h"
+#include <ringmaster/errors.h>
 
 uint32_t feedback_length(struct rm_application_setup const *setup, bool is_reading, uint32_t index) {
     struct feedback_layout const *layout = &((struct feedback const *)setup->memory)->layout;
@@ -29,7 +29,7 @@ void feedback_first(struct rm_application_setup const *setup, uint32_t setting, 
 }
 
 static bool refuse_setting(struct rm_error *error, char const *what) {
-    feedback_fail(error, RM_E_ARGUMENT, "%s", what);
+    rm_fail(error, RM_E_ARGUMENT, "%s", what);
     return false;
 }
 

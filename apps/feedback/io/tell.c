@@ -17,7 +17,7 @@ static uint32_t acting_part(struct feedback const *feedback, char plane) {
 static double latency_ns(struct feedback const *feedback) {
     for (uint32_t f = 0; f < feedback->configuration.family_count; ++f)
         if (feedback->configuration.family[f].acts)
-            return feedback->configuration.family[f].delay_s * 1e9;
+            return feedback->configuration.family[f].plant.delay_s * 1e9;
     return 0.0;
 }
 

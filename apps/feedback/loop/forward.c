@@ -3,38 +3,28 @@
 
 #include <math.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "../files/matrix.h"
-
-static enum rm_code refuse_forward_file(struct rm_error *error, enum rm_code code, char const *path, char const *what) {
-    if (error != NULL) {
-        error->code = code;
-        snprintf(error->text, sizeof error->text, "%s: %s", path, what);
-    }
-    return code;
-}
+#include <ringmaster/errors.h>
+#include <ringmaster/table.h>
 
 /** The lane's values stand as names of the lines. */
-static enum rm_code values_of(struct feedback_matrix const *matrix, char const *path, double *at,
-                              struct rm_error *error) {
+static enum rm_code values_of(struct rm_table const *matrix, char const *path, double *at, struct rm_error *error) {
     for (uint32_t i = 0; i < matrix->rows; ++i) {
         char *end = NULL;
         at[i] = strtod(matrix->row_name[i], &end);
         if (end == matrix->row_name[i] || *end != '\0' || !isfinite(at[i]))
-            return refuse_forward_file(error, RM_E_CONFIG, path,
-                                       "a line of a feed-forward table begins with the lane's value");
+            return rm_fail(error, RM_E_CONFIG, "%s: a line of a feed-forward table begins with the lane's value", path);
         if (i > 0 && at[i] <= at[i - 1])
-            return refuse_forward_file(error, RM_E_CONFIG, path, "the values of the lane must rise from line to line");
+            return rm_fail(error, RM_E_CONFIG, "%s: the values of the lane must rise from line to line", path);
     }
     return RM_OK;
 }
 
 enum rm_code feedback_forward_load(char const *path, struct feedback_forward *table, struct rm_error *error) {
-    struct feedback_matrix matrix = {0};
-    enum rm_code code = feedback_matrix_load(path, &matrix, error);
+    struct rm_table matrix = {0};
+    enum rm_code code = rm_table_load(path, &matrix, error);
     if (code != RM_OK)
         return code;
     *table = (struct feedback_forward){.points = matrix.rows, .columns = matrix.columns};
@@ -43,15 +33,14 @@ enum rm_code feedback_forward_load(char const *path, struct feedback_forward *ta
     table->name = calloc(matrix.columns, sizeof *table->name);
     table->value = calloc((size_t)matrix.rows * matrix.columns, sizeof *table->value);
     bool const there = table->at != NULL && table->output != NULL && table->name != NULL && table->value != NULL;
-    code = there ? values_of(&matrix, path, table->at, error)
-                 : refuse_forward_file(error, RM_E_NO_SPACE, path, "no memory");
+    code = there ? values_of(&matrix, path, table->at, error) : rm_fail(error, RM_E_NO_SPACE, "%s: no memory", path);
     if (there)
         memcpy(table->value, matrix.value, (size_t)matrix.rows * matrix.columns * sizeof *table->value);
     for (uint32_t i = 0; there && i < matrix.columns; ++i) {
         table->name[i] = strdup(matrix.column_name[i]);
         table->output[i] = UINT32_MAX;
     }
-    feedback_matrix_free(&matrix);
+    rm_table_free(&matrix);
     if (code != RM_OK)
         feedback_forward_free(table);
     return code;

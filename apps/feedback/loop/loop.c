@@ -293,7 +293,7 @@ static void unload_part(struct feedback_loop *loop, uint32_t p, struct feedback_
     struct feedback_part const *part = &loop->layout->part[p];
     struct feedback_unload *unload = &loop->unload[p];
     double const crossover = loop->configuration->family[part->family].crossover_hz;
-    double const bandwidth = loop->configuration->family[taker->family].bandwidth_hz;
+    double const bandwidth = loop->configuration->family[taker->family].plant.bandwidth_hz;
     unload->fasts = part->outputs;
     unload->slows = taker->outputs;
     unload->rate = 2.0 * M_PI * crossover / loop->rate_hz;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stdlib.h>
 
-#include "../files/fail.h"
+#include <ringmaster/errors.h>
+
 #include "solution.h"
 
 /** The layout while it is laid out. */
@@ -26,7 +27,7 @@ static uint32_t most_channels(struct laying const *laying, struct feedback_part 
     uint32_t rows = 0;
     if (!configuration->family[part->family].acts)
         return 0;
-    if (configuration->per_corrector)
+    if (configuration->per == FEEDBACK_PER_CORRECTOR)
         return part->columns;
     for (uint32_t r = 0; r < configuration->matrix.rows; ++r)
         rows += part->plane == 'b' || feedback_row_plane(configuration->matrix.row_name[r]) == part->plane;
@@ -91,12 +92,11 @@ static enum rm_code check_takers(struct laying const *laying, struct rm_error *e
     for (uint32_t p = 0; p < laying->layout->part_count; ++p) {
         struct feedback_family const *family = &configuration->family[laying->layout->part[p].family];
         if (family->unload_to >= 0 && feedback_layout_taker(configuration, laying->layout, p) < 0)
-            return feedback_fail(
-                error, RM_E_CONFIG,
-                "%s: the family \"%s\" has actuators in the plane %c, but \"%s\", which it unloads to, "
-                "has none there",
-                configuration->path, family->name, laying->layout->part[p].plane,
-                configuration->family[family->unload_to].name);
+            return rm_fail(error, RM_E_CONFIG,
+                           "%s: the family \"%s\" has actuators in the plane %c, but \"%s\", which it unloads to, "
+                           "has none there",
+                           configuration->path, family->name, laying->layout->part[p].plane,
+                           configuration->family[family->unload_to].name);
     }
     return RM_OK;
 }
@@ -109,8 +109,8 @@ static enum rm_code lay_out_matrix(struct laying *laying, struct rm_error *error
     bool const fits =
         configuration->coupled ? lay_plane(laying, 'b') : lay_plane(laying, 'x') && lay_plane(laying, 'y');
     if (!fits)
-        return feedback_fail(error, RM_E_CONFIG, "%s: the families have more than %d actuators, padding included",
-                             configuration->path, FEEDBACK_OUTPUTS_MAX);
+        return rm_fail(error, RM_E_CONFIG, "%s: the families have more than %d actuators, padding included",
+                       configuration->path, FEEDBACK_OUTPUTS_MAX);
     number_channels(laying);
     return check_takers(laying, error);
 }
@@ -131,7 +131,7 @@ enum rm_code feedback_layout_make(struct feedback_configuration const *configura
     struct laying laying = {configuration, layout, calloc(columns, sizeof(int32_t))};
     enum rm_code code = RM_E_NO_SPACE;
     if (layout->output_of == NULL || layout->column_of == NULL || laying.family == NULL)
-        code = feedback_fail(error, RM_E_NO_SPACE, "%s: no memory for the layout", configuration->path);
+        code = rm_fail(error, RM_E_NO_SPACE, "%s: no memory for the layout", configuration->path);
     else
         code = lay_out_matrix(&laying, error);
     free(laying.family);

@@ -7,7 +7,7 @@
 
 #include <cblas.h>
 
-#include "../files/fail.h"
+#include <ringmaster/errors.h>
 
 /** Handing over inverts all of the slow family's matrix, whatever the loop's own regularisation: setpoints have no
  * noise that a weak mode would raise, and what is lost on the way is orbit, for which the fast family must act again.
@@ -35,7 +35,7 @@ struct part_problem {
 };
 
 static enum rm_code no_memory(struct solution_making const *making) {
-    return feedback_fail(making->error, RM_E_NO_SPACE, "%s: no memory for a solution", making->configuration->path);
+    return rm_fail(making->error, RM_E_NO_SPACE, "%s: no memory for a solution", making->configuration->path);
 }
 
 static double *allocate_solution_numbers(size_t count) { return calloc(count + 1, sizeof(double)); }
@@ -66,7 +66,7 @@ static void free_piece(struct part_problem *piece) {
 /* To be freed whether it succeeds or not. */
 static bool cut_piece(struct solution_making const *making, struct feedback_part const *part,
                       struct part_problem *piece) {
-    struct feedback_matrix const *matrix = &making->configuration->matrix;
+    struct rm_table const *matrix = &making->configuration->matrix;
     piece->response = allocate_solution_numbers((size_t)matrix->rows * part->columns);
     piece->row_weight = allocate_solution_numbers(matrix->rows);
     piece->column_weight = allocate_solution_numbers(part->columns);
@@ -89,7 +89,7 @@ static bool cut_piece(struct solution_making const *making, struct feedback_part
         .dispersion = part->plane == 'y' ? NULL : making->dispersion,
         .modes = making->requests->modes,
         .tikhonov = making->requests->tikhonov,
-        .per_corrector = making->configuration->per_corrector,
+        .per_corrector = making->configuration->per == FEEDBACK_PER_CORRECTOR,
     };
     return true;
 }
@@ -110,7 +110,7 @@ static bool piece_rests(struct part_problem const *piece) {
 /* η⁺ over the rows in use, of the horizontal plane alone unless both are one matrix. */
 static enum rm_code make_dispersion(struct solution_making *making) {
     struct feedback_configuration const *configuration = making->configuration;
-    struct feedback_matrix const *matrix = &configuration->matrix;
+    struct rm_table const *matrix = &configuration->matrix;
     int32_t const column = configuration->rf.column;
     char const plane = configuration->coupled ? 'b' : 'x';
     double squares = 0;
@@ -148,9 +148,9 @@ static void make_law(struct solution_making const *making, uint32_t p) {
     struct feedback_family const *family = &making->configuration->family[making->layout->part[p].family];
     struct feedback_plant const plant = {
         .rate_hz = making->rate_hz,
-        .bandwidth_hz = family->bandwidth_hz,
-        .second_hz = family->second_hz,
-        .delay_s = family->delay_s,
+        .bandwidth_hz = family->plant.bandwidth_hz,
+        .second_hz = family->plant.second_hz,
+        .delay_s = family->plant.delay_s,
     };
     feedback_law_make(&making->solution->law[p], &plant, &family->tuning, making->requests->resonates);
 }
@@ -292,11 +292,11 @@ static enum rm_code check_rate(struct solution_making const *making) {
     for (uint32_t f = 0; f < configuration->family_count; ++f)
         for (uint32_t r = 0; r < configuration->family[f].tuning.resonator_count; ++r)
             if (!(configuration->family[f].tuning.resonator[r].hz < making->rate_hz / 2))
-                return feedback_fail(making->error, RM_E_CONFIG,
-                                     "%s: the family \"%s\" has a resonator at %g Hz, expected less than half of the "
-                                     "%g Hz at which the loop runs",
-                                     configuration->path, configuration->family[f].name,
-                                     configuration->family[f].tuning.resonator[r].hz, making->rate_hz);
+                return rm_fail(making->error, RM_E_CONFIG,
+                               "%s: the family \"%s\" has a resonator at %g Hz, expected less than half of the "
+                               "%g Hz at which the loop runs",
+                               configuration->path, configuration->family[f].name,
+                               configuration->family[f].tuning.resonator[r].hz, making->rate_hz);
     return RM_OK;
 }
 

@@ -8,7 +8,7 @@
 #include <cblas.h>
 #include <lapacke.h>
 
-#include "../files/fail.h"
+#include <ringmaster/errors.h>
 
 /** A singular value below this share of the largest is one of rounding: the mode is none. */
 static double const RANK = 1e-9;
@@ -98,9 +98,9 @@ static void project_vector(struct solve_work const *work, double *vector) {
 
 static enum rm_code decompose_matrix(struct solve_work *work, struct rm_error *error) {
     if (work->rank == 0)
-        return feedback_fail(error, RM_E_CONFIG,
-                             "%u rows and %u columns of the response matrix have a weight: nothing is left to solve",
-                             work->rows, work->columns);
+        return rm_fail(error, RM_E_CONFIG,
+                       "%u rows and %u columns of the response matrix have a weight: nothing is left to solve",
+                       work->rows, work->columns);
     weigh_matrix(work);
     aim_at_constraints(work);
     for (uint32_t c = 0; c < work->columns; ++c)
@@ -109,13 +109,13 @@ static enum rm_code decompose_matrix(struct solve_work *work, struct rm_error *e
         LAPACKE_dgesdd(LAPACK_COL_MAJOR, 'S', (int)work->rows, (int)work->columns, work->matrix, (int)work->rows,
                        work->s, work->u, (int)work->rows, work->vt, (int)work->rank);
     if (info == LAPACK_WORK_MEMORY_ERROR || info == LAPACK_TRANSPOSE_MEMORY_ERROR)
-        return feedback_fail(error, RM_E_NO_SPACE, "no memory for %u singular values", work->rank);
+        return rm_fail(error, RM_E_NO_SPACE, "no memory for %u singular values", work->rank);
     if (info != 0)
-        return feedback_fail(error, RM_E_CONFIG,
-                             "the response matrix has no singular values (LAPACK says %d): are all numbers finite?",
-                             (int)info);
+        return rm_fail(error, RM_E_CONFIG,
+                       "the response matrix has no singular values (LAPACK says %d): are all numbers finite?",
+                       (int)info);
     if (!(work->s[0] > 0))
-        return feedback_fail(error, RM_E_CONFIG, "the response matrix is 0 where it has weights: nothing to solve");
+        return rm_fail(error, RM_E_CONFIG, "the response matrix is 0 where it has weights: nothing to solve");
     return RM_OK;
 }
 
@@ -225,8 +225,7 @@ enum rm_code feedback_solve(struct feedback_problem const *problem, struct feedb
     }
     free_work(&work);
     if (!made)
-        code = feedback_fail(error, RM_E_NO_SPACE, "no memory to solve a matrix of %u × %u", problem->rows,
-                             problem->columns);
+        code = rm_fail(error, RM_E_NO_SPACE, "no memory to solve a matrix of %u × %u", problem->rows, problem->columns);
     if (code != RM_OK)
         feedback_basis_free(basis);
     return code;
@@ -276,9 +275,9 @@ static enum rm_code map_to_modes(struct feedback_basis const *to, uint32_t colum
     if (info == 0)
         memcpy(map, outputs, (size_t)to->channels * from_channels * sizeof *map);
     else if (info < 0)
-        return feedback_fail(error, RM_E_NO_SPACE, "no memory to map %u channels to %u", from_channels, to->channels);
+        return rm_fail(error, RM_E_NO_SPACE, "no memory to map %u channels to %u", from_channels, to->channels);
     else
-        return feedback_fail(error, RM_E_CONFIG, "the outputs of %u modes depend on each other", to->channels);
+        return rm_fail(error, RM_E_CONFIG, "the outputs of %u modes depend on each other", to->channels);
     return RM_OK;
 }
 
@@ -289,7 +288,7 @@ enum rm_code feedback_basis_map(struct feedback_basis const *to, struct feedback
     double *outputs = allocate_solve_numbers((size_t)columns * from->channels);
     enum rm_code code = RM_OK;
     if (outputs == NULL)
-        return feedback_fail(error, RM_E_NO_SPACE, "no memory to map %u channels to %u", from->channels, to->channels);
+        return rm_fail(error, RM_E_NO_SPACE, "no memory to map %u channels to %u", from->channels, to->channels);
     copy_outputs(from, columns, outputs);
     if (to->outputs != NULL) {
         code = map_to_modes(to, columns, from->channels, outputs, map, error);

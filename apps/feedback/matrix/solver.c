@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../files/fail.h"
+#include <ringmaster/errors.h>
 
 static void free_answer(struct feedback_answer *answer) {
     if (answer == NULL)
@@ -102,7 +102,7 @@ enum rm_code feedback_solver_make(struct feedback_solver *solver, struct feedbac
     *solver = (struct feedback_solver){.configuration = configuration, .layout = layout, .rate_hz = rate_hz};
     if (make_requests(&solver->question, layout) && make_requests(&solver->in_work, layout))
         return RM_OK;
-    return feedback_fail(error, RM_E_NO_SPACE, "no memory for the matrix's masks");
+    return rm_fail(error, RM_E_NO_SPACE, "no memory for the matrix's masks");
 }
 
 void feedback_solver_free(struct feedback_solver *solver, struct feedback_answer *taken) {

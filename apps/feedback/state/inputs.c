@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "../files/fail.h"
+#include <ringmaster/errors.h>
 
 /** What is looked through, one input after the other. */
 struct input_search {
@@ -32,7 +32,7 @@ static bool is_row_of_lane(char const *row, char const *input, char const *lane)
     return strncmp(row, input, instrument) == 0 && row[instrument] == '/' && strcmp(row + instrument + 1, lane) == 0;
 }
 
-static uint32_t matrix_row_of(struct feedback_matrix const *matrix, char const *input, char const *lane) {
+static uint32_t matrix_row_of(struct rm_table const *matrix, char const *input, char const *lane) {
     uint32_t row = 0;
     while (row < matrix->rows && !is_row_of_lane(matrix->row_name[row], input, lane))
         ++row;
@@ -40,8 +40,8 @@ static uint32_t matrix_row_of(struct feedback_matrix const *matrix, char const *
 }
 
 static bool is_sum(struct feedback_configuration const *configuration, char const *lane) {
-    for (uint32_t i = 0; i < configuration->enable_conditions.beam_lanes; ++i)
-        if (strcmp(configuration->enable_conditions.beam_lane[i], lane) == 0)
+    for (uint32_t i = 0; i < configuration->enable_conditions.beam.lanes; ++i)
+        if (strcmp(configuration->enable_conditions.beam.lane[i], lane) == 0)
             return true;
     return false;
 }
@@ -61,14 +61,14 @@ static void add_tables(struct input_search const *search, uint32_t i, struct fee
 static enum rm_code add_lane(struct input_search const *search, uint32_t i, uint32_t at) {
     struct rm_lane_info const *info = &search->setup->input[i]->lane[at];
     struct feedback_input *input = &search->inputs[i];
-    struct feedback_matrix const *matrix = &search->configuration->matrix;
+    struct rm_table const *matrix = &search->configuration->matrix;
     char const *const name = search->setup->input_name[i];
     struct feedback_lane lane = {.at = at, .is_float = info->type == RM_LANE_F32, .to_unit = 1.0};
     if (info->type == RM_LANE_UNUSED)
         return RM_OK;
     add_tables(search, i, lane, info->name);
-    if (strcmp(search->configuration->gate.input, name) == 0 &&
-        strcmp(search->configuration->gate.lane, info->name) == 0)
+    struct feedback_gate_configuration const *gate = &search->configuration->gate;
+    if (gate->input != NULL && strcmp(gate->input, name) == 0 && strcmp(gate->lane, info->name) == 0)
         input->gate_lane = (int32_t)at;
     if (is_sum(search->configuration, info->name))
         input->sum[input->sums++] = lane;
@@ -77,11 +77,10 @@ static enum rm_code add_lane(struct input_search const *search, uint32_t i, uint
         return RM_OK;
     lane.to_unit = unit_in_nm(info->unit);
     if (lane.to_unit == 0.0)
-        return feedback_fail(
-            search->error, RM_E_CONFIG,
-            "%s of the input %s is a row of the response matrix, but its unit is \"%s\"; nm, um, mm or m "
-            "was expected",
-            info->name, name, info->unit);
+        return rm_fail(search->error, RM_E_CONFIG,
+                       "%s of the input %s is a row of the response matrix, but its unit is \"%s\"; nm, um, mm or m "
+                       "was expected",
+                       info->name, name, info->unit);
     input->row[input->rows++] = lane;
     return RM_OK;
 }
@@ -96,14 +95,14 @@ static void add_others(struct input_search *search, uint32_t i) {
 }
 
 static enum rm_code find_others(struct input_search *search) {
-    for (uint32_t s = 0; s < search->configuration->shadow_inputs; ++s) {
+    for (uint32_t s = 0; s < search->configuration->shadow.inputs; ++s) {
         uint32_t i = 0;
         while (i < search->setup->input_count &&
-               strcmp(search->setup->input_name[i], search->configuration->shadow_input[s]) != 0)
+               strcmp(search->setup->input_name[i], search->configuration->shadow.input[s]) != 0)
             ++i;
         if (i == search->setup->input_count)
-            return feedback_fail(search->error, RM_E_CONFIG, "%s: shadow: %s is not among the application's inputs",
-                                 search->configuration->path, search->configuration->shadow_input[s]);
+            return rm_fail(search->error, RM_E_CONFIG, "%s: shadow: %s is not among the application's inputs",
+                           search->configuration->path, search->configuration->shadow.input[s]);
         add_others(search, i);
     }
     return RM_OK;
@@ -111,34 +110,34 @@ static enum rm_code find_others(struct input_search *search) {
 
 /** Every row once. */
 static enum rm_code check_matrix_rows(struct input_search const *search) {
-    struct feedback_matrix const *matrix = &search->configuration->matrix;
+    struct rm_table const *matrix = &search->configuration->matrix;
     for (uint32_t row = 0; row < matrix->rows; ++row) {
         uint32_t found = 0;
         for (uint32_t i = 0; i < search->setup->input_count; ++i)
             for (uint32_t k = 0; k < search->inputs[i].rows; ++k)
                 found += search->inputs[i].row[k].what == row;
         if (found != 1)
-            return feedback_fail(search->error, RM_E_CONFIG,
-                                 "the row %s of the response matrix %s among the application's inputs; each row needs "
-                                 "one input with its lane",
-                                 matrix->row_name[row], found == 0 ? "is nowhere" : "is more than once");
+            return rm_fail(search->error, RM_E_CONFIG,
+                           "the row %s of the response matrix %s among the application's inputs; each row needs "
+                           "one input with its lane",
+                           matrix->row_name[row], found == 0 ? "is nowhere" : "is more than once");
     }
     return RM_OK;
 }
 
 static enum rm_code check_others(struct input_search const *search) {
-    bool gate = search->configuration->gate.input[0] == '\0';
+    bool gate = search->configuration->gate.input == NULL;
     uint32_t tables = 0;
     for (uint32_t i = 0; i < search->setup->input_count; ++i) {
         gate = gate || search->inputs[i].gate_lane >= 0;
         tables += search->inputs[i].tables;
     }
     if (!gate)
-        return feedback_fail(search->error, RM_E_CONFIG, "gate: no input %s with a lane %s",
-                             search->configuration->gate.input, search->configuration->gate.lane);
+        return rm_fail(search->error, RM_E_CONFIG, "gate: no input %s with a lane %s",
+                       search->configuration->gate.input, search->configuration->gate.lane);
     if (tables < search->configuration->table_count)
-        return feedback_fail(search->error, RM_E_CONFIG,
-                             "feed_forward: a table's input, or its lane, is not among the application's inputs");
+        return rm_fail(search->error, RM_E_CONFIG,
+                       "feed_forward: a table's input, or its lane, is not among the application's inputs");
     return RM_OK;
 }
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A response matrix with the names of its rows and columns, and its file of text: apps/feedback/files/matrix.h."""
+"""A response matrix with the names of its rows and columns, and its file of text: include/ringmaster/table.h."""
 
 import csv
 import math
