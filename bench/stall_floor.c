@@ -17,9 +17,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fail.h"
+#include "base/options.h"
 #include "base/pin.h"
 #include "base/timebase.h"
-#include "wire/options.h"
 
 enum { CPUS_MAX = 64, GAPS_PER_SECOND = 1 << 16, GAPS_MORE = 1 << 12 };
 
@@ -154,41 +155,50 @@ static int run_watches(struct core_watch *watch, int cpus, char const *path) {
     return 0;
 }
 
-/** Reads "SECONDS CPU [CPU]…"; returns how many CPUs, 0 when it is no such thing. */
-static int read_words(int count, char **words, double *seconds, uint64_t cpu[CPUS_MAX]) {
-    int const cpus = count - 1;
-    if (cpus < 1 || cpus > CPUS_MAX || !rm_number_parse(words[0], 1e-3, SECONDS_MOST, seconds))
-        return 0;
-    for (int i = 0; i < cpus; ++i)
-        if (!rm_whole_parse(words[1 + i], 0, RM_CORE_MOST, &cpu[i]))
-            return 0;
-    return cpus;
+struct cpu_list {
+    uint64_t cpu[CPUS_MAX];
+    int count;
+};
+
+static enum rm_code take_cpu(void *value, char const *text, struct rm_error *error) {
+    struct cpu_list *const list = value;
+    if (list->count == CPUS_MAX)
+        return rm_fail(error, RM_E_ARGUMENT, "CPU: expected at most %d of them", CPUS_MAX);
+    if (!rm_whole_parse(text, 0, RM_CORE_MOST, &list->cpu[list->count++]))
+        return rm_fail(error, RM_E_ARGUMENT, "CPU: found \"%s\", expected a whole number from 0 to %d", text,
+                       RM_CORE_MOST);
+    return RM_OK;
 }
 
 int main(int argc, char **argv) {
-    bool const noting = argc > 2 && strcmp(argv[1], "--gaps") == 0;
-    char const *const path = noting ? argv[2] : NULL;
-    int const first = noting ? 3 : 1;
-    double seconds;
-    uint64_t cpu[CPUS_MAX];
-    int const cpus = read_words(argc - first, argv + first, &seconds, cpu);
-    if (cpus == 0) {
-        fprintf(stderr, "Usage: %s [--gaps FILE] SECONDS CPU [CPU]…; SECONDS from 0.001 to %g, CPU from 0 to %d\n",
-                argv[0], SECONDS_MOST, RM_CORE_MOST);
-        return 2;
-    }
+    char const *path = NULL;
+    double seconds = 0;
+    struct cpu_list cpus = {.count = 0};
+    struct rm_option options[] = {
+        {.name = "gaps", .kind = RM_OPTION_TEXT, .value = &path},
+        {.name = "SECONDS",
+         .kind = RM_OPTION_NUMBER,
+         .value = &seconds,
+         .least = 1e-3,
+         .most = SECONDS_MOST,
+         .is_word = true,
+         .required = true},
+        {.name = "CPU", .kind = RM_OPTION_TAKE, .value = &cpus, .take = take_cpu, .is_word = true, .required = true},
+    };
+    rm_options_or_exit(argc, argv, "Usage: ringmaster-stall-floor [--gaps FILE] SECONDS CPU [CPU]…\n", options,
+                       sizeof options / sizeof *options);
     double const tsc_hz = rm_tsc_hz_measure();
     static struct core_watch watch[CPUS_MAX];
     bool room = true;
-    for (int i = 0; i < cpus; ++i) {
-        watch[i] = watch_of((uint32_t)cpu[i], seconds, tsc_hz);
+    for (int i = 0; i < cpus.count; ++i) {
+        watch[i] = watch_of((uint32_t)cpus.cpu[i], seconds, tsc_hz);
         room &= !path || make_gap_room(&watch[i], seconds);
     }
     int const status =
-        room ? run_watches(watch, cpus, path) : stall_floor_fail("no memory for the gaps, which go to ", path);
+        room ? run_watches(watch, cpus.count, path) : stall_floor_fail("no memory for the gaps, which go to ", path);
     if (status == 0)
-        stall_floor_print(seconds, tsc_hz, watch, cpus);
-    for (int i = 0; i < cpus; ++i)
+        stall_floor_print(seconds, tsc_hz, watch, cpus.count);
+    for (int i = 0; i < cpus.count; ++i)
         free(watch[i].gaps);
     return status;
 }

@@ -23,13 +23,13 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "base/options.h"
 #include "base/pin.h"
 #include "base/timebase.h"
 #include "departures.h"
 #include "generator_options.h"
 #include "json_text.h"
 #include "link_endpoint.h"
-#include "options.h"
 #include "outbox.h"
 #include "polling.h"
 #include "schedule.h"
@@ -272,10 +272,8 @@ int main(int argc, char **argv) {
         fputs(rm_generator_usage, stdout);
         return 0;
     }
-    if (rm_generator_options_read(argc, argv, &generator.options, &error) != RM_OK) {
-        fprintf(stderr, "ringmaster-generator: %s\n", error.text);
-        return 2;
-    }
+    if (rm_generator_options_read(argc, argv, &generator.options, &error) != RM_OK)
+        return rm_options_refuse(&error);
     generator.tsc_hz = rm_tsc_hz_measure();
     enum rm_code code = rm_stop_start(&generator.stop, &error);
     if (code == RM_OK) {

@@ -2,9 +2,9 @@
 #include "generator_options.h"
 
 #include "base/fail.h"
+#include "base/options.h"
 #include "base/pin.h"
 #include "cycles.h"
-#include "options.h"
 #include "probe.h"
 
 enum { FLOWS = 1 << 16 };
@@ -125,6 +125,6 @@ enum rm_code rm_generator_options_read(int argc, char **argv, struct rm_generato
         {.name = "seed", .kind = RM_OPTION_WHOLE, .value = &options->seed, .most = MANY},
         {.name = "drop-every", .kind = RM_OPTION_WHOLE, .value = &options->drop_every, .least = 2, .most = MANY},
     };
-    enum rm_code const code = rm_options_read(argc, argv, list, sizeof list / sizeof *list, NULL, error);
+    enum rm_code const code = rm_options_read(argc, argv, list, sizeof list / sizeof *list, error);
     return code == RM_OK ? generator_options_check(options, error) : code;
 }

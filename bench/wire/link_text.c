@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/options.h"
 #include "link_endpoint.h"
-#include "options.h"
 #include "wire/address.h"
 #include "wire/frame.h"
 

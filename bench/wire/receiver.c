@@ -31,10 +31,10 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/options.h"
 #include "base/timebase.h"
 #include "cycles.h"
 #include "link_endpoint.h"
-#include "options.h"
 #include "receiver_core.h"
 #include "receiver_link.h"
 #include "receiver_options.h"
@@ -209,10 +209,8 @@ int main(int argc, char **argv) {
         fputs(rm_receiver_usage, stdout);
         return 0;
     }
-    if (rm_receiver_options_read(argc, argv, &receiver.options, &error) != RM_OK) {
-        fprintf(stderr, "ringmaster-receiver: %s\n", error.text);
-        return 2;
-    }
+    if (rm_receiver_options_read(argc, argv, &receiver.options, &error) != RM_OK)
+        return rm_options_refuse(&error);
     receiver.tsc_hz = rm_tsc_hz_measure();
     enum rm_code const code = receiver_run(&receiver, &error);
     if (code != RM_OK)

@@ -2,9 +2,9 @@
 #include "receiver_options.h"
 
 #include "base/fail.h"
+#include "base/options.h"
 #include "base/pin.h"
 #include "cycles.h"
-#include "options.h"
 
 enum { FLOWS = 1 << 16 };
 
@@ -97,6 +97,6 @@ enum rm_code rm_receiver_options_read(int argc, char **argv, struct rm_receiver_
         {.name = "idle-s", .kind = RM_OPTION_NUMBER, .value = &options->idle_s, .least = 0.1, .most = 1e6},
         {.name = "cycles", .kind = RM_OPTION_TEXT, .value = &options->cycles},
     };
-    enum rm_code const code = rm_options_read(argc, argv, list, sizeof list / sizeof *list, NULL, error);
+    enum rm_code const code = rm_options_read(argc, argv, list, sizeof list / sizeof *list, error);
     return code == RM_OK ? receiver_options_check(options, error) : code;
 }

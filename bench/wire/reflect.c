@@ -15,11 +15,11 @@
 #include <sys/prctl.h>
 
 #include "base/fail.h"
+#include "base/options.h"
 #include "base/pin.h"
 #include "base/timebase.h"
 #include "hold.h"
 #include "link_endpoint.h"
-#include "options.h"
 #include "polling.h"
 #include "stop.h"
 
@@ -223,18 +223,20 @@ static enum rm_code reflector_reflect(struct reflector *self, struct rm_link_con
     return code;
 }
 
+static enum rm_code take_link(void *value, char const *text, struct rm_error *error) {
+    return rm_link_parse(text, value, error);
+}
+
 static enum rm_code read_reflector_options(int argc, char **argv, struct rm_link_config *config, struct reflector *self,
                                            uint64_t *core, struct rm_error *error) {
     double delay_us = 0;
     struct rm_option options[] = {
+        {.name = "LINK", .kind = RM_OPTION_TAKE, .value = config, .take = take_link, .is_word = true, .required = true},
         {.name = "core", .kind = RM_OPTION_WHOLE, .value = core, .most = RM_CORE_MOST, .required = true},
         {.name = "delay-us", .kind = RM_OPTION_NUMBER, .value = &delay_us, .most = 1e7},
         {.name = "drop-every", .kind = RM_OPTION_WHOLE, .value = &self->drop_every, .least = 1, .most = 1e9},
     };
-    char const *word;
-    enum rm_code code = rm_options_read(argc, argv, options, sizeof options / sizeof options[0], &word, error);
-    if (code == RM_OK)
-        code = rm_link_parse(word, config, error);
+    enum rm_code const code = rm_options_read(argc, argv, options, sizeof options / sizeof options[0], error);
     config->answer = true;
     self->delay = (uint64_t)(delay_us * 1e-6 * self->tsc_hz);
     return code;
@@ -252,10 +254,8 @@ int main(int argc, char **argv) {
     prctl(PR_SET_TIMERSLACK, 1);
     self.tsc_hz = rm_tsc_hz_measure();
     enum rm_code code = read_reflector_options(argc, argv, &config, &self, &core, &error);
-    if (code != RM_OK) {
-        fprintf(stderr, "ringmaster-reflect: %s\n", error.text);
-        return 2;
-    }
+    if (code != RM_OK)
+        return rm_options_refuse(&error);
     code = rm_stop_start(&self.stop, &error);
     if (code == RM_OK) {
         code = reflector_reflect(&self, &config, (uint32_t)core, &error);

@@ -12,9 +12,9 @@
 #include <sys/prctl.h>
 
 #include "base/fail.h"
+#include "base/options.h"
 #include "base/pin.h"
 #include "base/timebase.h"
-#include "options.h"
 #include "probe.h"
 #include "trip.h"
 
@@ -92,10 +92,15 @@ static enum rm_code run_round_trips(struct rm_trip *trip, struct options const *
     return code;
 }
 
+static enum rm_code take_link(void *value, char const *text, struct rm_error *error) {
+    return rm_link_parse(text, value, error);
+}
+
 static enum rm_code read_round_trip_options(int argc, char **argv, struct rm_link_config *config,
                                             struct options *options, struct rm_error *error) {
     *options = (struct options){.size = RM_PROBE_BYTES, .warm_up_s = 0.5, .timeout_ms = 1000};
     struct rm_option known[] = {
+        {.name = "LINK", .kind = RM_OPTION_TAKE, .value = config, .take = take_link, .is_word = true, .required = true},
         {.name = "core", .kind = RM_OPTION_WHOLE, .value = &options->core, .most = RM_CORE_MOST, .required = true},
         {.name = "rate",
          .kind = RM_OPTION_NUMBER,
@@ -114,10 +119,7 @@ static enum rm_code read_round_trip_options(int argc, char **argv, struct rm_lin
         {.name = "samples", .kind = RM_OPTION_TEXT, .value = &options->samples},
         {.name = "timeout-ms", .kind = RM_OPTION_NUMBER, .value = &options->timeout_ms, .least = 1, .most = 1e5},
     };
-    char const *word;
-    enum rm_code code = rm_options_read(argc, argv, known, sizeof known / sizeof known[0], &word, error);
-    if (code == RM_OK)
-        code = rm_link_parse(word, config, error);
+    enum rm_code const code = rm_options_read(argc, argv, known, sizeof known / sizeof known[0], error);
     if (code == RM_OK && options->size > rm_link_largest_payload(config))
         return rm_fail(error, RM_E_ARGUMENT, "--size: %llu bytes do not fit an MTU of %u; expected at most %u",
                        (unsigned long long)options->size, config->mtu, rm_link_largest_payload(config));
@@ -134,10 +136,8 @@ int main(int argc, char **argv) {
         return 0;
     }
     enum rm_code code = read_round_trip_options(argc, argv, &config, &options, &error);
-    if (code != RM_OK) {
-        fprintf(stderr, "ringmaster-rtt: %s\n", error.text);
-        return 2;
-    }
+    if (code != RM_OK)
+        return rm_options_refuse(&error);
     prctl(PR_SET_TIMERSLACK, 1);
     trip.tsc_hz = rm_tsc_hz_measure();
     trip.flow = (uint16_t)rm_tai_ns();

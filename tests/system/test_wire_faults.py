@@ -110,7 +110,7 @@ def test_no_privilege_is_reported(kind: str) -> None:
 @pytest.mark.parametrize(
     ("words", "status", "expected"),
     [
-        ("", 2, "expected a link"),
+        ("", 2, "LINK is missing"),
         ("udp:127.0.0.1:1,peer=127.0.0.1:2 --core 0 --seconds 1", 2, "--rate is missing"),
         ("udp:127.0.0.1:1,peer=127.0.0.1:2 --core 0 --seconds 1 --rate 1e9", 2, "--rate: found"),
         ("udp:127.0.0.1:1,peer=127.0.0.1:2 --core 0 --seconds 1 --rate 9 --size 17", 2, "18 to 65535"),
