@@ -56,9 +56,9 @@ static void make_configuration(struct feedback_configuration *configuration, boo
     }
     for (uint32_t c = 0; c < COLUMNS; ++c)
         configuration->column_weight[c] = 1;
-    struct feedback_family *family = feedback_solve_cost_allocate(1, sizeof *family);
+    struct feedback_family *family = bench_allocate(sizeof *family);
     *family = (struct feedback_family){.name = strdup("fast"), .pattern_count = 1, .acts = true, .unload_to = -1};
-    family->patterns = feedback_solve_cost_allocate(1, sizeof(char *));
+    family->patterns = bench_allocate(sizeof(char *));
     family->patterns[0] = strdup("*");
     configuration->family = family;
     family->plant.bandwidth_hz = 5000;
