@@ -7,24 +7,26 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from harness import TIMEOUT_S, again_if_starved, command_line, ringmaster
+from harness import TIMEOUT_S, command_line, ringmaster
 
 pytestmark = pytest.mark.usefixtures("root")
 
 
-@again_if_starved
 def test_a_suite_makes_a_page_with_the_doctor_and_can_be_compared(tmp_path: Path) -> None:
     out = tmp_path / "out"
     done = ringmaster("bench", "suite", "--benches", "parameters", "--minutes", "0.15", "--report", out)
     assert "Parameters" in done.stdout
     said = json.loads((out / "report.json").read_text())
     (parameters,) = said["sections"]
-    assert parameters["read_ns"] is not None, "no window was undisturbed"
-    assert parameters["read_ns"] > 0
     assert parameters["command"].startswith("ringmaster bench parameters --windows ")
     assert any(finding["name"] == "hugepages" for finding in said["findings"])
     assert "read_ns" in (out / "report.html").read_text()
     same = ringmaster("bench", "compare", out, out / "report.json").stdout
+    assert "parameters/read_ns" in same
+    if parameters["interrupted"]:  # a busy host takes longer for the shortest run than the suite has
+        assert said["notes"] == ["parameters: stopped after its 9 s: what it had is below"]
+        return
+    assert parameters["read_ns"] > 0
     assert any(line.startswith("parameters/read_ns") and line.endswith("within") for line in same.splitlines())
 
 

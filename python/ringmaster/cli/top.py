@@ -85,12 +85,16 @@ def _look(watch: "Watch", wanted: "Wanted") -> "Frame":
 
 
 def _print(watch: "Watch", page: str) -> None:
-    """A page as text, as long as it is; in colour where it goes to a terminal."""
+    """A page as text, as long as it is; in colour where it goes to a terminal. It is of now: a host that was slow has
+    let a second or two pass, and their plots would take the room of columns.
+    """
     import sys
+    from dataclasses import replace
 
     from rich.console import Console as RichConsole
     from rich.text import Text
 
+    from ringmaster.console.history import History
     from ringmaster.console.lines import STYLES, line
     from ringmaster.console.pages import page_named
     from ringmaster.console.screen import state
@@ -98,7 +102,7 @@ def _print(watch: "Watch", page: str) -> None:
     from ringmaster.console.watch import Wanted
 
     console = RichConsole(width=None if sys.stdout.isatty() else ONCE_WIDTH, highlight=False)
-    frame, view = _look(watch, Wanted(page)), View(page)
+    frame, view = replace(_look(watch, Wanted(page)), history=History()), View(page)
     lines = page_named(page).draw(frame, view, console.width, None)
     for spans in [state(frame, view, console.width), line(), *lines]:
         text = Text.assemble(*((span.text, STYLES[span.style]) for span in spans))
