@@ -34,7 +34,7 @@ def window(median: float, worst: float) -> Window:
 
 def measured(*windows: Window) -> OrbitFeedback:
     made = OrbitFeedback(Options(windows=len(windows)))
-    made.windows = list(windows)
+    made.rows = list(windows)
     return made
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from bench_windows import window
 
-from ringmaster.bench import added, end_to_end, ingest, instructions, load, measurement, polling, sizes
+from ringmaster.bench import added, end_to_end, instructions, load, measurement, polling, sizes
 from ringmaster.bench.added import Row as AddedRow
 from ringmaster.bench.ingest import PARTS, Ingest, Options
 from ringmaster.bench.instructions import Row as InstructionsRow
@@ -67,7 +67,7 @@ def parts(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
         monkeypatch.setattr(module, "run", yielding(ROWS[name]))
     monkeypatch.setattr(added, "visit", yielding([]))
     monkeypatch.setattr(added, "simds", lambda: ["scalar", "avx512"])
-    monkeypatch.setattr(ingest, "stall_floor", lambda *_: FLOOR)
+    monkeypatch.setattr(measurement, "stall_floor", lambda *_: FLOOR)
     monkeypatch.setattr(measurement, "core_to_core_ns", lambda *_: 65.0)
     return monkeypatch
 
@@ -138,7 +138,7 @@ def test_every_headline_has_its_spread(said: list[str]) -> None:
     }
     assert (spreads["ratio_to_testpmd"]["count"], spreads["ratio_to_testpmd"]["of"]) == (1, "pairs of windows")
     assert spreads["ratio_to_testpmd_96"] is None
-    assert spreads["core_to_core_ns"]["count"] == 2 * len(PARTS) + 2  # parts, visits, windows
+    assert spreads["core_to_core_ns"]["count"] == 2 * len(PARTS) + 4  # before and after, parts, visits, windows
 
 
 @pytest.mark.usefixtures("parts")
@@ -153,7 +153,7 @@ def test_an_interrupt_keeps_what_was_measured(parts: pytest.MonkeyPatch, said: l
     report = Ingest(Options(), said.append)
     report.run()
     assert report.interrupted
-    assert [len(rows) for rows in report.rows.values()] == [2, 1, 1]
+    assert [len(rows) for rows in report.parts.values()] == [2, 1, 1]
     assert "interrupted" in said[-1]
 
 
@@ -161,7 +161,7 @@ def test_a_program_that_ends_early_ends_its_part_alone(parts: pytest.MonkeyPatch
     parts.setattr(end_to_end, "run", yielding([], ProgramFailed("dpdk-testpmd ended with status 1")))
     report = Ingest(Options(), said.append)
     report.run()
-    assert (report.rows["windows"], len(report.rows["load"])) == ([], 1)
+    assert (report.parts["windows"], len(report.parts["load"])) == ([], 1)
     assert any("windows: not measured to its end: dpdk-testpmd" in note for note in report.notes)
 
 

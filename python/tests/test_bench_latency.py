@@ -153,7 +153,7 @@ def measured(delay_us: float, plot: Path | None = None) -> Latency:
     latency = Latency(Options(plot=plot))
     run = Run("added", 200_000.0, [found(*made(arrivals_us(2.0), delay_us + i % 3)) for i in range(30)])
     run.sent_ns = run.visible_ns = {"count": 30.0, "p50": 300.0, "p99": 900.0}
-    latency.runs = [run]
+    latency.rows = [run]
     return latency
 
 

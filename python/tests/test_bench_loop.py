@@ -67,7 +67,7 @@ def second(late: int, skipped: int, skipped_turns: float = 0.01, on: float = 1.0
 
 def seen(options: Options, *seconds: Second) -> ClosedLoop:
     made = ClosedLoop(options)
-    made.seconds, made.floors, made.away = list(seconds), [FLOOR, FLOOR], [0.01, 0.03]
+    made.rows, made.floors, made.away = list(seconds), [FLOOR, FLOOR], [0.01, 0.03]
     made.probes_ns, made.waited, made.lost = [100.0, 120.0], 0.2, 0
     made.motion_um = {"open": {"x": 20.0, "y": 40.0}, "closed": {"x": 2.0, "y": 0.4}}
     return made

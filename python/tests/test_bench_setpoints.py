@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ringmaster.bench import parameters, setpoints, transmit_latency, transmit_rate
+from ringmaster.bench import measurement, parameters, setpoints, transmit_latency, transmit_rate
 from ringmaster.bench.log import NotMeasured
 from ringmaster.bench.parameters import Range, ranges_of
 from ringmaster.bench.pvaccess import Times, times_of
@@ -60,7 +60,7 @@ def parameter_window(read: float, ratio: float, distance: str = "near") -> param
 
 def of_parameters(*windows: parameters.Window) -> parameters.Parameters:
     made = parameters.Parameters(parameters.Options())
-    made.windows = list(windows)
+    made.rows = list(windows)
     return made
 
 
@@ -146,7 +146,7 @@ def test_reports_can_be_compared(tmp_path: Path) -> None:
     verdicts = {row.name: row.verdict for row in compare(*read_both(path, path))}
     assert (verdicts["read_ns"], verdicts["pva_put_ns"]) == ("within", "not measured")
     rates = setpoints.Setpoints(setpoints.Options())
-    rates.rate = [rate("ringmaster", 18), rate("testpmd", 20)]
+    rates.parts["rate"] = [rate("ringmaster", 18), rate("testpmd", 20)]
     said = as_json(rates.section())
     assert said["rate_ratio.ringmaster.114"] == pytest.approx(0.9)
     assert said["targets"]["rate_ratio.ringmaster.114"]["verdict"] == "held"
@@ -162,7 +162,7 @@ def test_visibility_is_of_one_class() -> None:
 def test_reports_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
     one, other = of_parameters(parameter_window(3.0, 1.2)), setpoints.Setpoints(setpoints.Options())
     one.note("something")
-    other.rate, other.latency = [rate("testpmd", 20)], [latency(145.0)]
+    other.parts = {"rate": [rate("testpmd", 20)], "latency": [latency(145.0)]}
     print_section(one.section())
     print_section(other.section())
     shown = capsys.readouterr().out
@@ -178,7 +178,7 @@ def test_an_interrupted_run_keeps_what_there_is(monkeypatch: pytest.MonkeyPatch)
         raise KeyboardInterrupt
 
     monkeypatch.setattr(setpoints, "_guard", guards)
-    monkeypatch.setattr(setpoints, "stall_floor", lambda *_: StallFloor(0.5, 812.0, 350.0, 2, 2.5e9))
+    monkeypatch.setattr(measurement, "stall_floor", lambda *_: StallFloor(0.5, 812.0, 350.0, 2, 2.5e9))
     said = as_json(setpoints.Setpoints(setpoints.Options(("guard",))).run())
     assert said["interrupted"]
     assert said["guard.vector_ns"] == 300.0

@@ -131,7 +131,7 @@ def one_round(way: str, load: str, rtt_us: float, share: float = 1.0, lost: int 
 
 def section(rounds: list[Round], options: Options | None = None, interrupted: bool = False) -> Section:
     made = RoundTrips(options or Options(kinds=("memif", "raw")))
-    made.places, made.rounds, made.loads = HERE, rounds, {"loaded": "stress-ng --cpu 2"}
+    made.places, made.rows, made.loads = HERE, rounds, {"loaded": "stress-ng --cpu 2"}
     made.floors, made.interrupted = [StallFloor(1.0, 500.0, 300.0, 0, TSC_HZ)], interrupted
     return made.section()
 

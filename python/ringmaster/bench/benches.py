@@ -34,7 +34,7 @@ class Bench:
         options = kind.fitted(seconds)
         return Planned(kind.steps(options), lambda say, step: kind(options, say, step).run())
 
-    def load(self) -> "type[Measurement[Any]]":
+    def load(self) -> "type[Measurement[Any, Any]]":
         """The class. NumPy keeps to one thread: others would share the one core that is measured on."""
         os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
         module, _, name = self.place.partition(":")

@@ -9,12 +9,10 @@ looks at the clock for as long as the last answer took. Windows follow each othe
 beside the worst of all of that loop's.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from statistics import median
-from typing import Any
 
 import click
 
@@ -22,7 +20,7 @@ from ringmaster.bench.log import NotMeasured
 from ringmaster.bench.measurement import Measurement, windows_within
 from ringmaster.bench.openblas import Kernels, fastest
 from ringmaster.bench.options import COUNT, option
-from ringmaster.bench.printed import printed
+from ringmaster.bench.printed import figures, printed
 from ringmaster.places import find_library, find_program
 from ringmaster.programs.cores import cores
 from ringmaster.report import published
@@ -73,24 +71,22 @@ class Window:
 
 def window_of(words: str) -> Window:
     """From the program's JSON. Raises NotMeasured where it is none of its kind."""
-    try:
-        said = json.loads(words)
-        sizes = {size: {what: Times(**times) for what, times in timed.items()} for size, timed in said["sizes"].items()}
-        return Window(said["simd"], sizes)
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise NotMeasured(f"{PROGRAM} printed no figures: {error!r}") from error
+    return figures(
+        PROGRAM,
+        words,
+        lambda said: Window(
+            said["simd"],
+            {size: {what: Times(**times) for what, times in timed.items()} for size, timed in said["sizes"].items()},
+        ),
+    )
 
 
 def host_times_of(words: str) -> dict[str, Times]:
     """From the JSON of the program that runs the host. Raises NotMeasured where it is none of its kind."""
-    try:
-        said = json.loads(words)
-        return {what: Times(**said[what]) for what in (LATENCY, FLOOR)}
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise NotMeasured(f"{HOST_PROGRAM} printed no figures: {error!r}") from error
+    return figures(HOST_PROGRAM, words, lambda said: {what: Times(**said[what]) for what in (LATENCY, FLOOR)})
 
 
-class OrbitFeedback(Measurement[Options]):
+class OrbitFeedback(Measurement[Options, Window]):
     """Measure the orbit feedback: from the last BPM seen to the setpoint vector.
 
     264 outputs of 168 BPMs, and both planes of such a ring, with thirteen resonators per channel: the feedback in its
@@ -105,15 +101,12 @@ class OrbitFeedback(Measurement[Options]):
         "OpenBLAS sgemv of the same sizes, by turns."
     )
 
-    def __init__(self, options: Options, *watch: Any) -> None:
-        super().__init__(options, *watch)
-        self.windows: list[Window] = []
-        self.kernels = Kernels({})
-        """Of OpenBLAS, that were tried."""
+    kernels = Kernels({})
+    """Of OpenBLAS, that were tried."""
 
     @classmethod
-    def steps(cls, options: Options) -> int:
-        """A step for each window."""
+    def rounds(cls, options: Options) -> int:
+        """Windows."""
         return options.windows
 
     @classmethod
@@ -123,32 +116,30 @@ class OrbitFeedback(Measurement[Options]):
         return Options(20_000 * windows, windows)
 
     def measure(self) -> None:
-        """Window by window."""
-        each = -(-self.options.cycles // self.options.windows)
-        self.probe()
+        """Window by window, with the fastest kernel."""
         self.kernels = _kernels(cores()[-1])
         self.note(str(self.kernels))
-        for i in range(self.options.windows):
-            if (window := self.attempt(lambda: self._window(each))) is not None:
-                self.windows.append(window)
-                self.say(f"{i + 1}/{self.options.windows} {words(window)}")
-            self.step()
-        self.probe()
+        super().measure()
 
-    def _window(self, cycles: int) -> Window:
-        here = cores()
+    def take(self, _peer: str) -> Window:
+        """The arithmetic, then the host."""
+        here, cycles = cores(), -(-self.options.cycles // self.options.windows)
         window = _arithmetic(cycles, here[-1], self.kernels.environment)
         found = ((size, self.attempt(partial(_in_host, size, cycles, here))) for size in TARGETS)
         return replace(window, host={size: times for size, times in found if times is not None})
 
+    def words(self, row: Window) -> str:
+        """Medians."""
+        return words(row)
+
     @property
     def sizes(self) -> list[str]:
         """That were measured."""
-        return list(self.windows[0].sizes) if self.windows else list(TARGETS)
+        return list(self.rows[0].sizes) if self.rows else list(TARGETS)
 
     def values(self, size: str, what: str, of: str, *, host: bool = False) -> list[float]:
         """Of each window: of the arithmetic, or of the feedback in its host."""
-        timed = [window.host.get(size) if host else window.sizes[size] for window in self.windows]
+        timed = [window.host.get(size) if host else window.sizes[size] for window in self.rows]
         return [getattr(times[what], of) for times in timed if times is not None]
 
     def figure(self, size: str, what: str, of: str = "median", *, host: bool = False) -> Figure | None:
@@ -181,9 +172,7 @@ class OrbitFeedback(Measurement[Options]):
 
     def tables(self) -> list[Table]:
         """Worst beside median; what is done between cycles; published."""
-        return (
-            [_worst(self), _between(self), published.table("Published", [published.MATRIX_US])] if self.windows else []
-        )
+        return [_worst(self), _between(self), published.table("Published", [published.MATRIX_US])] if self.rows else []
 
     def data(self) -> dict[str, object]:
         """Figures by size, and every window."""
@@ -193,10 +182,10 @@ class OrbitFeedback(Measurement[Options]):
             FLOOR: max(floors, default=None),
             ANSWER: {size: self.summary(size, ANSWER) for size in self.sizes},
             SGEMV: {size: self.summary(size, SGEMV)["median"] for size in self.sizes},
-            "cycles": {size: sum(window.host[size][LATENCY].count for window in self.windows if size in window.host)
+            "cycles": {size: sum(window.host[size][LATENCY].count for window in self.rows if size in window.host)
                        for size in TARGETS},
             "openblas_kernels_ns": dict(self.kernels.times_ns),
-            "windows": [asdict(window) for window in self.windows],
+            "windows": [asdict(window) for window in self.rows],
         }  # fmt: skip
 
 

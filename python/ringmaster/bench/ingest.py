@@ -11,12 +11,9 @@ from typing import Any
 import click
 
 from ringmaster.bench import added, end_to_end, instructions, load, memory, polling, sizes, tables
-from ringmaster.bench.measurement import FLOOR_S, Measurement, windows_within
+from ringmaster.bench.measurement import PartByPart, windows_within
 from ringmaster.bench.options import COUNT, SECONDS, Finite, SomeOf, option
 from ringmaster.bench.windows import Window, compare, ratio_of, ratios_of
-from ringmaster.programs.cores import cores
-from ringmaster.programs.program import ProgramFailed
-from ringmaster.report.conditions import stall_floor
 from ringmaster.report.headlines import Figure, exact, of_values
 from ringmaster.report.section import Table
 from ringmaster.report.verdicts import Headline
@@ -36,7 +33,7 @@ class Options:
     rounds: int = option(21, "Of each added cost; a third of them where sizes are compared.", click.IntRange(3))
 
 
-class Ingest(Measurement[Options]):
+class Ingest(PartByPart[Options]):
     """Measure what one receive core costs and carries, beside dpdk-testpmd behind the same sender.
 
     Uses two cores: a sender on the first, the receiver on the second. The shipped server runs with all its counters
@@ -66,8 +63,6 @@ Parts:
         super().__init__(options, *watch)
         self.simds = added.simds()
         """Of this CPU, narrowest first."""
-        self.rows: dict[str, list[Any]] = {}
-        """Of each part, as dataclasses of the part's own module."""
 
     @classmethod
     def steps(cls, options: Options) -> int:
@@ -83,7 +78,7 @@ Parts:
     def measure(self) -> None:
         """Part by part; between them the added cost that stands for all."""
         options = self.options
-        self.floors.append(stall_floor(FLOOR_S, cores()))
+        self.probe()
         tsc_hz = self.floors[0].tsc_hz
         runs: dict[str, Callable[[], Iterator[Any]]] = {
             "added": lambda: added.run(options.rounds, self),
@@ -95,36 +90,24 @@ Parts:
         }
         for part, run in runs.items():
             if part in options.parts:
-                self._keep(part, run())
+                self.keep(part, run())
                 if "added" in options.parts and len(options.parts) > 1:
-                    self._keep("added", added.visit(max(3, options.rounds // 3), self))
+                    self.keep("added", added.visit(max(3, options.rounds // 3), self))
                 self.step()
-        self.floors.append(stall_floor(FLOOR_S, cores()))
+        self.probe()
         if self.windows and ratio_of(self.windows, end_to_end.LONG.name) is None:
             self.note("windows: no pair to compare: see what the discarded ones say; more --windows may find some")
-
-    def _keep(self, part: str, rows: Iterator[Any]) -> None:
-        """Rows as they are measured: of a part that a failing program ends, those there are."""
-        self.probe_distance(*cores())
-        kept = self.rows.setdefault(part, [])
-        try:
-            for row in rows:
-                kept.append(row)
-                if isinstance(row, Window):
-                    self.probes_ns.append(row.core_to_core_ns)
-        except ProgramFailed as error:
-            self.note(f"{part}: not measured to its end: {error}")
 
     @property
     def windows(self) -> list[Window]:
         """Of the part of that name."""
-        return self.rows.get("windows", [])
+        return self.of("windows")
 
     def headlines(self) -> list[Headline]:
         """Of each: median, spread, and of how many what."""
-        costs = added.headline_rows(self.rows.get("added", []), self.simds)
+        costs = added.headline_rows(self.of("added"), self.simds)
         bytes_each = next(row.cpu_bytes for row in memory.table() if row.chain == "both")
-        counted = next((row.added for row in self.rows.get("instructions", []) if row.chain == "both"), None)
+        counted = next((row.added for row in self.of("instructions") if row.chain == "both"), None)
         return [
             *(Headline(f"added_ns_per_packet.{chain}", added.figure_of(rows), "ns") for chain, rows in costs.items()),
             Headline("ratio_to_testpmd", self._ratios(end_to_end.LONG.name), "×"),
@@ -139,7 +122,7 @@ Parts:
 
     def tables(self) -> list[Table]:
         """One per part."""
-        made = [tables.MAKERS[part](rows) for part, rows in self.rows.items() if rows]
+        made = [tables.MAKERS[part](rows) for part, rows in self.parts.items() if rows]
         return [*made, *([tables.losses(self.windows)] if self.windows else []), tables.memory_table(memory.table())]
 
     def core_shares(self) -> list[float]:
@@ -148,7 +131,7 @@ Parts:
 
     def data(self) -> dict[str, object]:
         """Every row."""
-        found: dict[str, object] = {part: [asdict(row) for row in rows] for part, rows in self.rows.items()}
+        found: dict[str, object] = {part: [asdict(row) for row in rows] for part, rows in self.parts.items()}
         found["memory"] = [asdict(row) for row in memory.table()]
         found["comparisons"] = [asdict(row) for row in compare(self.windows)]
         return {"tsc_hz": self.floors[0].tsc_hz if self.floors else None, "tables": found}

@@ -58,7 +58,7 @@ class Options:
             raise WrongOptions(f"--plot {self.plot}: found suffix {self.plot.suffix!r}, expected .png or .svg")
 
 
-class Latency(Measurement[Options]):
+class Latency(Measurement[Options, Run]):
     """Measure end to end: a square wave on one setpoint, seen back in the data of a BPM.
 
     From the commit of a setpoint to the arrival of the first BPM datagram that shows half of its step. Twice: with a
@@ -78,7 +78,6 @@ class Latency(Measurement[Options]):
 
     def __init__(self, options: Options, *watch: Any) -> None:
         super().__init__(options, *watch)
-        self.runs: list[Run] = []
         self.turn_us = 1e6 / options.turn_rate_hz
 
     @classmethod
@@ -107,7 +106,7 @@ class Latency(Measurement[Options]):
             with closing(latency_run.measure(variant, options.seconds, options.turn_rate_hz)) as runs:
                 for run in runs:
                     if kept is None:
-                        self.runs.append(run)
+                        self.rows.append(run)
                     kept = run
                     while done < run.done * PARTS:
                         done += 1
@@ -122,14 +121,14 @@ class Latency(Measurement[Options]):
         if self.options.plot is not None:
             from ringmaster.bench.latency_plot import draw
 
-            draw(self.runs, self.turn_us, self.options.plot)
+            draw(self.rows, self.turn_us, self.options.plot)
 
     def headlines(self) -> list[Headline]:
         """Of each variant, in the order of what people ask first."""
         return [line for variant in VARIANTS for line in self._headlines(variant)]
 
     def _headlines(self, variant: Variant) -> list[Headline]:
-        run = next((run for run in self.runs if run.variant == variant.name), None)
+        run = next((run for run in self.rows if run.variant == variant.name), None)
         steps = run.steps if run else []
         quiet = undisturbed(steps, self.turn_us)
         name = variant.name
@@ -145,17 +144,17 @@ class Latency(Measurement[Options]):
 
     def tables(self) -> list[Table]:
         """Latencies, and the server's share in them."""
-        return [self._latencies(), self._shares()] if any(run.steps for run in self.runs) else []
+        return [self._latencies(), self._shares()] if any(run.steps for run in self.rows) else []
 
     def charts(self) -> list[Chart]:
         """The tails of both variants."""
-        tails = {run.variant: _tail(run.steps) for run in self.runs if run.steps}
+        tails = {run.variant: _tail(run.steps) for run in self.rows if run.steps}
         return [Quantiles("Setpoint committed to BPM datagram arrived", "µs", tails)] if tails else []
 
     def data(self) -> dict[str, object]:
         """Every edge."""
         published_us = [SETPOINT_TO_BPM_US.value, SETPOINT_TO_BPM_US.to]
-        return {"published_us": published_us, "runs": [self._as_json(run) for run in self.runs]}
+        return {"published_us": published_us, "runs": [self._as_json(run) for run in self.rows]}
 
     def _as_json(self, run: Run) -> dict[str, Any]:
         quiet = undisturbed(run.steps, self.turn_us)
@@ -171,7 +170,7 @@ class Latency(Measurement[Options]):
     def _latencies(self) -> Table:
         head = ("supply", "edges", "", "least", "p1", "median", "p99", "most", "peak to peak", "published")
         rows = []
-        for run in self.runs:
+        for run in self.rows:
             for name, steps in (("all", run.steps), ("undisturbed", undisturbed(run.steps, self.turn_us))):
                 if steps:
                     f = Figures.of(arrivals(steps))
@@ -185,7 +184,7 @@ class Latency(Measurement[Options]):
     def _shares(self) -> Table:
         head = ("supply", "commit to sent p50", "p99", "arrival to visible p50", "p99", "one turn", "edges that led")
         rows = []
-        for run in self.runs:
+        for run in self.rows:
             if run.steps:
                 times = (run.sent_ns["p50"], run.sent_ns["p99"], run.visible_ns["p50"], run.visible_ns["p99"])
                 led = f"{run.led} of {int(run.sent_ns['count'])}"

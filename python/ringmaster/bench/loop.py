@@ -86,7 +86,7 @@ class Second:
         return (self.late + self.skipped) / self.cycles
 
 
-class ClosedLoop(Measurement[Options]):
+class ClosedLoop(Measurement[Options, Second]):
     """Close the orbit feedback on a living machine, and count the cycles that it missed.
 
     Beside that stands what no program on these cores can help: how much of their time they are away for longer than a
@@ -101,7 +101,6 @@ class ClosedLoop(Measurement[Options]):
     def __init__(self, options: Options, *watch: Any) -> None:
         super().__init__(options, *watch)
         self.turn_rate_hz = options.turn_rate_hz or 0.0
-        self.seconds: list[Second] = []
         self.away: list[float] = []
         """Share of the time that either core was away for longer than WAITS_S, while but a clock ran there."""
         self.waited = float("nan")
@@ -180,7 +179,7 @@ class ClosedLoop(Measurement[Options]):
         while monotonic() - begun < self.options.seconds:
             sleep(WINDOW_S)
             after = _counts(loop)
-            self.seconds.append(_second(loop, before, after, self.turn_rate_hz))
+            self.rows.append(_second(loop, before, after, self.turn_rate_hz))
             before = after
             self.waited = (_waited_ns(loop) - waited) / (monotonic() - begun) / 2e9
             self.step()
@@ -194,9 +193,9 @@ class ClosedLoop(Measurement[Options]):
 
     def headlines(self) -> list[Headline]:
         """What was lost and missed; none of a loop that was never closed."""
-        away = of_values(self.away, "looks at the clock") if self.seconds else None
-        waited = Figure(self.waited, self.waited, self.waited, None, 1, "run") if self.seconds else None
-        rate_hz = exact(self.turn_rate_hz, "run") if self.seconds else None
+        away = of_values(self.away, "looks at the clock") if self.rows else None
+        waited = Figure(self.waited, self.waited, self.waited, None, 1, "run") if self.rows else None
+        rate_hz = exact(self.turn_rate_hz, "run") if self.rows else None
         return [
             Headline("lost_records", exact(self.lost, "run"), "", 0.5, about="sent, and not in an instrument's stream"),
             Headline("missed_share", self._of(lambda one: one.missed), "", about="of the cycles"),
@@ -209,7 +208,7 @@ class ClosedLoop(Measurement[Options]):
         ]  # fmt: skip
 
     def _of(self, figure: Callable[[Second], float]) -> Figure | None:
-        return of_values([figure(one) for one in self.seconds], WINDOWS)
+        return of_values([figure(one) for one in self.rows], WINDOWS)
 
     def tables(self) -> list[Table]:
         """How much the orbit moved."""
@@ -223,9 +222,9 @@ class ClosedLoop(Measurement[Options]):
 
     def charts(self) -> list[Chart]:
         """Missed over time."""
-        if not self.seconds:
+        if not self.rows:
             return []
-        points, away = list(enumerate(self.seconds)), float(np.mean(self.away))
+        points, away = list(enumerate(self.rows)), float(np.mean(self.away))
         series = {
             "cycles missed": [(float(i), one.missed) for i, one in points],
             "turns let pass by the ring": [(float(i), one.skipped_turns) for i, one in points],
@@ -238,7 +237,7 @@ class ClosedLoop(Measurement[Options]):
         """Every second."""
         names = ("turn_rate_hz", "away", "waited", "lost", "motion_um")
         seen = {name: getattr(self, name) for name in names}
-        return {"seen": {**seen, "seconds": [asdict(one) for one in self.seconds]}}
+        return {"seen": {**seen, "seconds": [asdict(one) for one in self.rows]}}
 
 
 def away_share(rows: np.ndarray, tsc_hz: float) -> float:

@@ -3,35 +3,41 @@
 
 A new one is a module with its Options and a class like this, and a line in benches.py:
 
-    class Power(Measurement[Options]):
+    class Power(Measurement[Options, Window]):
         '''Measure what the machine takes. (The help of `ringmaster bench power`.)'''
 
-        name, title, options_type = "power", "Power", Options
+        name, title, options_type, about = "power", "Power", Options, "With a server and without, by turns."
 
-        def measure(self) -> None:
-            self.windows: list[Window] = []
-            for _ in range(self.options.rounds):
-                for state in STATES:
-                    self.windows.append(…)
-                    self.step()
+        @classmethod
+        def peers(cls, options: Options) -> Sequence[str]:
+            return ("idle", "loaded")
+
+        def take(self, peer: str) -> Window: …
+
+        def words(self, row: Window) -> str: …
 
         def headlines(self) -> list[Headline]: …
 
-Terminal, JSON, page, suite and comparison are made of its section.
+Terminal, JSON, page, suite and comparison are made of its section. One that does not go round and round has a measure()
+of its own; one of several parts, each with rows of its own, is a PartByPart.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, replace
+from functools import partial
 from typing import Any, ClassVar, Generic, TypeVar
 
 from ringmaster.bench.log import Log, NotMeasured
 from ringmaster.bench.options import command
 from ringmaster.programs.cores import cores
+from ringmaster.programs.program import ProgramFailed
 from ringmaster.report.conditions import StallFloor, core_to_core_ns, stall_floor
 from ringmaster.report.section import Chart, Section, Table
 from ringmaster.report.verdicts import Headline, conditions_of
 
 OptionsT = TypeVar("OptionsT")
+RowT = TypeVar("RowT")
+"""What a peer's turn gives."""
 Say = Callable[[str], None]
 Step = Callable[[], None]
 FLOOR_S = 0.5
@@ -42,7 +48,7 @@ SHORTEST_S, LONGER = 0.3, 5.0
 """A step is at least so long, and at most so many times what the measurement would choose by itself."""
 
 
-class Measurement(Log, Generic[OptionsT]):
+class Measurement(Log, Generic[OptionsT, RowT]):
     """One of them while it runs. Of a subclass this text is the help of its command."""
 
     name: ClassVar[str]
@@ -61,15 +67,27 @@ class Measurement(Log, Generic[OptionsT]):
     def __init__(self, options: OptionsT, say: Say = lambda _: None, step: Step = lambda: None) -> None:
         super().__init__(say)
         self.options, self.step = options, step
+        self.rows: list[RowT] = []
+        """Of all turns, one after the other."""
         self.floors: list[StallFloor] = []
         self.probes_ns: list[float] = []
         """Round trips of a cache line between the two cores."""
         self.interrupted = False
 
     @classmethod
+    def rounds(cls, options: OptionsT) -> int:
+        """How many there are."""
+        return options.rounds  # type: ignore[attr-defined,no-any-return]
+
+    @classmethod
+    def peers(cls, _options: OptionsT) -> Sequence[str]:
+        """What takes turns in each round; one without a name where a round is one thing."""
+        return ("",)
+
+    @classmethod
     def steps(cls, options: OptionsT) -> int:
         """As often as it calls `step`, at most."""
-        raise NotImplementedError
+        return cls.rounds(options) * len(cls.peers(options))
 
     @classmethod
     def fitted(cls, seconds: float) -> OptionsT:
@@ -78,6 +96,22 @@ class Measurement(Log, Generic[OptionsT]):
 
     def measure(self) -> None:
         """All of it. What is kept in the object by then is told, also where an interrupt ends it early."""
+        self.probe()
+        for number in range(self.rounds(self.options)):
+            for peer in self.peers(self.options):
+                row = self.attempt(partial(self.take, peer), peer)
+                if row is not None:
+                    self.rows.append(row)
+                    self.say(f"{number + 1}/{self.rounds(self.options)} {self.words(row)}")
+                self.step()
+        self.probe()
+
+    def take(self, peer: str) -> RowT:
+        """A turn. Raises NotMeasured or ProgramFailed, which is noted, and the others go on."""
+        raise NotImplementedError
+
+    def words(self, row: RowT) -> str:
+        """A turn on one line, while it runs."""
         raise NotImplementedError
 
     def headlines(self) -> list[Headline]:
@@ -150,6 +184,31 @@ class Measurement(Log, Generic[OptionsT]):
             interrupted=self.interrupted,
             data={"options": asdict(self.options), **self.data()},  # type: ignore[call-overload]
         )
+
+
+class PartByPart(Measurement[OptionsT, Any]):
+    """One of several parts, each with its own rows. Whoever interrupts a part keeps the rows there are."""
+
+    def __init__(self, options: OptionsT, *watch: Any) -> None:
+        super().__init__(options, *watch)
+        self.parts: dict[str, list[Any]] = {}
+        """Rows of each."""
+
+    def of(self, part: str) -> list[Any]:
+        """Its rows; none of one that was not asked for."""
+        return self.parts.get(part, [])
+
+    def keep(self, part: str, rows: Iterator[Any], step: Step = lambda: None) -> None:
+        """Rows as they are measured: of a part that a failing program ends, those there are."""
+        self.probe_distance(*cores())
+        kept = self.parts.setdefault(part, [])
+        try:
+            for row in rows:
+                kept.append(row)
+                self.probes_ns += [row.core_to_core_ns] if hasattr(row, "core_to_core_ns") else []
+                step()
+        except (NotMeasured, ProgramFailed) as error:
+            self.note(f"{part}: not measured to its end: {error}")
 
 
 def fitted(options: Any, steps: Callable[[Any], int], seconds: float) -> Any:

@@ -6,22 +6,19 @@ libringmaster.so as a user's is (bench/parameter_cost.c), Python, and EPICS PVAc
 cores.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from statistics import median
-from typing import Any
 
-from ringmaster.bench.log import NotMeasured
-from ringmaster.bench.measurement import FLOOR_S, Measurement, windows_within
+from ringmaster.bench.measurement import Measurement, windows_within
 from ringmaster.bench.options import COUNT, Finite, option
-from ringmaster.bench.printed import printed
+from ringmaster.bench.printed import figures, printed
 from ringmaster.bench.pvaccess import Peer, Times, pva_server
 from ringmaster.places import find_program
 from ringmaster.programs.cores import cores
 from ringmaster.programs.remains import scratch_folder
-from ringmaster.report.conditions import class_of, stall_floor
+from ringmaster.report.conditions import class_of
 from ringmaster.report.headlines import Figure, of_values
 from ringmaster.report.section import Table
 from ringmaster.report.verdicts import Headline, number
@@ -70,7 +67,7 @@ class Window:
     pva_put: Times | None
 
 
-class Parameters(Measurement[Options]):
+class Parameters(Measurement[Options, Window]):
     """Measure what a parameter costs: to read, to write, to be seen by another core, to be set by its owner.
 
     Beside it EPICS PVAccess get and put on loopback, by p4p where that is installed, on the same cores and by turns in
@@ -84,13 +81,12 @@ class Parameters(Measurement[Options]):
         "PVAccess on loopback on the same cores, by turns."
     )
 
-    def __init__(self, options: Options, *watch: Any) -> None:
-        super().__init__(options, *watch)
-        self.windows: list[Window] = []
+    peer: Peer | None = None
+    """PVAccess, while it runs."""
 
     @classmethod
-    def steps(cls, options: Options) -> int:
-        """A step for each window."""
+    def rounds(cls, options: Options) -> int:
+        """Windows."""
         return options.windows
 
     @classmethod
@@ -100,27 +96,26 @@ class Parameters(Measurement[Options]):
 
     def measure(self) -> None:
         """Window by window."""
-        self.floors.append(stall_floor(FLOOR_S, cores()))
         with ExitStack() as stack:
-            peer = self.attempt(lambda: stack.enter_context(pva_server(*cores())))
-            for i in range(self.options.windows):
-                self.windows.append(self._window(peer))
-                self.say(f"{i + 1}/{self.options.windows} {words(self.windows[-1])}")
-                self.step()
-        self.floors.append(stall_floor(FLOOR_S, cores()))
+            self.peer = self.attempt(lambda: stack.enter_context(pva_server(*cores())))
+            super().measure()
 
-    def _window(self, peer: Peer | None) -> Window:
+    def take(self, _peer: str) -> Window:
         """All of it once, the peer between ours."""
         first, second = cores()
         before = self._probe()
         visible = self._ours("visible", first, second)
         after = self._probe()
         cost = self._ours("cost", second)
-        get = self._beside(peer, "get")
+        get = self._beside("get")
         request = self._ours("request", first, second)
-        put = self._beside(peer, "put")
+        put = self._beside("put")
         distance = "one core" if first == second else class_of(before, after)
         return Window(max(before, after), distance, cost, visible, request, get, put)
+
+    def words(self, row: Window) -> str:
+        """Medians."""
+        return words(row)
 
     def _probe(self) -> float:
         self.probe_distance(*cores())
@@ -131,7 +126,8 @@ class Parameters(Measurement[Options]):
             return {}
         return self.attempt(lambda: run_program(what, wanted_cores)) or {}
 
-    def _beside(self, peer: Peer | None, what: str) -> Times | None:
+    def _beside(self, what: str) -> Times | None:
+        peer = self.peer
         return None if peer is None else self.attempt(lambda: peer.window(what, self.options.seconds))
 
     def headlines(self) -> list[Headline]:
@@ -145,10 +141,10 @@ class Parameters(Measurement[Options]):
             Headline("plain_ns", self.visible("plain"), "ns", about="the same of a plain cache line"),
             Headline("put_ns", self.request("put_polled"), "ns", about="through an owner that polls, to its reply"),
             Headline("put_asleep_ns", self.request("put_asleep"), "ns", about="through an owner that sleeps"),
-            Headline("pva_get_ns", self.peer("pva_get", "median"), "ns", about="PVAccess, p4p, p50"),
-            Headline("pva_get_p99_ns", self.peer("pva_get", "p99"), "ns", about="PVAccess, p4p, p99"),
-            Headline("pva_put_ns", self.peer("pva_put", "median"), "ns", about="PVAccess, p4p, p50"),
-            Headline("pva_put_p99_ns", self.peer("pva_put", "p99"), "ns", about="PVAccess, p4p, p99"),
+            Headline("pva_get_ns", self.beside("pva_get", "median"), "ns", about="PVAccess, p4p, p50"),
+            Headline("pva_get_p99_ns", self.beside("pva_get", "p99"), "ns", about="PVAccess, p4p, p99"),
+            Headline("pva_put_ns", self.beside("pva_put", "median"), "ns", about="PVAccess, p4p, p50"),
+            Headline("pva_put_p99_ns", self.beside("pva_put", "p99"), "ns", about="PVAccess, p4p, p99"),
             Headline("pva_get_over_read", self.over("pva_get", "cost", "read_f64"), "×", about="PVAccess to our read"),
             Headline("pva_put_over_put", self.over("pva_put", "request", "put_asleep"), "×", about="and to our put"),
         ]
@@ -156,42 +152,42 @@ class Parameters(Measurement[Options]):
     def ratios(self) -> list[float]:
         """Visibility to a plain line's, of windows of one class: near, where a line costs least; else far."""
         for distance in ("near", "far"):
-            here = [window.visible for window in self.windows if window.distance == distance and window.visible]
+            here = [window.visible for window in self.rows if window.distance == distance and window.visible]
             if here:
                 return [visible["ratio"].median for visible in here]
         return []
 
     def cost(self, name: str) -> Figure | None:
         """Of the windows' medians."""
-        return of_values([window.cost[name].median for window in self.windows if window.cost], WINDOWS)
+        return of_values([window.cost[name].median for window in self.rows if window.cost], WINDOWS)
 
     def visible(self, name: str) -> Figure | None:
         """Of the windows' medians, near and far alike."""
-        return of_values([window.visible[name].median for window in self.windows if window.visible], WINDOWS)
+        return of_values([window.visible[name].median for window in self.rows if window.visible], WINDOWS)
 
     def request(self, name: str) -> Figure | None:
         """Of the windows' medians."""
-        return of_values([window.request[name].median for window in self.windows if window.request], WINDOWS)
+        return of_values([window.request[name].median for window in self.rows if window.request], WINDOWS)
 
-    def peer(self, call: str, what: str) -> Figure | None:
+    def beside(self, call: str, what: str) -> Figure | None:
         """Of the windows' medians, or 99th percentiles."""
         return of_values([getattr(times, what) for times in self._times(call)], WINDOWS)
 
     def over(self, call: str, part: str, name: str) -> Figure | None:
         """The peer's median to ours of the same window."""
-        pairs = [(getattr(window, call), getattr(window, part)) for window in self.windows]
+        pairs = [(getattr(window, call), getattr(window, part)) for window in self.rows]
         return of_values([peer.median / ours[name].median for peer, ours in pairs if peer and ours], WINDOWS)
 
     def _times(self, call: str) -> list[Times]:
-        return [times for window in self.windows if (times := getattr(window, call)) is not None]
+        return [times for window in self.rows if (times := getattr(window, call)) is not None]
 
     def tables(self) -> list[Table]:
         """Costs on one core, and from core to core."""
-        return [_costs(self.windows), _distances(self.windows)] if self.windows else []
+        return [_costs(self.rows), _distances(self.rows)] if self.rows else []
 
     def data(self) -> dict[str, object]:
         """Every window."""
-        return {"windows": [asdict(window) for window in self.windows]}
+        return {"windows": [asdict(window) for window in self.rows]}
 
 
 def _costs(windows: Sequence[Window]) -> Table:
@@ -217,10 +213,7 @@ def _distances(windows: Sequence[Window]) -> Table:
 
 def ranges_of(words: str) -> dict[str, Range]:
     """From the program's JSON. Raises NotMeasured where it is none of its kind."""
-    try:
-        return {name: Range(**said) for name, said in json.loads(words).items()}
-    except (ValueError, TypeError, AttributeError) as error:
-        raise NotMeasured(f"{PROGRAM} printed no figures: {error!r}") from error
+    return figures(PROGRAM, words, lambda said: {name: Range(**values) for name, values in said.items()})
 
 
 def run_program(what: str, wanted_cores: Sequence[int]) -> dict[str, Range]:

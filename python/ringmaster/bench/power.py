@@ -4,6 +4,7 @@
 Watts where the processor counts its energy; busy share, frequency and idle states besides, and alone where it does not.
 """
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from ringmaster.bench.measurement import Measurement
 from ringmaster.bench.options import COUNT, SECONDS, Finite, option
 from ringmaster.bench.power_meter import Meter
 from ringmaster.bench.power_section import headlines, published_table, states_table, work_table
-from ringmaster.bench.power_windows import STATES, State, Window, measure_window
+from ringmaster.bench.power_windows import STATES, Window, measure_window
 from ringmaster.programs.cores import cores
 from ringmaster.report.section import Table
 from ringmaster.report.verdicts import Headline, number
@@ -29,7 +30,7 @@ class Options:
     """Of 10.2 million datagrams a second."""
 
 
-class Power(Measurement[Options]):
+class Power(Measurement[Options, Window]):
     """Measure what the machine takes: idle and loaded, adaptive polling on and off.
 
     Package energy by RAPL where the machine shows it (root may read it), and joules per datagram; else busy share,
@@ -49,53 +50,42 @@ class Power(Measurement[Options]):
 
     def __init__(self, options: Options, *watch: Any, sys: Path = SYS) -> None:
         super().__init__(options, *watch)
-        self.windows: list[Window] = []
         self.meter = Meter(cores(), sys)
 
     @classmethod
-    def steps(cls, options: Options) -> int:
-        """A step for each window."""
-        return options.rounds * len(STATES)
+    def peers(cls, _options: Options) -> Sequence[str]:
+        """States of the machine."""
+        return tuple(state.name for state in STATES)
 
     def measure(self) -> None:
         """All states by turns."""
         for line in self.meter.missing:
             self.note(f"not to be had here: {line}")
-        self.probe()
-        for number_of_round in range(self.options.rounds):
-            for state in STATES:
-                self._window(state, number_of_round + 1)
-                self.step()
-        self.probe()
+        super().measure()
 
-    def _window(self, state: State, number_of_round: int) -> None:
-        window = self.attempt(lambda: self._measure_window(state), state.name)
-        if window is None:
-            return
-        self.windows.append(window)
+    def take(self, peer: str) -> Window:
+        """A window of that state."""
+        state = next(state for state in STATES if state.name == peer)
+        window = measure_window(state, self.options.load, self.options.seconds, cores()[1], self.meter)
         if window.lost:
-            self.note(f"{state.name}: {window.lost} datagrams lost in round {number_of_round}")
-        self.say(f"round {number_of_round}, {state.name}: {_words(window)}")
+            self.note(f"{state.name}: {window.lost} datagrams lost in a window")
+        return window
 
-    def _measure_window(self, state: State) -> Window:
-        return measure_window(state, self.options.load, self.options.seconds, cores()[1], self.meter)
+    def words(self, row: Window) -> str:
+        """Watts, and how busy the cores were."""
+        watts = "" if row.taken.package_w is None else f"{number(row.taken.package_w)} W, "
+        busy = ", ".join(f"core {core} {shares.total:.0%} busy" for core, shares in row.taken.shares.items())
+        return f"{row.state}: {watts}{busy}"
 
     def headlines(self) -> list[Headline]:
         """Watts, and how a core is spent."""
-        return headlines(self.windows, self.meter.has_energy)
+        return headlines(self.rows, self.meter.has_energy)
 
     def tables(self) -> list[Table]:
         """By state, by kind of work, and beside the published ones."""
-        return [states_table(self.windows), work_table(self.windows, cores()), published_table(self.windows)]
+        return [states_table(self.rows), work_table(self.rows, cores()), published_table(self.rows)]
 
     def data(self) -> dict[str, object]:
         """Every window."""
         ring, server = cores()
-        return {"cores": {"ring": ring, "server": server}, "windows": [asdict(window) for window in self.windows]}
-
-
-def _words(window: Window) -> str:
-    taken = window.taken
-    watts = "" if taken.package_w is None else f"{number(taken.package_w)} W, "
-    busy = ", ".join(f"core {core} {shares.total:.0%} busy" for core, shares in taken.shares.items())
-    return f"{watts}{busy}"
+        return {"cores": {"ring": ring, "server": server}, "windows": [asdict(window) for window in self.rows]}

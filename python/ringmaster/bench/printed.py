@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a program of the bench prints."""
 
+import json
 import os
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
 
 from ringmaster.bench.log import NotMeasured
+
+T = TypeVar("T")
 
 
 def printed(
@@ -34,3 +38,11 @@ def printed(
     if done.returncode != 0:
         raise NotMeasured(f"{what}: {(done.stderr.strip().splitlines() or ['it failed'])[-1]}")
     return done.stdout
+
+
+def figures(program: str, words: str, read: Callable[[Any], T]) -> T:
+    """What is read from the JSON that it printed. Raises NotMeasured where that is none of its kind."""
+    try:
+        return read(json.loads(words))
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise NotMeasured(f"{program} printed no figures: {error!r}") from error

@@ -77,7 +77,7 @@ class Options(LinkOptions):
         return find_placements(allowed_cores(), card_node(self.left[0]) if self.left else None)
 
 
-class RoundTrips(Measurement[Options]):
+class RoundTrips(Measurement[Options, Round]):
     """Measure the round trip time between two processes on two cores: DPDK beside the kernel's sockets.
 
     A sender sends probes on a schedule, a reflector sends each back; the time is from when a probe was due, so that no
@@ -98,7 +98,6 @@ class RoundTrips(Measurement[Options]):
     def __init__(self, options: Options, *watch: Any) -> None:
         super().__init__(options, *watch)
         self.places = options.places
-        self.rounds: list[Round] = []
         self.loads: dict[str, str] = {}
         """What ran meanwhile, by load."""
         self._given_up: set[str] = set()
@@ -144,7 +143,7 @@ class RoundTrips(Measurement[Options]):
         if done is None:
             self._given_up.add(name)
             return
-        self.rounds.append(done)
+        self.rows.append(done)
         self.say(_words(done))
         if done.interrupted:
             raise KeyboardInterrupt
@@ -163,7 +162,7 @@ class RoundTrips(Measurement[Options]):
     @property
     def pooled(self) -> list[Pooled]:
         """Rounds by variant."""
-        return rtt_tables.pool(self.rounds)
+        return rtt_tables.pool(self.rows)
 
     @property
     def about(self) -> str:  # type: ignore[override]
@@ -185,20 +184,20 @@ class RoundTrips(Measurement[Options]):
 
     def tables(self) -> list[Table]:
         """The paper's own, the distributions, and what to doubt about them."""
-        return rtt_tables.tables(self.pooled) if self.rounds else []
+        return rtt_tables.tables(self.pooled) if self.rows else []
 
     def charts(self) -> list[Chart]:
         """All variants; and histograms, as the paper's."""
-        return rtt_tables.charts(self.pooled) if self.rounds else []
+        return rtt_tables.charts(self.pooled) if self.rows else []
 
     def section(self) -> Section:
         """With the probes around all rounds."""
-        self.probes_ns = [probe for done in self.rounds for probe in done.core_to_core_ns]
+        self.probes_ns = [probe for done in self.rows for probe in done.core_to_core_ns]
         return super().section()
 
     def core_shares(self) -> list[float]:
         """Of idle rounds, for a load has its own share; of programs that poll."""
-        idle = [done for done in self.rounds if done.variant.load == "idle"]
+        idle = [done for done in self.rows if done.variant.load == "idle"]
         polled = [done for done in idle if not rtt_tables.sleeps(done.variant.way)]
         return [share for done in polled for share in (done.sender_share, done.reflector_share)]
 
@@ -212,7 +211,7 @@ class RoundTrips(Measurement[Options]):
         return {
             "placements": [asdict(place) for place in self.places.found],
             "loads": self.loads,
-            "rounds": [_as_json(done) for done in self.rounds],
+            "rounds": [_as_json(done) for done in self.rows],
         }
 
 

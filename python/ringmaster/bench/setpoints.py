@@ -4,20 +4,18 @@
 A part yields its rows as they are measured; whoever interrupts it keeps those there are.
 """
 
-import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from functools import partial
 from typing import Any
 
 from ringmaster.bench import transmit_latency, transmit_rate
-from ringmaster.bench.log import Log, NotMeasured
-from ringmaster.bench.measurement import FLOOR_S, Measurement, windows_within
+from ringmaster.bench.log import Log
+from ringmaster.bench.measurement import PartByPart, windows_within
 from ringmaster.bench.options import COUNT, Finite, SomeOf, option
-from ringmaster.bench.printed import printed
+from ringmaster.bench.printed import figures, printed
 from ringmaster.places import find_program
 from ringmaster.programs.cores import cores
-from ringmaster.report.conditions import Spread, stall_floor
+from ringmaster.report.conditions import Spread
 from ringmaster.report.headlines import Figure, of_values
 from ringmaster.report.section import Table
 from ringmaster.report.verdicts import Headline, number
@@ -54,7 +52,7 @@ class Guard:
     """Of a chain."""
 
 
-class Setpoints(Measurement[Options]):
+class Setpoints(PartByPart[Options]):
     """Measure setpoints from an application's setpoint vector to the link: guard, rate, latency.
 
     The rate stands beside dpdk-testpmd's `txonly` over the same link, with frames of the same size and the same
@@ -76,12 +74,6 @@ Parts:
         "in a second beside dpdk-testpmd, how soon after a commit the first one leaves."
     )
 
-    def __init__(self, options: Options, *watch: Any) -> None:
-        super().__init__(options, *watch)
-        self.guard: list[Guard] = []
-        self.rate: list[transmit_rate.Window] = []
-        self.latency: list[transmit_latency.Window] = []
-
     @classmethod
     def steps(cls, options: Options) -> int:
         """As many rows as there will be, at most."""
@@ -101,22 +93,14 @@ Parts:
             "rate": lambda: transmit_rate.run(windows, seconds, self),
             "latency": lambda: transmit_latency.run(windows, seconds, self),
         }
-        self.floors.append(stall_floor(FLOOR_S, cores()))
+        self.probe()
         for part in self.options.parts:
-            self.attempt(partial(self._keep, runs[part](), getattr(self, part)))
-            self.probe_distance(*cores())
-        self.floors.append(stall_floor(FLOOR_S, cores()))
-
-    def _keep(self, rows: Iterator[Any], kept: list[Any]) -> None:
-        for row in rows:
-            kept.append(row)
-            if hasattr(row, "core_to_core_ns"):
-                self.probes_ns.append(row.core_to_core_ns)
-            self.step()
+            self.keep(part, runs[part](), self.step)
+        self.probe()
 
     def core_shares(self) -> list[float]:
         """Of sender and receiver."""
-        return [share for row in self.rate for share in (row.sender_share, row.receiver_share)]
+        return [share for row in self.of("rate") for share in (row.sender_share, row.receiver_share)]
 
     def headlines(self) -> list[Headline]:
         """Those with a target first."""
@@ -127,7 +111,7 @@ Parts:
         return [
             Headline(
                 f"rate_ratio.{sender}.{transmit_rate.frame_bytes(supplies)}",
-                of_values(transmit_rate.ratios_of(self.rate, sender, supplies), "pairs of windows"),
+                of_values(transmit_rate.ratios_of(self.of("rate"), sender, supplies), "pairs of windows"),
                 *("×", RATIO, False, f"{about}, to testpmd txonly"),
             )
             for sender, about in names.items()
@@ -137,9 +121,9 @@ Parts:
     def _latencies(self) -> list[Headline]:
         found = []
         for chains, supplies in transmit_latency.CASES:
-            rows = [row for row in self.latency if row.chains == chains and row.counts]
+            rows = [row for row in self.of("latency") if row.chains == chains and row.counts]
             count = chains * supplies
-            over = of_values(transmit_latency.ratios_of(self.latency, chains), "windows")
+            over = of_values(transmit_latency.ratios_of(self.of("latency"), chains), "windows")
             sent = of_values([row.sent_ns["p50"] for row in rows], "windows")
             back = of_values([row.arrival.median for row in rows], "windows")
             found += [
@@ -160,20 +144,22 @@ Parts:
         return [Headline(f"guard.{name}", self._guard(name), "ns", about=about) for name, about in abouts.items()]
 
     def _guard(self, name: str) -> Figure | None:
-        return of_values([getattr(row, name) for row in self.guard], "visits")
+        return of_values([getattr(row, name) for row in self.of("guard")], "visits")
 
     def tables(self) -> list[Table]:
         """Rates, and latencies."""
-        rates = [_rate_table(self.rate)] if self.rate else []
-        return rates + ([_latency_table(self.latency)] if self.latency else [])
+        rates = [_rate_table(self.of("rate"))] if self.of("rate") else []
+        return rates + ([_latency_table(self.of("latency"))] if self.of("latency") else [])
 
     def data(self) -> dict[str, object]:
         """Every row."""
-        latencies = [asdict(row) | {"bound_ns": row.bound_ns, "over_bound": row.over_bound} for row in self.latency]
+        latencies = [
+            asdict(row) | {"bound_ns": row.bound_ns, "over_bound": row.over_bound} for row in self.of("latency")
+        ]
         tables = {
-            "guard": [asdict(row) for row in self.guard],
-            "rate": [asdict(row) for row in self.rate],
-            "rate_comparisons": [asdict(row) for row in transmit_rate.compare(self.rate)],
+            "guard": [asdict(row) for row in self.of("guard")],
+            "rate": [asdict(row) for row in self.of("rate")],
+            "rate_comparisons": [asdict(row) for row in transmit_rate.compare(self.of("rate"))],
             "latency": latencies,
         }
         return {"tables": tables}
@@ -217,12 +203,12 @@ def _latency_table(windows: Sequence[transmit_latency.Window]) -> Table:
 
 def guard_of(words: str) -> Guard:
     """From the program's JSON. Raises NotMeasured where it is none of its kind."""
-    try:
-        said: Mapping[str, Any] = json.loads(words)
-        names = ("vector_ns", "cycle_moving_ns", "cycle_resting_ns", "fill_datagram_ns")
-        return Guard(said["supplies"], said["chains"], *(float(said[name]["median"]) for name in names))
-    except (ValueError, KeyError, TypeError) as error:
-        raise NotMeasured(f"ringmaster-transmit-cost printed no figures: {error!r}") from error
+    names = ("vector_ns", "cycle_moving_ns", "cycle_resting_ns", "fill_datagram_ns")
+    return figures(
+        "ringmaster-transmit-cost",
+        words,
+        lambda said: Guard(said["supplies"], said["chains"], *(float(said[name]["median"]) for name in names)),
+    )
 
 
 def _guard(count: int, log: Log) -> Iterator[Guard]:

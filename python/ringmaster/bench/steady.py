@@ -31,7 +31,7 @@ OptionsT = TypeVar("OptionsT", bound=SteadyOptions)
 KindT = TypeVar("KindT", bound=OneKind)
 
 
-class Steady(Measurement[OptionsT], Generic[OptionsT, KindT]):
+class Steady(Measurement[OptionsT, KindT], Generic[OptionsT, KindT]):
     """Such a measurement; KindT is what it keeps of a kind."""
 
     def __init__(self, options: OptionsT, *watch: Any) -> None:

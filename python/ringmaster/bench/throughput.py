@@ -107,7 +107,7 @@ class Options(LinkOptions):
         return cases(self.chosen, self.zero_loss, self.mtu, (1,)) if self.zero_loss else []
 
 
-class Throughput(Measurement[Options]):
+class Throughput(Measurement[Options, Window]):
     """Measure throughput, datagram rate and CPU load by kind over the size of the datagrams.
 
     DPDK beside the kernel's sockets, by turns in one run; standard and jumbo frames; one and two senders; and where

@@ -318,7 +318,7 @@ def _files(paths: Sequence[Path]) -> Iterator[Path]:
     yield from (Path(next(iter(machine_data.__path__))) / name for name in ITS_OWN)
 
 
-class TwinBesidePyAt(Measurement[Options]):
+class TwinBesidePyAt(Measurement[Options, Row]):
     """Measure the twin beside pyAT: same lattice, one core, one process, by turns.
 
     Every timed call follows a change of a quadrupole. Ctrl-C prints what was measured so far.
@@ -338,7 +338,6 @@ class TwinBesidePyAt(Measurement[Options]):
     def __init__(self, options: Options, *watch: Any) -> None:
         super().__init__(options, *watch)
         self.core = max(os.sched_getaffinity(0))
-        self.rows: list[Row] = []
 
     @classmethod
     def steps(cls, options: Options) -> int:
