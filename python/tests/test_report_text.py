@@ -12,10 +12,10 @@ from report_sections import ODD, section, tail
 from rich.console import Console
 
 from ringmaster.report.headlines import figures_of
-from ringmaster.report.plain import NotASection, finite, of_json
+from ringmaster.report.plain import NotASection, as_json, finite, of_json
 from ringmaster.report.section import Quantiles, Section, Table
 from ringmaster.report.sketch import COLUMNS, quantile_table, sketch
-from ringmaster.report.text import as_json, print_section
+from ringmaster.report.text import print_section
 from ringmaster.report.verdicts import table
 
 

@@ -10,7 +10,7 @@ from ringmaster.bench.intervals import Counted, Instrument, together
 from ringmaster.report.headlines import of_values
 from ringmaster.report.published import INTER_PACKET_NS
 from ringmaster.report.section import Bars, Chart, Quantiles, Table
-from ringmaster.report.verdicts import Headline, number
+from ringmaster.report.verdicts import Headline, cell, number
 
 BINS = 15
 SHARES = (0.5, 0.99, 0.999, 1.0)
@@ -90,8 +90,7 @@ def singles_table(all_observed: Sequence[Observed]) -> Table:
         single = one.single
         least = min((each.least_ns for each in one.instruments), default=None)
         figures = [least, *(single.quantile_ns(share) for share in SHARES)]
-        cells = ["–" if value is None else number(value) for value in figures]
-        rows.append((one.name, f"{single.total:,}", number(one.nominal_ns), *cells))
+        rows.append((one.name, f"{single.total:,}", number(one.nominal_ns), *map(cell, figures)))
     head = ("", "intervals", "nominal ns", "least ns", "median ns", "99 % ns", "99.9 % ns", "most ns")
     return Table("Single intervals, all instruments", head, rows)
 

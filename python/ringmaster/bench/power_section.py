@@ -8,7 +8,7 @@ from ringmaster.bench.power_windows import STATES, Window
 from ringmaster.report import published
 from ringmaster.report.headlines import Figure, of_values
 from ringmaster.report.section import Table
-from ringmaster.report.verdicts import Headline, number
+from ringmaster.report.verdicts import Headline, cell, number
 
 ROUNDS = "rounds"
 NONE = "–"
@@ -21,8 +21,8 @@ def _of(windows: Sequence[Window], state: str, figure: Callable[[Window], float 
     return of_values([value for value in values if value is not None], ROUNDS)
 
 
-def _cell(figure: Figure | None, scale: float = 1.0) -> str:
-    return NONE if figure is None else number(figure.median * scale)
+def _cell(figure: Figure | None) -> str:
+    return cell(figure.median if figure else None)
 
 
 def _watts(window: Window) -> float | None:

@@ -14,7 +14,7 @@ from ringmaster.bench.windows import WHOLE_CORE
 from ringmaster.report import published
 from ringmaster.report.headlines import Figure, of_values
 from ringmaster.report.section import Chart, Lines, Quantiles, Table
-from ringmaster.report.verdicts import Headline, number
+from ringmaster.report.verdicts import Headline, cell, number
 
 SLEEPING = ("raw", "udp")
 """Ways that leave their cores while they wait."""
@@ -119,9 +119,7 @@ def headlines(pooled: Sequence[Pooled]) -> list[Headline]:
 
 
 def _cell(value: float | None) -> str:
-    if value is None:
-        return "–"
-    return number(value) if math.isfinite(value) else "lost"
+    return "lost" if value is not None and not math.isfinite(value) else cell(value)
 
 
 def paper_table(pooled: Sequence[Pooled]) -> Table:

@@ -18,7 +18,7 @@ from ringmaster.programs.cores import cores
 from ringmaster.report.conditions import Spread
 from ringmaster.report.headlines import Figure, of_values
 from ringmaster.report.section import Table
-from ringmaster.report.verdicts import Headline, number
+from ringmaster.report.verdicts import Headline, spread_cell
 
 PARTS = ("guard", "rate", "latency")
 RATIO, BOUND = 0.9, 1.0
@@ -165,20 +165,13 @@ Parts:
         return {"tables": tables}
 
 
-def _of(spread: Spread | None, scale: float = 1.0) -> str:
-    if spread is None:
-        return "–"
-    low, middle, high = (number(value / scale) for value in (spread.lowest, spread.median, spread.highest))
-    return f"{middle} ({low}–{high})"
-
-
 def _rate_table(windows: Sequence[transmit_rate.Window]) -> Table:
     senders = (transmit_rate.RINGMASTER, transmit_rate.ROWS, transmit_rate.TESTPMD)
     head = ("bytes", "class", *(f"{name} Mpps" for name in senders), "server ratio", "rows ratio", "left out")
     rows = [
         (
-            *(str(row.frame_bytes), row.distance, *(_of(row.rates_pps.get(name), 1e6) for name in senders)),
-            *(_of(row.ratios.get(name)) for name in senders[:2]),
+            *(str(row.frame_bytes), row.distance, *(spread_cell(row.rates_pps.get(name), 1e6) for name in senders)),
+            *(spread_cell(row.ratios.get(name)) for name in senders[:2]),
             str(row.left_out),
         )
         for row in transmit_rate.compare(windows)
@@ -195,7 +188,7 @@ def _latency_table(windows: Sequence[transmit_latency.Window]) -> Table:
                 sent = {name: Spread.of([row.sent_ns[name] for row in here]) for name in ("p50", "p99")}
                 bound = Spread.of([row.bound_ns for row in here])
                 arrival = Spread.of([row.arrival.median for row in here])
-                cells = (_of(sent["p50"]), _of(sent["p99"]), _of(bound), _of(arrival))
+                cells = tuple(map(spread_cell, (sent["p50"], sent["p99"], bound, arrival)))
                 rows.append((f"{here[0].supplies} in {chains}", distance, *cells))
     head = ("supplies in chains", "class", "commit to sent p50", "p99", "bound", "back over the link p50")
     return Table("From commit to datagram, ns", head, rows)

@@ -12,21 +12,8 @@ from ringmaster.bench.polling import Row as PollingRow
 from ringmaster.bench.receivers import STREAM_FAULTS
 from ringmaster.bench.sizes import Row as SizesRow
 from ringmaster.bench.windows import Comparison, Window, compare
-from ringmaster.report.conditions import Spread
 from ringmaster.report.section import Table
-
-Cells = Sequence[str]
-
-
-def _number(value: float | None, digits: int = 1, scale: float = 1.0) -> str:
-    return "–" if value is None else f"{value / scale:.{digits}f}"
-
-
-def _spread(spread: Spread | None, digits: int = 1, scale: float = 1.0) -> str:
-    if spread is None:
-        return "–"
-    low, high = (f"{value / scale:.{digits}f}" for value in (spread.lowest, spread.highest))
-    return f"{spread.median / scale:.{digits}f} ({low}–{high})"
+from ringmaster.report.verdicts import cell, spread_cell
 
 
 def _added(rows: list[AddedRow]) -> Table:
@@ -34,10 +21,10 @@ def _added(rows: list[AddedRow]) -> Table:
     cells = [
         (
             *(str(row.instruments), row.chain, row.simd, row.figure),
-            *map(_number, (row.poll_ns, row.full_ns, row.added_ns)),
+            *map(cell, (row.poll_ns, row.full_ns, row.added_ns)),
             f"{row.added_low_ns:.1f}–{row.added_high_ns:.1f}",
             f"≤ {row.target_ns:.0f}" if row.target_ns else "",
-            _number(row.core_share, 2),
+            cell(row.core_share),
         )
         for row in rows
     ]
@@ -47,7 +34,7 @@ def _added(rows: list[AddedRow]) -> Table:
 def _instructions(rows: list[InstructionsRow]) -> Table:
     head = ("instruments", "chains", "SIMD", "poll", "full", "added")
     cells = [
-        (str(row.instruments), row.chain, row.simd, *(_number(value, 0) for value in (row.poll, row.full, row.added)))
+        (str(row.instruments), row.chain, row.simd, *(cell(value) for value in (row.poll, row.full, row.added)))
         for row in rows
     ]
     return Table("Instructions per packet", head, cells)
@@ -68,9 +55,9 @@ def _comparisons(rows: list[Comparison]) -> Table:
     )
     cells = [
         (
-            *(row.load, row.distance, _spread(row.zero_loss_pps, 2, 1e6), _spread(row.testpmd_pps, 2, 1e6)),
-            *(_spread(row.ratio, 2), _number(row.busy_share.median if row.busy_share else None, 2)),
-            *(_spread(row.busy_ns), _spread(row.testpmd_busy_ns), str(row.lossy_windows)),
+            *(row.load, row.distance, spread_cell(row.zero_loss_pps, 1e6), spread_cell(row.testpmd_pps, 1e6)),
+            *(spread_cell(row.ratio), cell(row.busy_share.median if row.busy_share else None)),
+            *(spread_cell(row.busy_ns), spread_cell(row.testpmd_busy_ns), str(row.lossy_windows)),
             f"{row.disturbed_windows} + {row.testpmd_disturbed_windows}",
         )
         for row in rows
@@ -102,9 +89,9 @@ def _load(rows: list[Held]) -> Table:
     head = ("s", "load Mpps", "of full", "held", "lost", "testpmd Mpps", "headroom", "class", "longest wait", "floor")
     cells = [
         (
-            *(f"{row.seconds:.0f}", _number(row.load_pps, 2, 1e6), f"{row.load_pps / row.full_load_pps:.0%}"),
+            *(f"{row.seconds:.0f}", cell(row.load_pps, 1e6), f"{row.load_pps / row.full_load_pps:.0%}"),
             *("yes" if row.held else "no" if row.in_time else "late", str(row.lost)),
-            *(" / ".join(f"{pps / 1e6:.2f}" for pps in row.testpmd_pps) or "–", _number(row.headroom, 2)),
+            *(" / ".join(f"{pps / 1e6:.2f}" for pps in row.testpmd_pps) or "–", cell(row.headroom)),
             *(row.distance, f"{row.longest_sender_wait_us:.0f} µs", f"{row.stall_floor.longest_us:.0f} µs"),
         )
         for row in rows
@@ -116,10 +103,10 @@ def _polling(rows: list[PollingRow]) -> Table:
     head = ("load", "governor", "Mpps", "busy", "packets/burst", "in one", "mean ns", "nominal", "p50", "p99", "p99.9")
     cells = [
         (
-            *(row.load, "on" if row.governor else "off", _number(row.rate_pps, 3, 1e6), _number(row.busy_share, 2)),
-            *(_number(row.packets_per_burst, 2), f"{row.in_one_burst:.0%}", _number(row.mean_ns, 0)),
-            _number(row.nominal_ns, 0),
-            *(_number(row.between_ns[name], 0) for name in ("p50", "p99", "p99.9")),
+            *(row.load, "on" if row.governor else "off", cell(row.rate_pps, 1e6), cell(row.busy_share)),
+            *(cell(row.packets_per_burst), f"{row.in_one_burst:.0%}", cell(row.mean_ns)),
+            cell(row.nominal_ns),
+            *(cell(row.between_ns[name]) for name in ("p50", "p99", "p99.9")),
             f"{row.lost} lost",
         )
         for row in rows
@@ -132,9 +119,9 @@ def _sizes(rows: list[SizesRow]) -> Table:
     cells = [
         (
             *(row.curve, str(row.instruments), str(row.rings_mib), str(row.queues), row.pages),
-            *(_number(row.poll_ns), _number(row.added_ns)),
-            f"{_number(row.added_low_ns)} … {_number(row.added_high_ns)}",
-            *(_number(row.busy_ns), _number(row.core_share, 2)),
+            *(cell(row.poll_ns), cell(row.added_ns)),
+            f"{cell(row.added_low_ns)} … {cell(row.added_high_ns)}",
+            *(cell(row.busy_ns), cell(row.core_share)),
         )
         for row in rows
     ]
@@ -146,8 +133,8 @@ def memory_table(rows: list[memory.Traffic]) -> Table:
     head = ("chains", "cache injection", "CPU bytes", "target", "DMA to memory", "pool KiB")
     cells = [
         (
-            *(row.chain, "yes" if row.cache_injection else "no", _number(row.cpu_bytes, 0)),
-            *(f"≤ {row.target_bytes:.0f}", _number(row.dma_bytes, 0), str(row.pool_bytes >> 10)),
+            *(row.chain, "yes" if row.cache_injection else "no", cell(row.cpu_bytes)),
+            *(f"≤ {row.target_bytes:.0f}", cell(row.dma_bytes), str(row.pool_bytes >> 10)),
         )
         for row in rows
     ]

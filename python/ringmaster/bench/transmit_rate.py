@@ -24,7 +24,7 @@ from typing import Any
 from ringmaster.bench.log import Log, NotMeasured
 from ringmaster.bench.receivers import has_testpmd
 from ringmaster.bench.transmit_setups import flooding
-from ringmaster.bench.windows import WHOLE_CORE, is_disturbed
+from ringmaster.bench.windows import WHOLE_CORE, is_disturbed, of_one_class
 from ringmaster.bench.workspace import own_workspace
 from ringmaster.places import find_program
 from ringmaster.programs.cores import cores
@@ -99,12 +99,8 @@ def _comparable(ours: Window, other: Window) -> bool:
 
 
 def ratios_of(windows: Sequence[Window], sender: str, supplies: int) -> list[float]:
-    """Of one class: near, where testpmd is at its best; far where there is no near one."""
-    pairs = [pair for pair in pairs_of(windows) if pair.sender == sender and pair.supplies == supplies]
-    for distance in ("near", "far"):
-        if found := [pair.ratio for pair in pairs if pair.distance == distance]:
-            return found
-    return []
+    """Of pairs in one class."""
+    return of_one_class([pair for pair in pairs_of(windows) if (pair.sender, pair.supplies) == (sender, supplies)])
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from ringmaster.places import ProgramNotFound
 from ringmaster.report.conditions import Spread, stall_floor
 from ringmaster.report.headlines import Figure
 from ringmaster.report.section import Table
-from ringmaster.report.verdicts import Headline
+from ringmaster.report.verdicts import Headline, cell, spread_cell
 from ringmaster.twin import All, Kind, Radiation, Twin, TwinError, load_lattice, orbit_response
 from ringmaster.twin.response import Steerer
 
@@ -41,7 +41,7 @@ ELEMENTS_TRACKED = 20_000
 """Turns are as many as make about so many elements."""
 STEERERS_TRACKED = 4
 """Of each plane, where the response is tracked: pyAT takes seconds for each."""
-MILLISECONDS = 1e3
+MS = 1e-3
 KICK_RAD, RF_STEP_HZ = 1e-7, 1.0
 FUNCTIONS = (
     *("linopt6", "refresh", "ohmi_envelope", "orbit_response_6d", "orbit_response_tracked"),
@@ -399,8 +399,8 @@ class TwinBesidePyAt(Measurement[Options, Row]):
         """A row for each function."""
         rows = []
         for row in self.rows:
-            times = (_spread(row.ours, MILLISECONDS), _spread(row.pyat, MILLISECONDS), _spread(row.ratios))
-            other = "" if row.xtrack_s is None else f"{row.xtrack_s * MILLISECONDS:.4g}"
+            times = (spread_cell(row.ours, MS), spread_cell(row.pyat, MS), spread_cell(row.ratios))
+            other = "" if row.xtrack_s is None else cell(row.xtrack_s, MS)
             name = f"{row.lattice}, {row.function}"
             rows.append((name, row.size, *times, f"{row.max_relative_difference:.1e}", other))
         title = f"The twin beside {PEER}, core {self.core}, {self.options.rounds} rounds: medians (lowest–highest)"
@@ -412,11 +412,6 @@ class TwinBesidePyAt(Measurement[Options, Row]):
         for row in self.rows:
             lattices.setdefault(row.lattice, {})[row.function] = asdict(row)
         return {"peer": PEER, "core": self.core, "lattices": lattices}
-
-
-def _spread(spread: Spread, scale: float = 1.0) -> str:
-    low, high = spread.lowest * scale, spread.highest * scale
-    return f"{spread.median * scale:.4g} ({low:.4g}–{high:.4g})"
 
 
 def _figure(spread: Spread) -> Figure:

@@ -286,13 +286,31 @@ def _spread(values: list[float]) -> Spread | None:
     return Spread.of(values) if values else None
 
 
-def ratios_of(windows: Sequence[Window], load: str) -> list[float]:
-    """Of a load's pairs in one class: near, where testpmd is at its best; far where there is no near one."""
-    pairs = [pair for pair in pairs_of(windows) if pair.load == load]
+class InOneClass(Protocol):
+    """A ratio of two windows of one class."""
+
+    @property
+    def distance(self) -> str:
+        """The class."""
+        ...
+
+    @property
+    def ratio(self) -> float:
+        """Ours to the peer's."""
+        ...
+
+
+def of_one_class(pairs: Sequence[InOneClass]) -> list[float]:
+    """Ratios of near pairs, where the peer is at its best; of far ones where there is no near one."""
     for distance in ("near", "far"):
         if found := [pair.ratio for pair in pairs if pair.distance == distance]:
             return found
     return []
+
+
+def ratios_of(windows: Sequence[Window], load: str) -> list[float]:
+    """Of a load's pairs in one class."""
+    return of_one_class([pair for pair in pairs_of(windows) if pair.load == load])
 
 
 def ratio_of(windows: Sequence[Window], load: str) -> float | None:

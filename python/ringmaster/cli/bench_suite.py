@@ -46,7 +46,7 @@ def suite(minutes: float, benches: tuple[str, ...], report: Path | None, as_json
     cannot be measured here is said, and what breaks does not stop the others. Ctrl-C gives what was measured so far.
     """
     from ringmaster.bench.suite import run_suite
-    from ringmaster.report.text import as_json as section_as_json
+    from ringmaster.report.plain import as_json as section_as_json
     from ringmaster.report.text import print_section
 
     with _watching(60.0 * minutes) as watch:

@@ -1,16 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A section for people at a terminal; and, under the same roof, for programs."""
+"""A section for people at a terminal."""
 
 import sys
 
 from rich.console import Console
 
 from ringmaster.report import verdicts
-from ringmaster.report.plain import as_json
 from ringmaster.report.section import Quantiles, Section, Table
 from ringmaster.report.sketch import LEGEND, sketch
-
-__all__ = ["as_json", "print_section"]
 
 
 def print_section(section: Section, console: Console | None = None) -> None:

@@ -91,6 +91,18 @@ def number(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
+def cell(value: float | None, scale: float = 1.0) -> str:
+    """The same over the scale; a dash of nothing."""
+    return "–" if value is None else number(value / scale)
+
+
+def spread_cell(spread: Spread | None, scale: float = 1.0) -> str:
+    """Median, lowest and highest, over the scale."""
+    if spread is None:
+        return "–"
+    return f"{cell(spread.median, scale)} ({cell(spread.lowest, scale)}–{cell(spread.highest, scale)})"
+
+
 def table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
     """The first column to the left, the others to the right. Text is text: no brackets are read as rich's markup.
 
