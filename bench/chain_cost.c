@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/options.h"
 #include "base/timebase.h"
 #include "bench/rounds.h"
 #include "config/config.h"
@@ -151,17 +152,32 @@ static void chain_cost_measure(char const *name, struct rm_supply_config const *
     free(bench); /* what it holds goes with the process */
 }
 
-static uint32_t read_count_argument(int argc, char **argv, int index, uint32_t otherwise, uint32_t most) {
-    long const value = argc > index ? strtol(argv[index], NULL, 10) : (long)otherwise;
-    if (value < 1 || value > (long)most)
-        bench_fail("expected chain_cost [CHAINS 1-256] [SUPPLIES 1-40] [ROUNDS]");
-    return (uint32_t)value;
-}
-
 int main(int argc, char **argv) {
-    uint32_t const chains = read_count_argument(argc, argv, 1, 96, RM_CONFIG_CHAINS_MAX);
-    uint32_t const supplies = read_count_argument(argc, argv, 2, 13, RM_CHAIN_SUPPLIES_MAX);
-    uint32_t const rounds = read_count_argument(argc, argv, 3, ROUNDS, 100000);
+    uint64_t asked_chains = 96, asked_supplies = 13, asked_rounds = ROUNDS;
+    struct rm_option options[] = {
+        {.name = "CHAINS",
+         .kind = RM_OPTION_WHOLE,
+         .value = &asked_chains,
+         .least = 1,
+         .most = RM_CONFIG_CHAINS_MAX,
+         .place = RM_OPTIONAL_WORD},
+        {.name = "SUPPLIES",
+         .kind = RM_OPTION_WHOLE,
+         .value = &asked_supplies,
+         .least = 1,
+         .most = RM_CHAIN_SUPPLIES_MAX,
+         .place = RM_OPTIONAL_WORD},
+        {.name = "ROUNDS",
+         .kind = RM_OPTION_WHOLE,
+         .value = &asked_rounds,
+         .least = 1,
+         .most = 100000,
+         .place = RM_OPTIONAL_WORD},
+    };
+    rm_options_or_exit(argc, argv, "Usage: chain_cost [CHAINS] [SUPPLIES] [ROUNDS]\n", options,
+                       sizeof options / sizeof *options);
+    uint32_t const chains = (uint32_t)asked_chains, supplies = (uint32_t)asked_supplies,
+                   rounds = (uint32_t)asked_rounds;
     double const ns_per_tick = 1e9 / rm_tsc_hz_measure();
     struct rm_supply_config kind = {.low = -10, .high = 10, .slew = INFINITY, .safe_slew = INFINITY};
     chain_cost_measure("ideal", &kind, chains, supplies, rounds, ns_per_tick);

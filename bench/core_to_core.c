@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/options.h"
 #include "base/pin.h"
 #include "base/timebase.h"
 #include "rounds.h"
@@ -54,13 +55,16 @@ static uint64_t measure_series(struct line *line) {
 }
 
 int main(int argc, char **argv) {
-    if (argc != 3) {
-        fprintf(stderr, "Usage: %s CPU CPU\n", argv[0]);
-        return 2;
-    }
+    uint64_t first = 0, second = 0;
+    struct rm_option options[] = {
+        {.name = "CPU", .kind = RM_OPTION_WHOLE, .value = &first, .most = RM_CORE_MOST, .place = RM_WORD},
+        {.name = "other CPU", .kind = RM_OPTION_WHOLE, .value = &second, .most = RM_CORE_MOST, .place = RM_WORD},
+    };
+    rm_options_or_exit(argc, argv, "Usage: ringmaster-core-to-core CPU CPU\n", options,
+                       sizeof options / sizeof *options);
     struct line line = {.ball = 2};
-    uint32_t const cpu = (uint32_t)atoi(argv[1]);
-    struct partner partner = {&line, (uint32_t)atoi(argv[2])};
+    uint32_t const cpu = (uint32_t)first;
+    struct partner partner = {&line, (uint32_t)second};
     struct rm_error error = {.text = "needs two CPUs"};
     pthread_t thread;
     if (partner.cpu == cpu || rm_pin(partner.cpu, &error) != RM_OK || rm_pin(cpu, &error) != RM_OK ||

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/options.h"
 #include "base/pin.h"
 #include "base/timebase.h"
 #include "net/port.h"
@@ -63,14 +64,20 @@ static void discard_measure(struct rm_port *port, double seconds, double tsc_hz)
 }
 
 int main(int argc, char **argv) {
-    double const settle = argc == 5 ? strtod(argv[3], NULL) : -1, seconds = argc == 5 ? strtod(argv[4], NULL) : 0;
-    if (!(settle >= 0) || !(seconds > 0)) {
-        fprintf(stderr, "Usage: %s SOCKET CPU SETTLE SECONDS\n", argv[0]);
-        return 2;
-    }
+    char const *path = NULL;
+    uint64_t cpu = 0;
+    double settle = 0, seconds = 0;
+    struct rm_option options[] = {
+        {.name = "SOCKET", .kind = RM_OPTION_TEXT, .value = &path, .place = RM_WORD},
+        {.name = "CPU", .kind = RM_OPTION_WHOLE, .value = &cpu, .most = RM_CORE_MOST, .place = RM_WORD},
+        {.name = "SETTLE", .kind = RM_OPTION_NUMBER, .value = &settle, .most = 1e6, .place = RM_WORD},
+        {.name = "SECONDS", .kind = RM_OPTION_NUMBER, .value = &seconds, .least = 1e-3, .most = 1e6, .place = RM_WORD},
+    };
+    rm_options_or_exit(argc, argv, "Usage: ringmaster-discard SOCKET CPU SETTLE SECONDS\n", options,
+                       sizeof options / sizeof *options);
     struct rm_net_config const net = {.prefix = "ringmaster-discard"};
     struct rm_port_config config = {.name = "in", .kind = RM_PORT_MEMIF, .queues = 2, .memif_server = true};
-    snprintf(config.socket_path, sizeof config.socket_path, "%s", argv[1]);
+    snprintf(config.socket_path, sizeof config.socket_path, "%s", path);
     struct rm_port *port;
     struct rm_error error;
     if (rm_net_start(&net, &error) != RM_OK || rm_port_open(&config, &port, &error) != RM_OK) {
@@ -78,7 +85,7 @@ int main(int argc, char **argv) {
         return 1;
     }
     double const tsc_hz = rm_tsc_hz_measure();
-    bool const pinned = rm_pin((uint32_t)atoi(argv[2]), &error) == RM_OK;
+    bool const pinned = rm_pin((uint32_t)cpu, &error) == RM_OK;
     bool const good = pinned && wait_for_first(port, (uint64_t)(TIMEOUT_S * tsc_hz));
     if (good) {
         count_until(port, rm_tsc() + (uint64_t)(settle * tsc_hz));

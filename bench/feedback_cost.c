@@ -21,6 +21,8 @@
 
 #include "apps/feedback/law/controllers.h"
 #include "apps/feedback/law/product.h"
+#include "base/options.h"
+#include "base/pin.h"
 #include "base/timebase.h"
 #include "bench/rounds.h"
 
@@ -326,12 +328,14 @@ static void feedback_cost_print(struct bench const *bench, double ns_per_tick, b
 }
 
 int main(int argc, char **argv) {
-    unsigned long long const cycles = argc == 3 ? strtoull(argv[1], NULL, 10) : 0;
-    if (cycles < 1) {
-        fprintf(stderr, "Usage: %s CYCLES CPU\n", argv[0]);
-        return 2;
-    }
-    bench_pin((uint32_t)atoi(argv[2]));
+    uint64_t cycles = 0, cpu = 0;
+    struct rm_option options[] = {
+        {.name = "CYCLES", .kind = RM_OPTION_WHOLE, .value = &cycles, .least = 1, .most = 1e12, .place = RM_WORD},
+        {.name = "CPU", .kind = RM_OPTION_WHOLE, .value = &cpu, .most = RM_CORE_MOST, .place = RM_WORD},
+    };
+    rm_options_or_exit(argc, argv, "Usage: ringmaster-feedback-cost CYCLES CPU\n", options,
+                       sizeof options / sizeof *options);
+    bench_pin((uint32_t)cpu);
     double const ns_per_tick = 1e9 / rm_tsc_hz_measure();
     printf("{\"simd\": \"%s\", \"sizes\": {", rm_simd_name(RM_SIMD_BEST));
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; ++i) {

@@ -25,6 +25,7 @@
 #include <ringmaster/counters.h>
 
 #include "apps/feedback/state/names.h"
+#include "base/options.h"
 #include "base/pin.h"
 #include "base/timebase.h"
 #include "bench/rounds.h"
@@ -414,13 +415,21 @@ static void feedback_latency_run(uint64_t cycles, char const *code, int cpu) {
 }
 
 int main(int argc, char **argv) {
-    unsigned long long const cycles = argc == 6 ? strtoull(argv[2], NULL, 10) : 0;
-    bench.both = argc == 6 && strcmp(argv[1], "528x336") == 0;
-    if (cycles < 1 || (!bench.both && strcmp(argv[1], "264x168") != 0)) {
-        fprintf(stderr, "Usage: %s 264x168|528x336 CYCLES FEEDBACK.so CPU WRITER_CPU\n", argv[0]);
-        return 2;
-    }
-    bench.writer_cpu = atoi(argv[5]);
+    static char const *const sizes[] = {"264x168", "528x336", NULL};
+    uint64_t size = 0, cycles = 0, cpu = 0, writer_cpu = 0;
+    char const *code = NULL;
+    struct rm_option options[] = {
+        {.name = "SIZE", .kind = RM_OPTION_CHOICE, .value = &size, .choices = sizes, .place = RM_WORD},
+        {.name = "CYCLES", .kind = RM_OPTION_WHOLE, .value = &cycles, .least = 1, .most = 1e12, .place = RM_WORD},
+        {.name = "FEEDBACK.so", .kind = RM_OPTION_TEXT, .value = &code, .place = RM_WORD},
+        {.name = "CPU", .kind = RM_OPTION_WHOLE, .value = &cpu, .most = RM_CORE_MOST, .place = RM_WORD},
+        {.name = "WRITER_CPU", .kind = RM_OPTION_WHOLE, .value = &writer_cpu, .most = RM_CORE_MOST, .place = RM_WORD},
+    };
+    rm_options_or_exit(argc, argv,
+                       "Usage: ringmaster-feedback-latency 264x168|528x336 CYCLES FEEDBACK.so CPU WRITER_CPU\n",
+                       options, sizeof options / sizeof *options);
+    bench.both = size == 1;
+    bench.writer_cpu = (int)writer_cpu;
     bench.tsc_hz = rm_tsc_hz_measure();
     bench.ticks_per_turn = bench.tsc_hz / TURN_RATE_HZ;
     if (!test_workspaces_make(bench.workspaces, sizeof bench.workspaces))
@@ -430,7 +439,7 @@ int main(int argc, char **argv) {
     name_all();
     open_server();
     write_files();
-    feedback_latency_run(cycles, argv[3], atoi(argv[4]));
+    feedback_latency_run(cycles, code, (int)cpu);
     rm_host_close(bench.host);
     for (uint32_t i = 0; i < bench.inputs; ++i)
         rm_stream_writer_close(&bench.writer[i]);

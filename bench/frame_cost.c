@@ -15,7 +15,7 @@
 #include "wire/frame.h"
 #include "wire/reassembly.h"
 
-enum { FRAMES = 64, FRAME_BYTES = 1536, PASSES = 20000, ROUNDS_MOST = 1000, NATIVE_PAYLOAD = 48, GROUPING = 2688 };
+enum { FRAMES = 64, FRAME_BYTES = 1536, PASSES = 20000, NATIVE_PAYLOAD = 48, GROUPING = 2688 };
 
 /** Frames of one shape. */
 struct frame_shape {
@@ -88,8 +88,7 @@ int main(int argc, char **argv) {
     };
     static struct fragmented parts;
     static uint8_t whole[4096];
-    int const wanted = argc > 1 ? atoi(argv[1]) : 15;
-    int const rounds = wanted >= 1 && wanted <= ROUNDS_MOST ? wanted : 15;
+    size_t const rounds = bench_rounds_asked(argc, argv, "Usage: frame_cost [ROUNDS]\n");
     for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; ++s)
         for (int i = 0; i < FRAMES; ++i)
             shapes[s].length =
@@ -108,8 +107,8 @@ int main(int argc, char **argv) {
         {"168 BPMs in two fragments", put_fragments_together, &parts, NULL},
         {"their bytes copied, and nothing else", copy_bytes, whole, NULL},
     };
-    bench_rounds(cases, sizeof cases / sizeof *cases, (size_t)rounds);
-    bench_print(cases, sizeof cases / sizeof *cases, (size_t)rounds, "ns");
+    bench_rounds(cases, sizeof cases / sizeof *cases, rounds);
+    bench_print(cases, sizeof cases / sizeof *cases, rounds, "ns");
     rm_reassembly_free(parts.reassembly);
     return 0;
 }

@@ -12,7 +12,7 @@
 #include "engine/guard.h"
 #include "rounds.h"
 
-enum { SUPPLIES = 1248, CALLS = 5000, ROUNDS_MOST = 1000 };
+enum { SUPPLIES = 1248, CALLS = 5000 };
 
 static uint32_t number[SUPPLIES];
 static double zeros[SUPPLIES], small[SUPPLIES], large[SUPPLIES], wrong[SUPPLIES];
@@ -85,15 +85,14 @@ int main(int argc, char **argv) {
         {"cycle, 1248 supplies", SUPPLIES, zeros, end_cycles},
     };
     enum { KINDS = sizeof kinds / sizeof *kinds };
-    int const wanted = argc > 1 ? atoi(argv[1]) : 15;
-    int const rounds = wanted >= 1 && wanted <= ROUNDS_MOST ? wanted : 15;
+    size_t const rounds = bench_rounds_asked(argc, argv, "Usage: guard_cost [ROUNDS]\n");
     struct subject subjects[KINDS];
     struct bench_case cases[KINDS];
     for (size_t i = 0; i < KINDS; ++i) {
         subjects[i] = (struct subject){make_owned_guard(kinds[i].owned), kinds[i].values, 0};
         cases[i] = (struct bench_case){kinds[i].name, kinds[i].act, &subjects[i], NULL};
     }
-    bench_rounds(cases, KINDS, (size_t)rounds);
-    bench_print(cases, KINDS, (size_t)rounds, "ns");
+    bench_rounds(cases, KINDS, rounds);
+    bench_print(cases, KINDS, rounds, "ns");
     return 0;
 }

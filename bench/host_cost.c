@@ -18,6 +18,7 @@
 #include <ringmaster/grant.h>
 #include <ringmaster/setpoint.h>
 
+#include "base/options.h"
 #include "base/timebase.h"
 #include "fabric/clock_writer.h"
 #include "fabric/sequence_lock.h"
@@ -229,15 +230,25 @@ static void host_cost_measure(char const *code, uint32_t inputs, uint32_t actuat
 
 int main(int argc, char **argv) {
     char workspaces[PATH_MAX / 2], folder[PATH_MAX];
-    if (argc < 2)
-        return 2;
-    size_t const cycles = argc > 2 ? strtoul(argv[2], NULL, 10) : 20000;
-    if (cycles == 0 || !test_workspaces_make(workspaces, sizeof workspaces))
+    char const *code = NULL;
+    uint64_t cycles = 20000;
+    struct rm_option options[] = {
+        {.name = "APPLICATION.so", .kind = RM_OPTION_TEXT, .value = &code, .place = RM_WORD},
+        {.name = "CYCLES",
+         .kind = RM_OPTION_WHOLE,
+         .value = &cycles,
+         .least = 1,
+         .most = 1e9,
+         .place = RM_OPTIONAL_WORD},
+    };
+    rm_options_or_exit(argc, argv, "Usage: host_cost APPLICATION.so [CYCLES]\n", options,
+                       sizeof options / sizeof *options);
+    if (!test_workspaces_make(workspaces, sizeof workspaces))
         return 1;
     static uint32_t const sizes[][2] = {{84, 168}, {84, 528}, {168, 168}, {168, 528}};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; ++i)
         for (int full = 0; full < 2; ++full) {
-            host_cost_measure(argv[1], sizes[i][0], sizes[i][1], full != 0, cycles);
+            host_cost_measure(code, sizes[i][0], sizes[i][1], full != 0, cycles);
             test_workspaces_remove(workspaces);
             snprintf(folder, sizeof folder, "%s", workspaces);
             mkdir(folder, 0755);

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/options.h"
 #include "rounds.h"
 #include "wire/layout_parts.h"
 #include "wire/native.h"
@@ -182,7 +183,17 @@ static void layout_cost_report(struct bench_case const *one, struct bench_case c
 }
 
 int main(int argc, char **argv) {
-    uint32_t const records = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 20000;
+    uint64_t asked = 20000;
+    struct rm_option options[] = {
+        {.name = "DATAGRAMS",
+         .kind = RM_OPTION_WHOLE,
+         .value = &asked,
+         .least = 1,
+         .most = 1e9,
+         .place = RM_OPTIONAL_WORD},
+    };
+    rm_options_or_exit(argc, argv, "Usage: layout_cost [DATAGRAMS]\n", options, sizeof options / sizeof *options);
+    uint32_t const records = (uint32_t)asked;
     struct rm_layout_description const *const libera = rm_layout_preset("libera_grouping");
     struct rm_layout_description const turns = turns_of(&vendor);
     struct subject subjects[] = {

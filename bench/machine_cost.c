@@ -12,6 +12,7 @@
 
 #include <ringmaster/lattice.h>
 
+#include "base/options.h"
 #include "base/timebase.h"
 #include "bench/rounds.h"
 #include "instruments/machine.h"
@@ -90,20 +91,27 @@ static void machine_cost_measure(struct rm_ring_machine const *config, uint32_t 
 }
 
 int main(int argc, char **argv) {
+    char const *path = NULL;
+    uint64_t steps = STEPS;
+    struct rm_option options[] = {
+        {.name = "LATTICE", .kind = RM_OPTION_TEXT, .value = &path, .place = RM_WORD},
+        {.name = "STEPS",
+         .kind = RM_OPTION_WHOLE,
+         .value = &steps,
+         .least = 100,
+         .most = 1e7,
+         .place = RM_OPTIONAL_WORD},
+    };
+    rm_options_or_exit(argc, argv, "Usage: machine_cost LATTICE [STEPS]\n", options, sizeof options / sizeof *options);
     struct rm_lattice *lattice;
     struct rm_error error;
-    long const asked = argc > 2 ? strtol(argv[2], NULL, 10) : STEPS;
-    if (argc < 2 || asked < 100 || asked > 10000000) {
-        fputs("machine_cost LATTICE [STEPS]\n", stderr);
-        return EXIT_FAILURE;
-    }
-    if (rm_lattice_read(argv[1], NULL, &lattice, &error) != RM_OK) {
+    if (rm_lattice_read(path, NULL, &lattice, &error) != RM_OK) {
         fprintf(stderr, "machine_cost: %s\n", error.text);
         return EXIT_FAILURE;
     }
     struct rm_ring_machine config = {
         .present = true,
-        .lattice = argv[1],
+        .lattice = (char *)path,
         .seed = 7,
         .step_turns = 120,
         .refresh_s = 0.2,
@@ -126,7 +134,7 @@ int main(int argc, char **argv) {
     };
     fill_ring_machine(&config, lattice);
     rm_lattice_free(lattice);
-    machine_cost_measure(&config, (uint32_t)asked);
+    machine_cost_measure(&config, (uint32_t)steps);
     for (uint32_t g = 0; g < config.group_count; ++g)
         free(config.group[g].supply);
     return EXIT_SUCCESS;

@@ -18,6 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/options.h"
 #include "base/pin.h"
 #include "base/timebase.h"
 #include "net/port.h"
@@ -143,20 +144,38 @@ static bool open_ports(struct bench *bench) {
 }
 
 int main(int argc, char **argv) {
-    struct bench bench = {.frame_bytes = argc > 1 ? (uint32_t)atoi(argv[1]) : 106,
-                          .slots = argc > 2 ? (uint32_t)atoi(argv[2]) : DEFAULT_SLOTS};
-    int const rounds = argc > 3 ? atoi(argv[3]) : 11;
-    if (bench.frame_bytes == 0 || bench.frame_bytes > RM_SEND_BYTES || rounds < 1 || rounds > ROUNDS_MOST ||
-        !open_ports(&bench)) {
-        fprintf(stderr, "usage: memif_cost [FRAME_BYTES [SLOTS [ROUNDS]]]\n");
+    uint64_t frame_bytes = 106, slots = DEFAULT_SLOTS, rounds = 11;
+    struct rm_option options[] = {
+        {.name = "FRAME_BYTES",
+         .kind = RM_OPTION_WHOLE,
+         .value = &frame_bytes,
+         .least = 1,
+         .most = RM_SEND_BYTES,
+         .place = RM_OPTIONAL_WORD},
+        {.name = "SLOTS",
+         .kind = RM_OPTION_WHOLE,
+         .value = &slots,
+         .least = 1,
+         .most = UINT16_MAX,
+         .place = RM_OPTIONAL_WORD},
+        {.name = "ROUNDS",
+         .kind = RM_OPTION_WHOLE,
+         .value = &rounds,
+         .least = 1,
+         .most = ROUNDS_MOST,
+         .place = RM_OPTIONAL_WORD},
+    };
+    rm_options_or_exit(argc, argv, "Usage: memif_cost [FRAME_BYTES [SLOTS [ROUNDS]]]\n", options,
+                       sizeof options / sizeof *options);
+    struct bench bench = {.frame_bytes = (uint32_t)frame_bytes, .slots = (uint32_t)slots};
+    if (!open_ports(&bench))
         return 1;
-    }
     pthread_t sender;
     pthread_create(&sender, NULL, send_bench_frames, &bench);
     memif_cost_pin(1);
     double const tsc_hz = rm_tsc_hz_measure();
     static double ns[ACTS][ROUNDS_MOST];
-    for (int round = 0; round < rounds; ++round) {
+    for (uint64_t round = 0; round < rounds; ++round) {
         for (int act = 0; act < ACTS; ++act) {
             ns[act][round] = round_of(&bench, (enum act)act, tsc_hz);
         }
@@ -164,9 +183,9 @@ int main(int argc, char **argv) {
     }
     atomic_store(&bench.stop, true);
     pthread_join(sender, NULL);
-    memif_cost_print("discard", ns[DISCARD], rounds);
-    memif_cost_print("look", ns[LOOK], rounds);
-    memif_cost_print("work", ns[WORK], rounds);
+    memif_cost_print("discard", ns[DISCARD], (int)rounds);
+    memif_cost_print("look", ns[LOOK], (int)rounds);
+    memif_cost_print("work", ns[WORK], (int)rounds);
     rm_port_close(bench.out);
     rm_port_close(bench.in);
     rm_net_stop();

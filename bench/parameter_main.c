@@ -13,22 +13,29 @@
  * one plain word in a cache line that both may write, which is what the machine can do (as core_to_core.c has it). Half
  * of there and back is the time from just before a write to its reader having the value.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "base/options.h"
+#include "base/pin.h"
 #include "parameter_cost.h"
 
+static char const USAGE[] = "Usage: ringmaster-parameter-cost cost WORKSPACE CPU\n"
+                            "       ringmaster-parameter-cost visible|request WORKSPACE CPU CPU\n";
+
 int main(int argc, char **argv) {
-    char const *const what = argc > 3 ? argv[1] : "";
-    if (strcmp(what, "cost") == 0 && argc == 4)
-        return measure_cost(argv[2], atoi(argv[3]));
-    if (argc == 5 && atoi(argv[3]) != atoi(argv[4])) {
-        if (strcmp(what, "visible") == 0)
-            return measure_visible(argv[2], atoi(argv[3]), atoi(argv[4]));
-        if (strcmp(what, "request") == 0)
-            return measure_request(argv[2], atoi(argv[3]), atoi(argv[4]));
-    }
-    fprintf(stderr, "Usage: %s cost WORKSPACE CPU | visible WORKSPACE CPU CPU | request WORKSPACE CPU CPU\n", argv[0]);
-    return 2;
+    enum { COST, VISIBLE, REQUEST };
+    static char const *const commands[] = {[COST] = "cost", [VISIBLE] = "visible", [REQUEST] = "request", NULL};
+    char const *workspace = NULL;
+    uint64_t first = 0, second = 0;
+    struct rm_option options[] = {
+        {.name = "WORKSPACE", .kind = RM_OPTION_TEXT, .value = &workspace, .place = RM_WORD},
+        {.name = "CPU", .kind = RM_OPTION_WHOLE, .value = &first, .most = RM_CORE_MOST, .place = RM_WORD},
+        {.name = "other CPU", .kind = RM_OPTION_WHOLE, .value = &second, .most = RM_CORE_MOST, .place = RM_WORD},
+    };
+    uint64_t const command = rm_options_command_or_exit(argc, argv, USAGE, commands);
+    rm_options_or_exit(argc - 1, argv + 1, USAGE, options, command == COST ? 2 : 3);
+    if (command == COST)
+        return measure_cost(workspace, (int)first);
+    if (first == second)
+        die("two CPUs are needed", NULL);
+    return command == VISIBLE ? measure_visible(workspace, (int)first, (int)second)
+                              : measure_request(workspace, (int)first, (int)second);
 }

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/options.h"
 #include "base/timebase.h"
 #include "engine/receive.h"
 #include "rounds.h"
@@ -225,8 +226,25 @@ static void print_difference(char const *what, struct bench_case const *one, str
 }
 
 int main(int argc, char **argv) {
-    uint32_t const instruments = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 9;
-    size_t const rounds = argc > 2 ? strtoul(argv[2], NULL, 10) : ROUNDS;
+    uint64_t asked_instruments = 9, asked_rounds = ROUNDS;
+    struct rm_option options[] = {
+        {.name = "INSTRUMENTS",
+         .kind = RM_OPTION_WHOLE,
+         .value = &asked_instruments,
+         .least = 1,
+         .most = RM_CONFIG_INSTRUMENTS_MAX,
+         .place = RM_OPTIONAL_WORD},
+        {.name = "ROUNDS",
+         .kind = RM_OPTION_WHOLE,
+         .value = &asked_rounds,
+         .least = 1,
+         .most = 1e6,
+         .place = RM_OPTIONAL_WORD},
+    };
+    rm_options_or_exit(argc, argv, "Usage: receive_cost [INSTRUMENTS] [ROUNDS]\n", options,
+                       sizeof options / sizeof *options);
+    uint32_t const instruments = (uint32_t)asked_instruments;
+    size_t const rounds = asked_rounds;
     struct rm_arena arena = {0}; // until the program ends
     struct subject subject[LOOPS];
     struct bench_case loop[LOOPS];

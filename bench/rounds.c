@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/options.h"
 #include "base/pin.h"
 #include "base/timebase.h"
 
@@ -75,6 +76,18 @@ void bench_rounds(struct bench_case *cases, size_t count, size_t rounds) {
             uint64_t const times = one->act(one->subject);
             one->ns[round] = (double)(rm_tsc() - begin) * ns_per_tick / (double)times;
         }
+}
+
+size_t bench_rounds_asked(int argc, char **argv, char const *usage) {
+    uint64_t rounds = 15;
+    struct rm_option option = {.name = "ROUNDS",
+                               .kind = RM_OPTION_WHOLE,
+                               .value = &rounds,
+                               .least = 1,
+                               .most = 1000,
+                               .place = RM_OPTIONAL_WORD};
+    rm_options_or_exit(argc, argv, usage, &option, 1);
+    return rounds;
 }
 
 void bench_print(struct bench_case *cases, size_t count, size_t rounds, char const *what) {

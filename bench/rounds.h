@@ -43,6 +43,9 @@ struct bench_case {
 /** Once untimed; then every round has all cases, and begins with another one. Ends the program without memory. */
 void bench_rounds(struct bench_case *cases, size_t count, size_t rounds);
 
+/** For main: the rounds that the only word of a command line asks for, 15 where there is none. */
+size_t bench_rounds_asked(int argc, char **argv, char const *usage);
+
 /** A line for each case: its name, the median in nanoseconds, what that is, and the least and the greatest. */
 void bench_print(struct bench_case *cases, size_t count, size_t rounds, char const *what);
 

@@ -12,7 +12,7 @@
 #include "rounds.h"
 #include "wire/setpoint_frame.h"
 
-enum { CHAINS = 64, PASSES = 20000, ROUNDS_MOST = 1000, COUNTS = 4, NAME_BYTES = 32 };
+enum { CHAINS = 64, PASSES = 20000, COUNTS = 4, NAME_BYTES = 32 };
 
 static struct rm_flow const flow = {
     .source_ipv4 = 0x0A1E0001, .destination_ipv4 = 0x0A1E0002, .destination_port = 4662};
@@ -57,8 +57,7 @@ static uint64_t make_frames(void *argument) {
 
 int main(int argc, char **argv) {
     static uint32_t const counts[COUNTS] = {1, 8, 10, RM_CHAIN_SUPPLIES_MAX};
-    int const wanted = argc > 1 ? atoi(argv[1]) : 15;
-    int const rounds = wanted >= 1 && wanted <= ROUNDS_MOST ? wanted : 15;
+    size_t const rounds = bench_rounds_asked(argc, argv, "Usage: setpoint_frame_cost [ROUNDS]\n");
     struct subject subjects[2 * COUNTS];
     struct bench_case cases[2 * COUNTS];
     for (size_t i = 0; i < 2 * COUNTS; ++i) {
@@ -67,7 +66,7 @@ int main(int argc, char **argv) {
                  counts[i / 2]);
         cases[i] = (struct bench_case){subjects[i].name, make_frames, &subjects[i], NULL};
     }
-    bench_rounds(cases, 2 * COUNTS, (size_t)rounds);
-    bench_print(cases, 2 * COUNTS, (size_t)rounds, "ns");
+    bench_rounds(cases, 2 * COUNTS, rounds);
+    bench_print(cases, 2 * COUNTS, rounds, "ns");
     return 0;
 }

@@ -27,6 +27,8 @@
 #include <ringmaster/setpoint.h>
 #include <ringmaster/workspace.h>
 
+#include "base/options.h"
+#include "base/pin.h"
 #include "base/timebase.h"
 #include "net/port.h"
 #include "rounds.h"
@@ -155,20 +157,26 @@ static void setpoint_latency_print(struct bench *bench) {
 
 int main(int argc, char **argv) {
     static struct bench bench;
-    double const seconds = argc == 6 ? strtod(argv[5], NULL) : 0;
-    if (!(seconds > 0)) {
-        fprintf(stderr, "Usage: %s WORKSPACE APPLICATION SOCKET CPU SECONDS\n", argv[0]);
-        return 2;
-    }
+    char const *where = NULL, *socket = NULL;
+    uint64_t cpu = 0;
+    double seconds = 0;
+    struct rm_option options[] = {
+        {.name = "WORKSPACE", .kind = RM_OPTION_TEXT, .value = &where, .place = RM_WORD},
+        {.name = "APPLICATION", .kind = RM_OPTION_TEXT, .value = &bench.name, .place = RM_WORD},
+        {.name = "SOCKET", .kind = RM_OPTION_TEXT, .value = &socket, .place = RM_WORD},
+        {.name = "CPU", .kind = RM_OPTION_WHOLE, .value = &cpu, .most = RM_CORE_MOST, .place = RM_WORD},
+        {.name = "SECONDS", .kind = RM_OPTION_NUMBER, .value = &seconds, .least = 1e-3, .most = 1e6, .place = RM_WORD},
+    };
+    rm_options_or_exit(argc, argv, "Usage: ringmaster-setpoint-latency WORKSPACE APPLICATION SOCKET CPU SECONDS\n",
+                       options, sizeof options / sizeof *options);
     char name[64];
-    bench.name = argv[2];
-    open_bench_port(&bench, argv[3]);
-    struct rm_workspace *const workspace = attach_workspace(argv[1]);
+    open_bench_port(&bench, socket);
+    struct rm_workspace *const workspace = attach_workspace(where);
     snprintf(name, sizeof name, "grant/%s", bench.name);
     bench.grant = find_bench_object(workspace, RM_OBJECT_GRANT, name);
     bench.clock = find_bench_object(workspace, RM_OBJECT_CLOCK, "clock");
-    open_segment(&bench, argv[1]);
-    bench_pin((uint32_t)atoi(argv[4]));
+    open_segment(&bench, where);
+    bench_pin((uint32_t)cpu);
     bench.grant_number = granted_number(&bench);
     double const tsc_hz = rm_tsc_hz_measure();
     for (int i = 0; i < SETTLE_VECTORS; ++i)

@@ -181,9 +181,8 @@ int main(int argc, char **argv) {
          .value = &seconds,
          .least = 1e-3,
          .most = SECONDS_MOST,
-         .is_word = true,
-         .required = true},
-        {.name = "CPU", .kind = RM_OPTION_TAKE, .value = &cpus, .take = take_cpu, .is_word = true, .required = true},
+         .place = RM_WORD},
+        {.name = "CPU", .kind = RM_OPTION_TAKE, .value = &cpus, .take = take_cpu, .place = RM_WORD},
     };
     rm_options_or_exit(argc, argv, "Usage: ringmaster-stall-floor [--gaps FILE] SECONDS CPU [CPU]…\n", options,
                        sizeof options / sizeof *options);

@@ -16,6 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fail.h"
+#include "base/options.h"
+#include "base/pin.h"
 #include "base/timebase.h"
 #include "engine/guard.h"
 #include "net/port.h"
@@ -190,26 +193,45 @@ static int flood_socket(struct bench *bench, char const *socket, uint64_t cycles
     return 0;
 }
 
+static char const USAGE[] = "Usage: ringmaster-transmit-cost cost CHAINS SUPPLIES\n"
+                            "       ringmaster-transmit-cost flood CHAINS SUPPLIES SOCKET CPU\n"
+                            "       ringmaster-transmit-cost count CHAINS SUPPLIES CYCLES\n";
+
 int main(int argc, char **argv) {
+    enum { COST, FLOOD, COUNT };
+    static char const *const commands[] = {[COST] = "cost", [FLOOD] = "flood", [COUNT] = "count", NULL};
     static struct bench bench;
-    char const *const what = argc > 3 ? argv[1] : "";
-    bench.chains = argc > 3 ? (uint32_t)atoi(argv[2]) : 0;
-    bench.supplies = argc > 3 ? (uint32_t)atoi(argv[3]) : 0;
-    if (bench.chains - 1 < CHAINS_MAX && bench.supplies - 1 < RM_CHAIN_SUPPLIES_MAX &&
-        bench.chains * bench.supplies <= SUPPLIES_MAX) {
-        prepare_guard(&bench);
-        prepare_frames(&bench);
-        if (strcmp(what, "cost") == 0 && argc == 4)
-            return transmit_cost_report(&bench);
-        if (strcmp(what, "count") == 0 && argc == 5)
-            return flood_socket(&bench, NULL, strtoull(argv[4], NULL, 10));
-        if (strcmp(what, "flood") == 0 && argc == 6) {
-            bench_pin((uint32_t)atoi(argv[5]));
-            return flood_socket(&bench, argv[4], UINT64_MAX);
-        }
+    uint64_t chains = 0, supplies = 0, cycles = UINT64_MAX, cpu = 0;
+    char const *socket = NULL;
+    struct rm_option options[] = {
+        {.name = "CHAINS", .kind = RM_OPTION_WHOLE, .value = &chains, .least = 1, .most = CHAINS_MAX, .place = RM_WORD},
+        {.name = "SUPPLIES",
+         .kind = RM_OPTION_WHOLE,
+         .value = &supplies,
+         .least = 1,
+         .most = RM_CHAIN_SUPPLIES_MAX,
+         .place = RM_WORD},
+        {.name = "SOCKET", .kind = RM_OPTION_TEXT, .value = &socket, .place = RM_WORD},
+        {.name = "CPU", .kind = RM_OPTION_WHOLE, .value = &cpu, .most = RM_CORE_MOST, .place = RM_WORD},
+    };
+    uint64_t const command = rm_options_command_or_exit(argc, argv, USAGE, commands);
+    if (command == COUNT)
+        options[2] = (struct rm_option){
+            .name = "CYCLES", .kind = RM_OPTION_WHOLE, .value = &cycles, .most = 1e12, .place = RM_WORD};
+    rm_options_or_exit(argc - 1, argv + 1, USAGE, options, command == COST ? 2 : command == COUNT ? 3 : 4);
+    if (chains * supplies > SUPPLIES_MAX) {
+        struct rm_error error;
+        rm_fail(&error, RM_E_ARGUMENT, "found %u supplies in all, expected at most %d", (unsigned)(chains * supplies),
+                SUPPLIES_MAX);
+        return rm_options_refuse(&error);
     }
-    fprintf(stderr,
-            "Usage: %s cost CHAINS SUPPLIES | flood CHAINS SUPPLIES SOCKET CPU | count CHAINS SUPPLIES CYCLES\n",
-            argv[0]);
-    return 2;
+    bench.chains = (uint32_t)chains;
+    bench.supplies = (uint32_t)supplies;
+    prepare_guard(&bench);
+    prepare_frames(&bench);
+    if (command == COST)
+        return transmit_cost_report(&bench);
+    if (command == FLOOD)
+        bench_pin((uint32_t)cpu);
+    return flood_socket(&bench, socket, cycles);
 }

@@ -6,6 +6,7 @@
 
 #include "base/errors.h"
 #include "base/fail.h"
+#include "base/options.h"
 #include "beam.h"
 #include "fellows.h"
 #include "fragments.h"
@@ -21,7 +22,7 @@
 
 enum { EXIT_GOOD = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
-static struct rm_session session_of(struct rm_options const *options, struct rm_ring_config const *ring) {
+static struct rm_session session_of(struct rm_instruments_options const *options, struct rm_ring_config const *ring) {
     return (struct rm_session){
         .ring = ring,
         .turns = options->turns == 0 ? UINT64_MAX : options->turns,
@@ -111,7 +112,7 @@ static void wait_for_fellow(bool *said) {
 }
 
 /** Finds the rings that are in this workspace already, and takes their time where they have one. */
-static enum rm_code join_fellows(struct rm_options const *options, struct rm_ring_config *ring,
+static enum rm_code join_fellows(struct rm_instruments_options const *options, struct rm_ring_config *ring,
                                  struct rm_fellows *fellows, struct rm_session *session, struct rm_error *error) {
     double const rate_hz = options->rate_hz == 0 ? 0 : ring->beam.turn_rate_hz;
     enum rm_fellows_time_source answer = RM_FELLOWS_NO_TIME;
@@ -137,7 +138,7 @@ static enum rm_code join_fellows(struct rm_options const *options, struct rm_rin
 }
 
 /** Without instruments there is no beam. */
-static enum rm_code run_supplies(struct rm_options const *options, struct rm_ring_config *ring,
+static enum rm_code run_supplies(struct rm_instruments_options const *options, struct rm_ring_config *ring,
                                  struct rm_error *error) {
     struct rm_session session = session_of(options, ring);
     struct rm_fellows fellows;
@@ -151,7 +152,7 @@ static enum rm_code run_supplies(struct rm_options const *options, struct rm_rin
 }
 
 /** Joins last, as the beam takes its time: from then to the segment, which others see, is but a moment. */
-static enum rm_code run_beam(struct rm_options const *options, struct rm_ring_config *ring,
+static enum rm_code run_beam(struct rm_instruments_options const *options, struct rm_ring_config *ring,
                              struct simulation *simulation, struct rm_error *error) {
     struct rm_session session = session_of(options, ring);
     struct rm_fellows fellows;
@@ -177,7 +178,8 @@ static enum rm_code run_beam(struct rm_options const *options, struct rm_ring_co
     return code;
 }
 
-static enum rm_code run_ring(struct rm_options const *options, struct rm_ring_config *ring, struct rm_error *error) {
+static enum rm_code run_ring(struct rm_instruments_options const *options, struct rm_ring_config *ring,
+                             struct rm_error *error) {
     if (options->core != RM_RING_ANY_CORE)
         ring->core = options->core;
     if (options->rate_hz > 0)
@@ -241,7 +243,7 @@ static enum rm_code describe_machine(struct rm_ring_config const *ring, struct r
     return RM_OK;
 }
 
-static enum rm_code run_or_check(struct rm_options const *options, struct rm_error *error) {
+static enum rm_code run_or_check(struct rm_instruments_options const *options, struct rm_error *error) {
     struct rm_ring_config ring;
     struct rm_errors errors = {.count = 0};
     struct rm_ring_files const files = {options->path, options->overlay, options->ports};
@@ -273,7 +275,8 @@ static enum rm_code copy_text(char *to, size_t bytes, char const *option, char c
 }
 
 /** Where a replay goes, from the command line. */
-static enum rm_code fill_port(struct rm_options const *options, struct rm_ring_config *ring, struct rm_error *error) {
+static enum rm_code fill_port(struct rm_instruments_options const *options, struct rm_ring_config *ring,
+                              struct rm_error *error) {
     struct rm_port_config *port = &ring->ports[0].port;
     struct rm_flow *flow = &ring->ports[0].flow;
     ring->network_count = ring->port_count = 1;
@@ -302,7 +305,7 @@ static enum rm_code fill_port(struct rm_options const *options, struct rm_ring_c
     return RM_OK;
 }
 
-static enum rm_code replay_recording(struct rm_options const *options, struct rm_error *error) {
+static enum rm_code replay_recording(struct rm_instruments_options const *options, struct rm_error *error) {
     struct rm_replay_file file;
     struct rm_ring_config ring = {.core = options->core};
     enum rm_code code = fill_port(options, &ring, error);
@@ -313,7 +316,7 @@ static enum rm_code replay_recording(struct rm_options const *options, struct rm
     ring.instruments = file.instruments;
     ring.instrument_count = file.instrument_count;
     code = rm_ring_all_native(&ring, error);
-    ring.first_turn = options->first_turn < 0 ? file.first_turn : (rm_turn)options->first_turn;
+    ring.first_turn = options->first_turn == RM_TURN_NONE ? file.first_turn : options->first_turn;
     struct rm_session session = session_of(options, &ring);
     session.source = (struct rm_turn_source){rm_replay_file_turn, &file};
     session.turn_rate_hz = options->rate_hz;
@@ -328,20 +331,19 @@ static enum rm_code replay_recording(struct rm_options const *options, struct rm
 }
 
 int main(int argc, char **argv) {
-    struct rm_options options;
+    struct rm_instruments_options options;
     struct rm_error error;
-    enum rm_code code = rm_options_parse(argc, argv, &options, &error);
-    if (code == RM_OK && options.command == RM_SUBCOMMAND_HELP)
-        fputs(rm_usage, stdout);
-    else if (code == RM_OK)
-        code = options.command == RM_SUBCOMMAND_REPLAY ? replay_recording(&options, &error)
-                                                       : run_or_check(&options, &error);
+    if (rm_options_help(argc, argv)) {
+        fputs(rm_instruments_usage, stdout);
+        return EXIT_GOOD;
+    }
+    if (rm_instruments_options_read(argc, argv, &options, &error) != RM_OK)
+        return rm_options_refuse(&error);
+    enum rm_code const code =
+        options.command == RM_SUBCOMMAND_REPLAY ? replay_recording(&options, &error) : run_or_check(&options, &error);
     if (code == RM_OK)
         return EXIT_GOOD;
     if (error.text[0] != '\0')
         fprintf(stderr, PROGRAM ": %s\n", error.text);
-    if (code != RM_E_ARGUMENT)
-        return EXIT_FAILED;
-    fputs("Try: ringmaster-instruments --help\n", stderr);
-    return EXIT_USAGE;
+    return code == RM_E_ARGUMENT ? EXIT_USAGE : EXIT_FAILED;
 }

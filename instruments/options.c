@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "options.h"
 
-#include <errno.h>
-#include <getopt.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/fail.h"
+#include "base/options.h"
 #include "ring_config.h"
 #include "ring_file.h"
 
-char const rm_usage[] =
+char const rm_instruments_usage[] =
     "Usage: ringmaster-instruments run CONFIG [OVERLAY] [OPTION]…     send the datagrams of the machine that CONFIG\n"
     "                                                          describes for its server; OVERLAY has what only a\n"
     "                                                          virtual ring has: beam, faults, supplies, lattice\n"
@@ -47,167 +42,56 @@ char const rm_usage[] =
     "\n"
     "Exit status: 0 good, 1 something failed (one line on standard error says what), 2 wrong usage.\n";
 
-enum ring_option {
-    KEY_HELP = 'h',
-    KEY_RATE = 256,
-    KEY_TURNS,
-    KEY_SECONDS,
-    KEY_FIRST_TURN,
-    KEY_CORE,
-    KEY_JSON,
-    KEY_LOOP,
-    KEY_PORT_KIND,
-    KEY_SOCKET,
-    KEY_INTERFACE,
-    KEY_DEVICE,
-    KEY_TO,
-    KEY_TO_MAC,
-    KEY_WORKSPACE,
-    KEY_PORTS,
-};
+enum { RUN = 1 << RM_SUBCOMMAND_RUN, CHECK = 1 << RM_SUBCOMMAND_CHECK, REPLAY = 1 << RM_SUBCOMMAND_REPLAY };
 
-#define COMMON_OPTIONS                                                                                                 \
-    {"turns", required_argument, NULL, KEY_TURNS}, {"seconds", required_argument, NULL, KEY_SECONDS},                  \
-        {"core", required_argument, NULL, KEY_CORE}, {"json", no_argument, NULL, KEY_JSON}, {                          \
-        "help", no_argument, NULL, KEY_HELP                                                                            \
-    }
+static char const *const commands[] = {
+    [RM_SUBCOMMAND_RUN] = "run", [RM_SUBCOMMAND_CHECK] = "check", [RM_SUBCOMMAND_REPLAY] = "replay", NULL};
 
-static struct option const run_options[] = {
-    COMMON_OPTIONS,
-    {"turn-rate", required_argument, NULL, KEY_RATE},
-    {"ports", required_argument, NULL, KEY_PORTS},
-    {NULL, 0, NULL, 0},
-};
+static double const COUNT_MOST = 1e18;
 
-static struct option const check_options[] = {
-    {"help", no_argument, NULL, KEY_HELP}, {"ports", required_argument, NULL, KEY_PORTS}, {NULL, 0, NULL, 0}};
-
-static struct option const replay_options[] = {
-    COMMON_OPTIONS,
-    {"rate", required_argument, NULL, KEY_RATE},
-    {"port-kind", required_argument, NULL, KEY_PORT_KIND},
-    {"socket", required_argument, NULL, KEY_SOCKET},
-    {"interface", required_argument, NULL, KEY_INTERFACE},
-    {"device", required_argument, NULL, KEY_DEVICE},
-    {"to", required_argument, NULL, KEY_TO},
-    {"to-mac", required_argument, NULL, KEY_TO_MAC},
-    {"first-turn", required_argument, NULL, KEY_FIRST_TURN},
-    {"loop", no_argument, NULL, KEY_LOOP},
-    {"workspace", required_argument, NULL, KEY_WORKSPACE},
-    {NULL, 0, NULL, 0},
-};
-
-static struct {
-    char const *word;
-    enum rm_subcommand command;
-    struct option const *options;
-} const commands[] = {
-    {"run", RM_SUBCOMMAND_RUN, run_options},
-    {"check", RM_SUBCOMMAND_CHECK, check_options},
-    {"replay", RM_SUBCOMMAND_REPLAY, replay_options},
-};
-
-static bool parse_number(char const *text, double low, double high, double *number) {
-    char *end;
-    *number = strtod(text, &end);
-    return end != text && *end == '\0' && *number >= low && *number <= high;
+static enum rm_code take_port_kind(void *value, char const *text, struct rm_error *error) {
+    if (rm_ring_port_kind_parse(text, value))
+        return RM_OK;
+    return rm_fail(error, RM_E_ARGUMENT, "--port-kind: found \"%s\", expected a kind that --help lists", text);
 }
 
-/** A decimal number of `low` to 2^62. */
-static bool parse_count(char const *text, uint64_t low, uint64_t *count) {
-    char *end;
-    errno = 0;
-    *count = strtoull(text, &end, 10);
-    return text[0] >= '0' && text[0] <= '9' && *end == '\0' && errno == 0 && *count >= low && *count <= 1ull << 62;
+/** Those of one command, out of all. */
+static enum rm_code read_command(int argc, char **argv, struct rm_instruments_options *to, uint64_t *core,
+                                 struct rm_error *error) {
+    struct {
+        unsigned commands;
+        struct rm_option option;
+    } const all[] = {
+        {RUN | CHECK, {.name = "CONFIG", .value = &to->path, .kind = RM_OPTION_TEXT, .place = RM_WORD}},
+        {RUN | CHECK, {.name = "OVERLAY", .value = &to->overlay, .kind = RM_OPTION_TEXT, .place = RM_OPTIONAL_WORD}},
+        {RUN | CHECK, {.name = "ports", .value = &to->ports, .kind = RM_OPTION_TEXT}},
+        {REPLAY, {.name = "FILE", .value = &to->path, .kind = RM_OPTION_TEXT, .place = RM_WORD}},
+        {RUN | REPLAY, {.name = "turns", .value = &to->turns, .kind = RM_OPTION_WHOLE, .least = 1, .most = COUNT_MOST}},
+        {RUN | REPLAY,
+         {.name = "seconds", .value = &to->seconds, .kind = RM_OPTION_NUMBER, .least = 1e-3, .most = 1e9}},
+        {RUN | REPLAY, {.name = "core", .value = core, .kind = RM_OPTION_WHOLE, .most = INT32_MAX}},
+        {RUN | REPLAY, {.name = "json", .value = &to->json, .kind = RM_OPTION_FLAG}},
+        {RUN, {.name = "turn-rate", .value = &to->rate_hz, .kind = RM_OPTION_NUMBER, .most = 1e8}},
+        {REPLAY, {.name = "rate", .value = &to->rate_hz, .kind = RM_OPTION_NUMBER, .most = 1e8, .place = RM_REQUIRED}},
+        {REPLAY, {.name = "port-kind", .value = &to->port_kind, .kind = RM_OPTION_TAKE, .take = take_port_kind}},
+        {REPLAY, {.name = "socket", .value = &to->socket, .kind = RM_OPTION_TEXT}},
+        {REPLAY, {.name = "interface", .value = &to->interface, .kind = RM_OPTION_TEXT}},
+        {REPLAY, {.name = "device", .value = &to->device, .kind = RM_OPTION_TEXT}},
+        {REPLAY, {.name = "to", .value = &to->to, .kind = RM_OPTION_TEXT}},
+        {REPLAY, {.name = "to-mac", .value = &to->to_mac, .kind = RM_OPTION_TEXT}},
+        {REPLAY, {.name = "first-turn", .value = &to->first_turn, .kind = RM_OPTION_WHOLE, .most = COUNT_MOST}},
+        {REPLAY, {.name = "loop", .value = &to->loop, .kind = RM_OPTION_FLAG}},
+        {REPLAY, {.name = "workspace", .value = &to->workspace, .kind = RM_OPTION_TEXT}},
+    };
+    struct rm_option options[sizeof all / sizeof *all];
+    size_t count = 0;
+    for (size_t i = 0; i < sizeof all / sizeof *all; ++i)
+        if (all[i].commands & 1u << to->command)
+            options[count++] = all[i].option;
+    return rm_options_read(argc, argv, options, count, error);
 }
 
-static bool take_ring_number(struct rm_options *options, int key, char const *text) {
-    uint64_t count = 0;
-    bool good = false;
-    switch (key) {
-    case KEY_RATE:
-        return parse_number(text, 0, 1e8, &options->rate_hz);
-    case KEY_SECONDS:
-        return parse_number(text, 1e-3, 1e9, &options->seconds);
-    case KEY_TURNS:
-        return parse_count(text, 1, &options->turns);
-    case KEY_FIRST_TURN:
-        good = parse_count(text, 0, &count);
-        options->first_turn = (int64_t)count;
-        return good;
-    case KEY_CORE:
-        good = parse_count(text, 0, &count) && count <= INT32_MAX;
-        options->core = (int32_t)count;
-        return good;
-    default:
-        return false;
-    }
-}
-
-static bool instruments_take_option(struct rm_options *options, int key, char const *text) {
-    switch (key) {
-    case KEY_HELP:
-        options->command = RM_SUBCOMMAND_HELP;
-        return true;
-    case KEY_JSON:
-        return options->json = true;
-    case KEY_LOOP:
-        return options->loop = true;
-    case KEY_PORT_KIND:
-        return rm_ring_port_kind_parse(text, &options->port_kind);
-    case KEY_SOCKET:
-        options->socket = text;
-        return true;
-    case KEY_INTERFACE:
-        options->interface = text;
-        return true;
-    case KEY_DEVICE:
-        options->device = text;
-        return true;
-    case KEY_TO:
-        options->to = text;
-        return true;
-    case KEY_TO_MAC:
-        options->to_mac = text;
-        return true;
-    case KEY_WORKSPACE:
-        options->workspace = text;
-        return true;
-    case KEY_PORTS:
-        options->ports = text;
-        return true;
-    default:
-        return take_ring_number(options, key, text);
-    }
-}
-
-static enum rm_code parse_command(int argc, char **argv, struct option const *known, struct rm_options *options,
-                                  struct rm_error *error) {
-    int key, place = 0;
-    optind = 2;
-    opterr = 0;
-    while ((key = getopt_long(argc, argv, ":h", known, &place)) != -1) {
-        if (key == '?')
-            return rm_fail(error, RM_E_ARGUMENT, "unknown option \"%s\"", argv[optind - 1]);
-        if (key == ':')
-            return rm_fail(error, RM_E_ARGUMENT, "option \"%s\" needs a value", argv[optind - 1]);
-        if (!instruments_take_option(options, key, optarg))
-            return rm_fail(error, RM_E_ARGUMENT, "--%s: \"%s\" is out of its range", known[place].name, optarg);
-        if (options->command == RM_SUBCOMMAND_HELP)
-            return RM_OK;
-    }
-    bool const is_replay = options->command == RM_SUBCOMMAND_REPLAY;
-    if (optind >= argc || optind + (is_replay ? 1 : 2) < argc)
-        return rm_fail(error, RM_E_ARGUMENT,
-                       is_replay ? "expected one file" : "expected CONFIG, or CONFIG and OVERLAY");
-    options->path = argv[optind];
-    options->overlay = optind + 1 < argc ? argv[optind + 1] : NULL;
-    return RM_OK;
-}
-
-static enum rm_code check_replay(struct rm_options const *options, struct rm_error *error) {
-    if (options->rate_hz < 0)
-        return rm_fail(error, RM_E_ARGUMENT, "--rate is missing: how many turns per second to send");
+static enum rm_code check_replay(struct rm_instruments_options const *options, struct rm_error *error) {
     switch (options->port_kind) {
     case RM_PORT_MEMIF:
     case RM_PORT_VIRTIO_USER:
@@ -235,19 +119,15 @@ static enum rm_code check_replay(struct rm_options const *options, struct rm_err
     return RM_OK;
 }
 
-enum rm_code rm_options_parse(int argc, char **argv, struct rm_options *options, struct rm_error *error) {
-    *options = (struct rm_options){.command = RM_SUBCOMMAND_HELP,
-                                   .rate_hz = -1,
-                                   .first_turn = -1,
-                                   .core = RM_RING_ANY_CORE,
-                                   .port_kind = RM_PORT_UDP};
-    if (argc >= 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0))
-        return RM_OK;
-    for (unsigned c = 0; argc >= 2 && c < sizeof commands / sizeof commands[0]; ++c)
-        if (strcmp(argv[1], commands[c].word) == 0) {
-            options->command = commands[c].command;
-            enum rm_code const code = parse_command(argc, argv, commands[c].options, options, error);
-            return code == RM_OK && options->command == RM_SUBCOMMAND_REPLAY ? check_replay(options, error) : code;
-        }
-    return rm_fail(error, RM_E_ARGUMENT, "expected one of: run, check, replay");
+enum rm_code rm_instruments_options_read(int argc, char **argv, struct rm_instruments_options *options,
+                                         struct rm_error *error) {
+    *options = (struct rm_instruments_options){.rate_hz = -1, .first_turn = RM_TURN_NONE, .port_kind = RM_PORT_UDP};
+    uint64_t command, core = UINT64_MAX;
+    enum rm_code code = rm_options_command(argc, argv, commands, &command, error);
+    if (code != RM_OK)
+        return code;
+    options->command = (enum rm_subcommand)command;
+    code = read_command(argc - 1, argv + 1, options, &core, error);
+    options->core = core == UINT64_MAX ? RM_RING_ANY_CORE : (int32_t)core;
+    return code == RM_OK && options->command == RM_SUBCOMMAND_REPLAY ? check_replay(options, error) : code;
 }

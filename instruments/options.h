@@ -7,13 +7,14 @@
 #include <stdint.h>
 
 #include <ringmaster/error.h>
+#include <ringmaster/record.h>
 
 #include "net/port.h"
 
-enum rm_subcommand { RM_SUBCOMMAND_HELP, RM_SUBCOMMAND_RUN, RM_SUBCOMMAND_CHECK, RM_SUBCOMMAND_REPLAY };
+enum rm_subcommand { RM_SUBCOMMAND_RUN, RM_SUBCOMMAND_CHECK, RM_SUBCOMMAND_REPLAY };
 
 /** Options that were not given are NULL, or have the value that says so. */
-struct rm_options {
+struct rm_instruments_options {
     enum rm_subcommand command;
     /** Path of CONFIG or FILE. */
     char const *path;
@@ -25,8 +26,8 @@ struct rm_options {
     uint64_t turns;
     /** 0: no end. */
     double seconds;
-    /** Negative: not given. */
-    int64_t first_turn;
+    /** RM_TURN_NONE: not given. */
+    rm_turn first_turn;
     /** RM_RING_ANY_CORE: not given. */
     int32_t core;
 
@@ -41,9 +42,10 @@ struct rm_options {
     char const *workspace;
 };
 
-extern char const rm_usage[];
+extern char const rm_instruments_usage[];
 
 /** RM_E_ARGUMENT says what was wrong with the command line. */
-enum rm_code rm_options_parse(int argc, char **argv, struct rm_options *options, struct rm_error *error);
+enum rm_code rm_instruments_options_read(int argc, char **argv, struct rm_instruments_options *options,
+                                         struct rm_error *error);
 
 #endif

@@ -175,7 +175,7 @@ static void what_is_wrong_is_reported_on_one_line(void **state) {
     assert_int_equal(test_world_run(world, "", "run %s --core 100000"), 1);
     test_world_check_output(world, "cannot run on core 100000");
     assert_int_equal(test_world_run(world, "", "run %s --turns 0"), 2);
-    test_world_check_output(world, "--turns: \"0\" is out of its range");
+    test_world_check_output(world, "--turns: found \"0\", expected a whole number from 1");
     assert_int_equal(test_world_run(world, "", "run %s --wings"), 2);
     test_world_check_output(world, "unknown option \"--wings\"");
     assert_int_equal(test_world_run(world, "", "replay /proc/self/exe --rate 5 --to 127.0.0.1:4660"), 1);

@@ -3,12 +3,13 @@
 #include <signal.h>
 #include <stdio.h>
 
+#include "base/options.h"
 #include "engine/version.h"
 #include "options.h"
 #include "simulation.h"
 #include "summary.h"
 
-enum { EXIT_GOOD = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
+enum { EXIT_GOOD = 0, EXIT_FAILED = 1 };
 
 /** Set by a signal; the second one ends the process at once. */
 static volatile sig_atomic_t ending;
@@ -58,22 +59,24 @@ static enum rm_code simulate_run(struct rm_simulate_options *options, struct rm_
 int main(int argc, char **argv) {
     struct rm_simulate_options options;
     struct rm_error error;
-    enum rm_code code = rm_simulate_options_parse(argc, argv, &options, &error);
-    bool const wrong = code == RM_E_ARGUMENT;
-    if (code == RM_OK && options.help)
+    if (rm_options_help(argc, argv)) {
         fputs(rm_simulate_usage, stdout);
-    else if (code == RM_OK && options.version)
+        return EXIT_GOOD;
+    }
+    if (rm_options_version(argc, argv)) {
         printf("ringmaster-simulate %s\n", RM_VERSION);
-    else if (code == RM_OK) {
+        return EXIT_GOOD;
+    }
+    enum rm_code code = rm_simulate_options_read(argc, argv, &options, &error);
+    bool const wrong = code == RM_E_ARGUMENT;
+    if (code == RM_OK) {
         listen_to_signals();
         code = simulate_run(&options, &error);
     }
     rm_events_free(&options.events);
-    if (code == RM_OK)
-        return EXIT_GOOD;
-    fprintf(stderr, "ringmaster-simulate: %s\n", error.text);
-    if (!wrong)
-        return EXIT_FAILED;
-    fputs("Try: ringmaster-simulate --help\n", stderr);
-    return EXIT_USAGE;
+    if (wrong)
+        return rm_options_refuse(&error);
+    if (code != RM_OK)
+        fprintf(stderr, "ringmaster-simulate: %s\n", error.text);
+    return code == RM_OK ? EXIT_GOOD : EXIT_FAILED;
 }

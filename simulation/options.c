@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "options.h"
 
-#include <errno.h>
-#include <getopt.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/options.h"
 
 char const rm_simulate_usage[] =
     "Usage: ringmaster-simulate CONFIG [OVERLAY] APPLICATION --seconds S --out DIR [OPTION]…\n"
@@ -50,61 +48,19 @@ char const rm_simulate_usage[] =
     "Ctrl-C ends it early and keeps what was done.\n"
     "Exit status: 0 good, 1 something failed (one line on standard error says what), 2 wrong usage.\n";
 
-enum simulation_option {
-    KEY_HELP = 'h',
-    KEY_SECONDS = 256,
-    KEY_CYCLES,
-    KEY_AT,
-    KEY_EVENTS,
-    KEY_SHUFFLE,
-    KEY_REPLAY,
-    KEY_LATENCY,
-    KEY_REFRESH,
-    KEY_OUT,
-    KEY_RECORD,
-    KEY_JSON,
-    KEY_VERSION,
-};
+static double const COUNT_MOST = 1e18;
 
-static struct option const options_known[] = {
-    {"help", no_argument, NULL, KEY_HELP},
-    {"seconds", required_argument, NULL, KEY_SECONDS},
-    {"cycles", required_argument, NULL, KEY_CYCLES},
-    {"at", required_argument, NULL, KEY_AT},
-    {"events", required_argument, NULL, KEY_EVENTS},
-    {"shuffle", required_argument, NULL, KEY_SHUFFLE},
-    {"replay", required_argument, NULL, KEY_REPLAY},
-    {"latency-us", required_argument, NULL, KEY_LATENCY},
-    {"refresh-ms", required_argument, NULL, KEY_REFRESH},
-    {"out", required_argument, NULL, KEY_OUT},
-    {"record", required_argument, NULL, KEY_RECORD},
-    {"json", no_argument, NULL, KEY_JSON},
-    {"version", no_argument, NULL, KEY_VERSION},
-    {NULL, 0, NULL, 0},
-};
-
-static enum rm_code take_simulate_number(char const *option, char const *text, double low, double high, double scale,
-                                         double *number, struct rm_error *error) {
-    char *end;
-    double const value = strtod(text, &end);
-    if (end == text || *end != '\0' || !(value >= low && value <= high))
-        return rm_fail(error, RM_E_ARGUMENT, "--%s: found \"%s\", expected a number from %g to %g", option, text, low,
-                       high);
-    *number = value * scale;
-    return RM_OK;
+static enum rm_code take_event(void *events, char const *text, struct rm_error *error) {
+    return rm_events_add(events, text, error);
 }
 
-static enum rm_code take_count(char const *option, char const *text, uint64_t *count, struct rm_error *error) {
-    char *end;
-    errno = 0;
-    *count = strtoull(text, &end, 10);
-    if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || *count == 0 || *count > 1ull << 62)
-        return rm_fail(error, RM_E_ARGUMENT, "--%s: found \"%s\", expected a whole number from 1", option, text);
-    return RM_OK;
+static enum rm_code take_events(void *events, char const *path, struct rm_error *error) {
+    return rm_events_load(events, path, error);
 }
 
-static enum rm_code take_record(char const *text, unsigned *record, struct rm_error *error) {
+static enum rm_code take_record(void *value, char const *text, struct rm_error *error) {
     static char const *const WORDS[] = {"readings", "setpoints", "sent", "currents", "streams", "reported"};
+    unsigned *const record = value;
     *record = 0;
     while (*text != '\0' && strcmp(text, "none") != 0) {
         size_t const length = strcspn(text, ",");
@@ -123,56 +79,8 @@ static enum rm_code take_record(char const *text, unsigned *record, struct rm_er
     return RM_OK;
 }
 
-static enum rm_code simulate_take_option(struct rm_simulate_options *options, int key, char const *text,
-                                         struct rm_error *error) {
-    switch (key) {
-    case KEY_HELP:
-        options->help = true;
-        return RM_OK;
-    case KEY_VERSION:
-        options->version = true;
-        return RM_OK;
-    case KEY_JSON:
-        options->json = true;
-        return RM_OK;
-    case KEY_SECONDS:
-        return take_simulate_number("seconds", text, 1e-6, 1e6, 1, &options->seconds, error);
-    case KEY_CYCLES:
-        return take_count("cycles", text, &options->cycles, error);
-    case KEY_AT:
-        return rm_events_add(&options->events, text, error);
-    case KEY_EVENTS:
-        return rm_events_load(&options->events, text, error);
-    case KEY_SHUFFLE:
-        return take_count("shuffle", text, &options->shuffle, error);
-    case KEY_REPLAY:
-        options->replay = text;
-        return RM_OK;
-    case KEY_LATENCY:
-        return take_simulate_number("latency-us", text, 0, 1e6, 1e-6, &options->latency_s, error);
-    case KEY_REFRESH:
-        return take_simulate_number("refresh-ms", text, 0, 1e9, 1e-3, &options->refresh_s, error);
-    case KEY_OUT:
-        options->out = text;
-        return RM_OK;
-    case KEY_RECORD:
-        return take_record(text, &options->record, error);
-    default:
-        return rm_fail(error, RM_E_ARGUMENT, "what is wanted is not clear");
-    }
-}
-
-/** What is there, and what goes together. */
-static enum rm_code simulate_check_options(struct rm_simulate_options *options, int words, char **word,
-                                           struct rm_error *error) {
-    if (options->help || options->version)
-        return RM_OK;
-    if (words != 2 && words != 3)
-        return rm_fail(error, RM_E_ARGUMENT,
-                       "found %d names, expected CONFIG APPLICATION, or CONFIG OVERLAY APPLICATION", words);
-    options->files.config = word[0];
-    options->files.overlay = words == 3 ? word[1] : NULL;
-    options->application = word[words - 1];
+/** What goes together. */
+static enum rm_code simulate_check_options(struct rm_simulate_options *options, struct rm_error *error) {
     if (options->out == NULL)
         return rm_fail(error, RM_E_ARGUMENT, "expected --out DIR: where the results go");
     if (options->seconds > 0 && options->cycles > 0)
@@ -187,17 +95,33 @@ static enum rm_code simulate_check_options(struct rm_simulate_options *options, 
     return RM_OK;
 }
 
-enum rm_code rm_simulate_options_parse(int argc, char **argv, struct rm_simulate_options *options,
-                                       struct rm_error *error) {
-    *options = (struct rm_simulate_options){.latency_s = 10e-6, .refresh_s = -1, .record = RM_RECORD_ALL};
-    opterr = 0;
-    int key;
-    while ((key = getopt_long(argc, argv, "h", options_known, NULL)) != -1) {
-        if (key == '?')
-            return rm_fail(error, RM_E_ARGUMENT, "\"%s\" is not known, or its value is missing", argv[optind - 1]);
-        enum rm_code const code = simulate_take_option(options, key, optarg, error);
-        if (code != RM_OK)
-            return code;
-    }
-    return simulate_check_options(options, argc - optind, argv + optind, error);
+enum rm_code rm_simulate_options_read(int argc, char **argv, struct rm_simulate_options *options,
+                                      struct rm_error *error) {
+    *options = (struct rm_simulate_options){.record = RM_RECORD_ALL};
+    char const *second = NULL, *third = NULL;
+    double latency_us = 10, refresh_ms = -1;
+    struct rm_option list[] = {
+        {.name = "CONFIG", .kind = RM_OPTION_TEXT, .value = &options->files.config, .place = RM_WORD},
+        {.name = "APPLICATION", .kind = RM_OPTION_TEXT, .value = &second, .place = RM_WORD},
+        {.name = "APPLICATION behind OVERLAY", .kind = RM_OPTION_TEXT, .value = &third, .place = RM_OPTIONAL_WORD},
+        {.name = "seconds", .kind = RM_OPTION_NUMBER, .value = &options->seconds, .least = 1e-6, .most = 1e6},
+        {.name = "cycles", .kind = RM_OPTION_WHOLE, .value = &options->cycles, .least = 1, .most = COUNT_MOST},
+        {.name = "at", .kind = RM_OPTION_TAKE, .value = &options->events, .take = take_event},
+        {.name = "events", .kind = RM_OPTION_TAKE, .value = &options->events, .take = take_events},
+        {.name = "shuffle", .kind = RM_OPTION_WHOLE, .value = &options->shuffle, .least = 1, .most = COUNT_MOST},
+        {.name = "replay", .kind = RM_OPTION_TEXT, .value = &options->replay},
+        {.name = "latency-us", .kind = RM_OPTION_NUMBER, .value = &latency_us, .most = 1e6},
+        {.name = "refresh-ms", .kind = RM_OPTION_NUMBER, .value = &refresh_ms, .most = 1e9},
+        {.name = "out", .kind = RM_OPTION_TEXT, .value = &options->out},
+        {.name = "record", .kind = RM_OPTION_TAKE, .value = &options->record, .take = take_record},
+        {.name = "json", .kind = RM_OPTION_FLAG, .value = &options->json},
+    };
+    enum rm_code const code = rm_options_read(argc, argv, list, sizeof list / sizeof *list, error);
+    if (code != RM_OK)
+        return code;
+    options->files.overlay = third != NULL ? second : NULL;
+    options->application = third != NULL ? third : second;
+    options->latency_s = latency_us / 1e6;
+    options->refresh_s = refresh_ms < 0 ? -1 : refresh_ms / 1e3;
+    return simulate_check_options(options, error);
 }

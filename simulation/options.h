@@ -23,7 +23,7 @@ enum rm_simulate_record {
 };
 
 struct rm_simulate_options {
-    bool help, version, json;
+    bool json;
     /** The machine's files. */
     struct rm_ring_files files;
     char const *application;
@@ -49,7 +49,7 @@ struct rm_simulate_options {
 extern char const rm_simulate_usage[];
 
 /** RM_E_ARGUMENT for what the command line has wrong. Free the events afterwards in any case. */
-enum rm_code rm_simulate_options_parse(int argc, char **argv, struct rm_simulate_options *options,
-                                       struct rm_error *error);
+enum rm_code rm_simulate_options_read(int argc, char **argv, struct rm_simulate_options *options,
+                                      struct rm_error *error);
 
 #endif

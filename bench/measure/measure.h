@@ -52,8 +52,8 @@ struct rm_measure_options {
     bool by_turn;
 };
 
-/** Reads the command line. False where it is wrong; standard error says why. */
-bool rm_measure_options_read(int count, char **arguments, struct rm_measure_options *options);
+/** RM_E_ARGUMENT for what the command line has wrong. */
+enum rm_code rm_measure_options_read(int argc, char **argv, struct rm_measure_options *options, struct rm_error *error);
 
 /** Measures, and prints one JSON object. It changes the configuration: the port, and the workspace, which is removed
  * at the end. RM_E_CONFIG when the configuration does not fit; RM_E_SYSTEM when the role did not take every datagram

@@ -7,47 +7,24 @@
  *
  * Exit status 77, which test runners take as skipped, where namespaces cannot be made; 2 for options that it has not.
  */
-#include <getopt.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
+#include "base/options.h"
 #include "veth_pair.h"
 
-enum { WRONG_USAGE = 2, SKIPPED = 77 };
-
-static bool read_number_argument(char const *text, int least, int most, int *number) {
-    char *end = NULL;
-    long const found = strtol(text, &end, 10);
-    if (end == text || *end != '\0' || found < least || found > most) {
-        fprintf(stderr, "ringmaster-veth-pair: found '%s', expected a number from %d to %d\n", text, least, most);
-        return false;
-    }
-    *number = (int)found;
-    return true;
-}
-
-static bool read_namespace_options(int argc, char **argv, struct rm_veth_links *links) {
-    struct option const known[] = {
-        {"links", required_argument, NULL, 'l'}, {"mtu", required_argument, NULL, 'm'}, {NULL, 0, NULL, 0}};
-    for (int which = 0; (which = getopt_long(argc, argv, "", known, NULL)) != -1;) {
-        bool const good = which == 'l'   ? read_number_argument(optarg, 1, RM_VETH_LINKS_MAX, &links->count)
-                          : which == 'm' ? read_number_argument(optarg, RM_VETH_MTU_MIN, RM_VETH_MTU_MAX, &links->mtu)
-                                         : false;
-        if (!good)
-            return false;
-    }
-    return optind == argc;
-}
+enum { SKIPPED = 77 };
 
 int main(int argc, char **argv) {
-    struct rm_veth_links links = {.count = 1, .mtu = 1500};
-    if (!read_namespace_options(argc, argv, &links)) {
-        fprintf(stderr, "Usage: ringmaster-veth-pair [--links N] [--mtu BYTES]\n");
-        return WRONG_USAGE;
-    }
+    uint64_t links = 1, mtu = 1500;
+    struct rm_option options[] = {
+        {.name = "links", .kind = RM_OPTION_WHOLE, .value = &links, .least = 1, .most = RM_VETH_LINKS_MAX},
+        {.name = "mtu", .kind = RM_OPTION_WHOLE, .value = &mtu, .least = RM_VETH_MTU_MIN, .most = RM_VETH_MTU_MAX},
+    };
+    rm_options_or_exit(argc, argv, "Usage: ringmaster-veth-pair [--links N] [--mtu BYTES]\n", options,
+                       sizeof options / sizeof *options);
     struct rm_veth_pair pair;
-    if (!rm_veth_links_make(&pair, links))
+    if (!rm_veth_links_make(&pair, (struct rm_veth_links){.count = (int)links, .mtu = (int)mtu}))
         return SKIPPED;
     printf("%d %d\n", pair.holder[0], pair.holder[1]);
     fflush(stdout);

@@ -231,8 +231,8 @@ static enum rm_code read_reflector_options(int argc, char **argv, struct rm_link
                                            uint64_t *core, struct rm_error *error) {
     double delay_us = 0;
     struct rm_option options[] = {
-        {.name = "LINK", .kind = RM_OPTION_TAKE, .value = config, .take = take_link, .is_word = true, .required = true},
-        {.name = "core", .kind = RM_OPTION_WHOLE, .value = core, .most = RM_CORE_MOST, .required = true},
+        {.name = "LINK", .kind = RM_OPTION_TAKE, .value = config, .take = take_link, .place = RM_WORD},
+        {.name = "core", .kind = RM_OPTION_WHOLE, .value = core, .most = RM_CORE_MOST, .place = RM_REQUIRED},
         {.name = "delay-us", .kind = RM_OPTION_NUMBER, .value = &delay_us, .most = 1e7},
         {.name = "drop-every", .kind = RM_OPTION_WHOLE, .value = &self->drop_every, .least = 1, .most = 1e9},
     };

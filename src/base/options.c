@@ -31,7 +31,11 @@ bool rm_number_parse(char const *text, double least, double most, double *number
     return end != text && *end == '\0' && *number >= least && *number <= most;
 }
 
-static char const *dashes_of(struct rm_option const *option) { return option->is_word ? "" : "--"; }
+static bool is_word(struct rm_option const *option) {
+    return option->place == RM_WORD || option->place == RM_OPTIONAL_WORD;
+}
+
+static char const *dashes_of(struct rm_option const *option) { return is_word(option) ? "" : "--"; }
 
 static enum rm_code take_number_option(struct rm_option const *option, char const *text, struct rm_error *error) {
     double number;
@@ -105,7 +109,7 @@ static enum rm_code take_option_value(struct rm_option *option, char const *text
 static struct rm_option *find_option(struct options_reading const *reading, char const *name, size_t bytes) {
     for (size_t i = 0; i < reading->count; ++i) {
         struct rm_option *const option = &reading->options[i];
-        if (!option->is_word && strlen(option->name) == bytes && memcmp(option->name, name, bytes) == 0)
+        if (!is_word(option) && strlen(option->name) == bytes && memcmp(option->name, name, bytes) == 0)
             return option;
     }
     return NULL;
@@ -117,7 +121,7 @@ static enum rm_code refuse_unknown_option(struct options_reading const *reading,
     snprintf(wanted, sizeof wanted, "%.*s", (int)strcspn(name, "="), name);
     struct rm_nearest nearest = {.wanted = wanted};
     for (size_t i = 0; i < reading->count; ++i)
-        if (!reading->options[i].is_word)
+        if (!is_word(&reading->options[i]))
             rm_nearest_offer(&nearest, reading->options[i].name);
     if (nearest.name != NULL)
         snprintf(guess, sizeof guess, " (did you mean \"--%s\"?)", nearest.name);
@@ -145,7 +149,7 @@ static enum rm_code take_option(struct options_reading const *reading, char ***a
 static struct rm_option *next_word(struct options_reading const *reading) {
     struct rm_option *last = NULL;
     for (size_t i = 0; i < reading->count; ++i) {
-        if (!reading->options[i].is_word)
+        if (!is_word(&reading->options[i]))
             continue;
         last = &reading->options[i];
         if (!last->given)
@@ -164,10 +168,15 @@ static enum rm_code take_word(struct options_reading const *reading, char const 
 static enum rm_code check_missing_options(struct options_reading const *reading) {
     for (size_t i = 0; i < reading->count; ++i) {
         struct rm_option const *const option = &reading->options[i];
-        if (option->required && !option->given)
+        if ((option->place == RM_REQUIRED || option->place == RM_WORD) && !option->given)
             return rm_fail(reading->error, RM_E_ARGUMENT, "%s%s is missing", dashes_of(option), option->name);
     }
     return RM_OK;
+}
+
+/** "-1" is a word, so that it is told what was expected instead. */
+static bool begins_as_option(char const *text) {
+    return text[0] == '-' && text[1] != '\0' && strchr(".0123456789", text[1]) == NULL;
 }
 
 enum rm_code rm_options_read(int argc, char **argv, struct rm_option *options, size_t count, struct rm_error *error) {
@@ -178,7 +187,7 @@ enum rm_code rm_options_read(int argc, char **argv, struct rm_option *options, s
     for (; *at != NULL && code == RM_OK; ++at) {
         if (!only_words && strcmp(*at, "--") == 0)
             only_words = true;
-        else if (!only_words && (*at)[0] == '-' && (*at)[1] != '\0')
+        else if (!only_words && begins_as_option(*at))
             code = take_option(&reading, &at);
         else
             code = take_word(&reading, *at);
@@ -206,12 +215,25 @@ int rm_options_refuse(struct rm_error const *error) {
     return EXIT_USAGE;
 }
 
+static void exit_with_help(int argc, char **argv, char const *usage) {
+    if (!rm_options_help(argc, argv))
+        return;
+    fputs(usage, stdout);
+    exit(EXIT_SUCCESS);
+}
+
 void rm_options_or_exit(int argc, char **argv, char const *usage, struct rm_option *options, size_t count) {
     struct rm_error error;
-    if (rm_options_help(argc, argv)) {
-        fputs(usage, stdout);
-        exit(EXIT_SUCCESS);
-    }
+    exit_with_help(argc, argv, usage);
     if (rm_options_read(argc, argv, options, count, &error) != RM_OK)
         exit(rm_options_refuse(&error));
+}
+
+uint64_t rm_options_command_or_exit(int argc, char **argv, char const *usage, char const *const *commands) {
+    uint64_t index;
+    struct rm_error error;
+    exit_with_help(argc, argv, usage);
+    if (rm_options_command(argc, argv, commands, &index, &error) != RM_OK)
+        exit(rm_options_refuse(&error));
+    return index;
 }

@@ -6,7 +6,7 @@
  *     uint64_t turns = 0;
  *     bool json = false;
  *     struct rm_option options[] = {
- *         {.name = "CONFIG", .kind = RM_OPTION_TEXT, .value = &config, .is_word = true, .required = true},
+ *         {.name = "CONFIG", .kind = RM_OPTION_TEXT, .value = &config, .place = RM_WORD},
  *         {.name = "turns", .kind = RM_OPTION_WHOLE, .value = &turns, .least = 1, .most = 1e9},
  *         {.name = "json", .kind = RM_OPTION_FLAG, .value = &json},
  *     };
@@ -42,6 +42,18 @@ enum rm_option_kind {
     RM_OPTION_TAKE,
 };
 
+enum rm_option_place {
+    /** "--name value", which may be left out. */
+    RM_OPTIONAL,
+    /** "--name value", which must be there. */
+    RM_REQUIRED,
+    /** A word without dashes, which must be there. Words are taken in the order of the list; the last one takes all
+     * that follow, if it is RM_OPTION_TAKE. */
+    RM_WORD,
+    /** A word that may be left out. */
+    RM_OPTIONAL_WORD,
+};
+
 struct rm_option {
     /** The name without its dashes; of a word, what help calls it: "CONFIG". */
     char const *name;
@@ -54,10 +66,7 @@ struct rm_option {
 
     enum rm_code (*take)(void *value, char const *text, struct rm_error *error);
     enum rm_option_kind kind;
-    /** It is a word without dashes. Words are taken in the order of the list; the last one takes all that follow, if
-     * it is RM_OPTION_TAKE. */
-    bool is_word;
-    bool required;
+    enum rm_option_place place;
     /** The option was given. Set by rm_options_read. */
     bool given;
 };
@@ -83,6 +92,9 @@ int rm_options_refuse(struct rm_error const *error);
 /** For main: reads argv[1 …], or ends the program, with `usage` and status 0 where help is asked for, or as
  * rm_options_refuse says. */
 void rm_options_or_exit(int argc, char **argv, char const *usage, struct rm_option *options, size_t count);
+
+/** For main: the index of argv[1] among the commands, or ends the program likewise. */
+uint64_t rm_options_command_or_exit(int argc, char **argv, char const *usage, char const *const *commands);
 
 /** A whole decimal number of `least` to `most`, to its last character. */
 bool rm_whole_parse(char const *text, uint64_t least, uint64_t most, uint64_t *number);

@@ -48,14 +48,19 @@ static struct read read_line(char const *line, int words) {
             argv[argc++] = word;
     read = (struct read){.rate = -1, .core = 77};
     struct rm_option options[] = {
-        {.name = "rate", .kind = RM_OPTION_NUMBER, .value = &read.rate, .least = 0.5, .most = 100, .required = true},
+        {.name = "rate",
+         .kind = RM_OPTION_NUMBER,
+         .value = &read.rate,
+         .least = 0.5,
+         .most = 100,
+         .place = RM_REQUIRED},
         {.name = "core", .kind = RM_OPTION_WHOLE, .value = &read.core, .most = 7},
         {.name = "file", .kind = RM_OPTION_TEXT, .value = &read.file},
         {.name = "link", .kind = RM_OPTION_TAKE, .value = read.order, .take = take},
         {.name = "json", .kind = RM_OPTION_FLAG, .value = &read.json},
         {.name = "unit", .kind = RM_OPTION_CHOICE, .value = &read.unit, .choices = units},
-        {.name = "WORD", .kind = RM_OPTION_TEXT, .value = &read.word, .is_word = true, .required = true},
-        {.name = "OTHER", .kind = RM_OPTION_WHOLE, .value = &read.other, .is_word = true, .most = 9},
+        {.name = "WORD", .kind = RM_OPTION_TEXT, .value = &read.word, .place = RM_WORD},
+        {.name = "OTHER", .kind = RM_OPTION_WHOLE, .value = &read.other, .place = RM_OPTIONAL_WORD, .most = 9},
     };
     read.code = rm_options_read(argc, argv, options, 6 + (size_t)words, &read.error);
     return read;
@@ -88,6 +93,7 @@ static void values_go_where_they_belong(void **state) {
 static char const *const wrong[][2] = {
     {"--rate 1", "WORD is missing"},
     {"word --rate 1 x", "OTHER: found \"x\", expected a whole number from 0 to 9"},
+    {"word --rate 1 -1", "OTHER: found \"-1\", expected a whole number from 0 to 9"},
     {"word --rate 1 1 2", "found \"2\", expected an option, or nothing more"},
     {"word", "--rate is missing"},
     {"word --rate", "--rate: expected a value"},
@@ -128,8 +134,8 @@ static void the_last_word_may_take_all_that_follow(void **state) {
     char const *first = NULL;
     struct rm_error error;
     struct rm_option options[] = {
-        {.name = "FIRST", .kind = RM_OPTION_TEXT, .value = &first, .is_word = true, .required = true},
-        {.name = "CPU", .kind = RM_OPTION_TAKE, .value = order, .take = take, .is_word = true, .required = true},
+        {.name = "FIRST", .kind = RM_OPTION_TEXT, .value = &first, .place = RM_WORD},
+        {.name = "CPU", .kind = RM_OPTION_TAKE, .value = order, .take = take, .place = RM_WORD},
     };
     assert_int_equal(rm_options_read(4, argv, options, 2, &error), RM_OK);
     assert_string_equal(first, "a");

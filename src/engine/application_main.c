@@ -13,6 +13,7 @@
 
 #include "base/fail.h"
 #include "base/idle.h"
+#include "base/options.h"
 #include "base/pin.h"
 #include "base/timebase.h"
 #include "base/user.h"
@@ -23,7 +24,7 @@
 #include "fabric/segment_map.h"
 #include "host/host.h"
 
-enum { EXIT_GOOD = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
+enum { EXIT_GOOD = 0, EXIT_FAILED = 1 };
 
 static char const USAGE[] =
     "Usage: ringmaster-application CONFIG.yaml NAME [--fresh]\n"
@@ -181,25 +182,24 @@ static int host_it(struct rm_config *config, uint32_t index, bool fresh) {
 }
 
 int main(int argc, char **argv) {
-    if (argc == 2 && strcmp(argv[1], "--version") == 0) {
+    char const *path = NULL, *name = NULL;
+    bool fresh = false;
+    struct rm_option options[] = {
+        {.name = "CONFIG", .kind = RM_OPTION_TEXT, .value = &path, .place = RM_WORD},
+        {.name = "NAME", .kind = RM_OPTION_TEXT, .value = &name, .place = RM_WORD},
+        {.name = "fresh", .kind = RM_OPTION_FLAG, .value = &fresh},
+    };
+    if (rm_options_version(argc, argv)) {
         printf("ringmaster-application %s\n", RM_VERSION);
         return EXIT_GOOD;
     }
-    if (argc == 2 && strcmp(argv[1], "--help") == 0) {
-        fputs(USAGE, stdout);
-        return EXIT_GOOD;
-    }
-    bool const fresh = argc == 4 && strcmp(argv[3], "--fresh") == 0;
-    if (argc != 3 && !fresh) {
-        fputs(USAGE, stderr);
-        return EXIT_USAGE;
-    }
+    rm_options_or_exit(argc, argv, USAGE, options, sizeof options / sizeof *options);
     struct rm_config *config;
     struct rm_error error;
-    if (rm_config_load(argv[1], &config, &error) != RM_OK)
+    if (rm_config_load(path, &config, &error) != RM_OK)
         return application_fail(&error);
     uint32_t index;
-    bool const found = rm_application_find(config, argv[2], &index, &error) == RM_OK &&
+    bool const found = rm_application_find(config, name, &index, &error) == RM_OK &&
                        rm_application_stands_alone(config, index, &error) == RM_OK;
     int const status = found ? host_it(config, index, fresh) : application_fail(&error);
     rm_config_free(config);

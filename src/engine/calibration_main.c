@@ -2,12 +2,12 @@
 /** ringmaster-calibration: check a table of calibrations against a configuration, or make one to be filled in. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "base/options.h"
 #include "calibration/table.h"
 #include "config/config.h"
 
-enum { EXIT_GOOD = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
+enum { EXIT_GOOD = 0, EXIT_FAILED = 1 };
 
 static char const USAGE[] =
     "Usage: ringmaster-calibration check FILE.csv CONFIG.yaml     is the table right for these instruments?\n"
@@ -68,20 +68,19 @@ static int calibration_run(struct rm_config const *config, char const *table) {
 }
 
 int main(int argc, char **argv) {
-    if (argc == 2 && strcmp(argv[1], "--help") == 0) {
-        fputs(USAGE, stdout);
-        return EXIT_GOOD;
-    }
-    bool const checks = argc == 4 && strcmp(argv[1], "check") == 0;
-    if (!checks && !(argc == 3 && strcmp(argv[1], "template") == 0)) {
-        fputs(USAGE, stderr);
-        return EXIT_USAGE;
-    }
+    static char const *const commands[] = {"check", "template", NULL};
+    char const *table = NULL, *path = NULL;
+    struct rm_option options[] = {
+        {.name = "FILE", .kind = RM_OPTION_TEXT, .value = &table, .place = RM_WORD},
+        {.name = "CONFIG", .kind = RM_OPTION_TEXT, .value = &path, .place = RM_WORD},
+    };
+    bool const checks = rm_options_command_or_exit(argc, argv, USAGE, commands) == 0;
+    rm_options_or_exit(argc - 1, argv + 1, USAGE, checks ? options : &options[1], checks ? 2 : 1);
     struct rm_config *config;
     struct rm_error error;
-    if (rm_config_load(argv[argc - 1], &config, &error) != RM_OK)
+    if (rm_config_load(path, &config, &error) != RM_OK)
         return calibration_fail(&error);
-    int const status = calibration_run(config, checks ? argv[2] : NULL);
+    int const status = calibration_run(config, table);
     rm_config_free(config);
     return status;
 }

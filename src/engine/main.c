@@ -3,15 +3,15 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 
+#include "base/options.h"
 #include "config/config.h"
 #include "engine/application_check.h"
 #include "engine/calibrate_store.h"
 #include "engine/server.h"
 #include "engine/version.h"
 
-enum { EXIT_GOOD = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
+enum { EXIT_GOOD = 0, EXIT_FAILED = 1 };
 
 static char const USAGE[] =
     "Usage: ringmaster-server run CONFIG.yaml      run until Ctrl-C or SIGTERM\n"
@@ -81,26 +81,22 @@ static int server_check(struct rm_config const *config) {
 }
 
 int main(int argc, char **argv) {
-    if (argc == 2 && strcmp(argv[1], "--version") == 0) {
+    static char const *const commands[] = {"run", "check", NULL};
+    char const *path = NULL;
+    struct rm_option options[] = {{.name = "CONFIG", .kind = RM_OPTION_TEXT, .value = &path, .place = RM_WORD}};
+    if (rm_options_version(argc, argv)) {
         printf("ringmaster-server %s\n", RM_VERSION);
         return EXIT_GOOD;
     }
-    if (argc == 2 && strcmp(argv[1], "--help") == 0) {
-        fputs(USAGE, stdout);
-        return EXIT_GOOD;
-    }
-    bool const running = argc == 3 && strcmp(argv[1], "run") == 0;
-    if (!running && !(argc == 3 && strcmp(argv[1], "check") == 0)) {
-        fputs(USAGE, stderr);
-        return EXIT_USAGE;
-    }
+    bool const runs = rm_options_command_or_exit(argc, argv, USAGE, commands) == 0;
+    rm_options_or_exit(argc - 1, argv + 1, USAGE, options, 1);
     struct rm_config *config;
     struct rm_errors errors = {.count = 0};
-    if (rm_config_load_all(argv[2], &config, &errors) != RM_OK) {
+    if (rm_config_load_all(path, &config, &errors) != RM_OK) {
         rm_errors_print(&errors, "ringmaster-server", stderr);
         return EXIT_FAILED;
     }
-    int const status = running ? server_run(config) : server_check(config);
+    int const status = runs ? server_run(config) : server_check(config);
     rm_config_free(config);
     return status;
 }

@@ -15,6 +15,7 @@
 #include <ringmaster/owner.h>
 #include <ringmaster/workspace.h>
 
+#include "base/options.h"
 #include "wrongs.h"
 
 enum { GRANT_TRIES = 2000, REFRESH_VECTORS = 64 };
@@ -88,34 +89,52 @@ static void go_wrong(struct rogue_wrong const *wrong, struct rogue *rogue, struc
 }
 
 int main(int argc, char **argv) {
-    if (argc < 6) {
-        fprintf(stderr, "rogue WORKSPACE APPLICATION ACTUATORS WRONG SECONDS [VECTORS_PER_S [VALUE]]\n");
-        return 2;
-    }
-    struct rogue_wrong const *wrong = find_wrong(argv[4]);
-    uint64_t const actuators = strtoull(argv[3], NULL, 10);
+    char const *where = NULL, *application = NULL, *way = NULL;
+    uint64_t actuators = 0;
+    double seconds = 0, vectors_per_s = 0, value = 0;
+    struct rm_option options[] = {
+        {.name = "WORKSPACE", .kind = RM_OPTION_TEXT, .value = &where, .place = RM_WORD},
+        {.name = "APPLICATION", .kind = RM_OPTION_TEXT, .value = &application, .place = RM_WORD},
+        {.name = "ACTUATORS", .kind = RM_OPTION_WHOLE, .value = &actuators, .least = 1, .most = 1e6, .place = RM_WORD},
+        {.name = "WRONG", .kind = RM_OPTION_TEXT, .value = &way, .place = RM_WORD},
+        {.name = "SECONDS", .kind = RM_OPTION_NUMBER, .value = &seconds, .most = 1e6, .place = RM_WORD},
+        {.name = "VECTORS_PER_S",
+         .kind = RM_OPTION_NUMBER,
+         .value = &vectors_per_s,
+         .most = 1e9,
+         .place = RM_OPTIONAL_WORD},
+        {.name = "VALUE",
+         .kind = RM_OPTION_NUMBER,
+         .value = &value,
+         .least = -1e300,
+         .most = 1e300,
+         .place = RM_OPTIONAL_WORD},
+    };
+    rm_options_or_exit(argc, argv,
+                       "Usage: rogue WORKSPACE APPLICATION ACTUATORS WRONG SECONDS [VECTORS_PER_S [VALUE]]\n", options,
+                       sizeof options / sizeof *options);
+    struct rogue_wrong const *wrong = find_wrong(way);
     char name[RM_NAME_BYTES];
     struct rm_error error;
     struct rm_owner *owner;
-    if (rm_owner_new(argv[1], argv[2], &owner, &error) != RM_OK)
+    if (rm_owner_new(where, application, &owner, &error) != RM_OK)
         rogue_fail(&error);
-    snprintf(name, sizeof name, "setpoints/%s", argv[2]);
+    snprintf(name, sizeof name, "setpoints/%s", application);
     rm_owner_index const vectors = rm_owner_setpoints(owner, name, "what a rogue wants", actuators);
     if (rm_owner_open(owner, &error) != RM_OK)
         rogue_fail(&error);
     struct rm_workspace *workspace;
-    if (rm_workspace_attach(argv[1], 0, &workspace, &error) != RM_OK)
+    if (rm_workspace_attach(where, 0, &workspace, &error) != RM_OK)
         rogue_fail(&error);
-    snprintf(name, sizeof name, "grant/%s", argv[2]);
+    snprintf(name, sizeof name, "grant/%s", application);
     struct rogue rogue = {
         .setpoints = rm_owner_memory(owner, vectors),
         .actuators = actuators,
-        .value = argc > 7 ? strtod(argv[7], NULL) : 0.0,
+        .value = value,
         .grant_number = rogue_granted_number(rogue_object(workspace, RM_OBJECT_GRANT, name)),
         .seed = 0x9E3779B97F4A7C15ull,
     };
-    go_wrong(wrong, &rogue, rogue_object(workspace, RM_OBJECT_CLOCK, "clock"), strtod(argv[5], NULL),
-             argc > 6 ? strtod(argv[6], NULL) : 0.0);
+    go_wrong(wrong, &rogue, rogue_object(workspace, RM_OBJECT_CLOCK, "clock"), seconds, vectors_per_s);
     rm_workspace_detach(workspace);
     rm_owner_close(owner);
     return 0;

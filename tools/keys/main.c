@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /** write_keys all-keys | KIND: writes the document of all keys, or the JSON schema of one kind of file. What
  * tools/generate_keys.py makes files of. */
-#include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "apps/feedback/files/configuration.h"
+#include "base/options.h"
 #include "config/file.h"
 #include "instruments/ring_file.h"
 #include "keys.h"
@@ -22,20 +21,7 @@ static void write_all_keys(struct file_kind const kinds[KINDS]) {
         write_yaml(&kinds[k], stdout);
 }
 
-static bool write_asked(struct file_kind const kinds[KINDS], char const *asked) {
-    if (strcmp(asked, "all-keys") == 0) {
-        write_all_keys(kinds);
-        return true;
-    }
-    for (size_t k = 0; k < KINDS; k++)
-        if (strcmp(asked, kinds[k].name) == 0) {
-            write_schema(&kinds[k], stdout);
-            return true;
-        }
-    return false;
-}
-
-int main(int count, char **argument) {
+int main(int argc, char **argv) {
     cyaml_schema_value_t *const feedback = rm_key_schema(feedback_keys);
     if (feedback == NULL) {
         fputs("write_keys: no memory\n", stderr);
@@ -48,9 +34,15 @@ int main(int count, char **argument) {
          &rm_events_schema},
         {"feedback", "The orbit feedback's own file, which its entry of `applications` names.", feedback},
     };
-    bool const done = count == 2 && write_asked(kinds, argument[1]);
+    static char const *const whats[] = {"server", "ring", "events", "feedback", "all-keys", NULL}; /* kinds first */
+    uint64_t what = KINDS;
+    struct rm_option option = {
+        .name = "WHAT", .kind = RM_OPTION_CHOICE, .value = &what, .choices = whats, .place = RM_WORD};
+    rm_options_or_exit(argc, argv, "Usage: write_keys all-keys|KIND\n", &option, 1);
+    if (what < KINDS)
+        write_schema(&kinds[what], stdout);
+    else
+        write_all_keys(kinds);
     free(feedback);
-    if (!done)
-        fputs("write_keys: expected one of: all-keys, server, ring, events, feedback\n", stderr);
-    return done ? EXIT_SUCCESS : EXIT_FAILURE;
+    return EXIT_SUCCESS;
 }
