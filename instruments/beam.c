@@ -9,6 +9,7 @@
 #include <ringmaster/stream.h>
 
 #include "base/fail.h"
+#include "base/zeroed.h"
 #include "lane_model.h"
 #include "lane_sums.h"
 #include "noise.h"
@@ -36,12 +37,11 @@ enum { ARRAYS = 4 + RM_MOTION_COLUMNS, VECTOR_LANES = 16 };
 
 static bool beam_allocate(struct rm_beam *beam, uint32_t count) {
     uint32_t const lanes = (count * RM_LANES + VECTOR_LANES - 1) / VECTOR_LANES * VECTOR_LANES;
-    float *memory = aligned_alloc(RM_CACHE_LINE, ARRAYS * lanes * sizeof *memory);
+    float *memory = rm_zeroed(ARRAYS * lanes, sizeof *memory);
     beam->memory = memory;
     beam->counting = calloc(count, sizeof *beam->counting);
     if (memory == NULL || beam->counting == NULL)
         return false;
-    memset(memory, 0, ARRAYS * lanes * sizeof *memory);
     beam->sums = (struct rm_lane_sums){
         .lanes = lanes,
         .base = memory,

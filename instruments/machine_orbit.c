@@ -2,7 +2,8 @@
 #include "machine_orbit.h"
 
 #include <stdlib.h>
-#include <string.h>
+
+#include "base/zeroed.h"
 
 enum { ALIGNMENT = 64, LANES = 16, VECTORS = RM_ORBIT_BLOCK / LANES };
 
@@ -10,13 +11,9 @@ typedef float vector __attribute__((vector_size(ALIGNMENT)));
 
 bool rm_orbit_matrix_make(struct rm_orbit_matrix *matrix, uint32_t rows, uint32_t columns) {
     uint32_t const padded = (rows + RM_ORBIT_BLOCK - 1) / RM_ORBIT_BLOCK * RM_ORBIT_BLOCK;
-    uint64_t const bytes = (uint64_t)padded * (columns + 1) * sizeof(float);
     *matrix = (struct rm_orbit_matrix){.rows = rows, .columns = columns, .padded = padded};
-    matrix->value = aligned_alloc(ALIGNMENT, bytes);
-    if (matrix->value == NULL)
-        return false;
-    memset(matrix->value, 0, bytes);
-    return true;
+    matrix->value = rm_zeroed((size_t)padded * (columns + 1), sizeof *matrix->value);
+    return matrix->value != NULL;
 }
 
 void rm_orbit_matrix_free(struct rm_orbit_matrix *matrix) {
@@ -25,10 +22,7 @@ void rm_orbit_matrix_free(struct rm_orbit_matrix *matrix) {
 }
 
 float *rm_orbit_vector(struct rm_orbit_matrix const *matrix) {
-    float *made = aligned_alloc(ALIGNMENT, (matrix->padded + LANES) * sizeof *made);
-    if (made != NULL)
-        memset(made, 0, (matrix->padded + LANES) * sizeof *made);
-    return made;
+    return rm_zeroed(matrix->padded + LANES, sizeof(float));
 }
 
 /** One block, in registers from the first column to the last. */

@@ -7,6 +7,7 @@
 
 #include "base/fail.h"
 #include "base/nearest.h"
+#include "base/zeroed.h"
 #include "config/instrument_rates.h"
 
 /* ── making ── */
@@ -101,7 +102,7 @@ static void describe_stage(struct rm_stream *stream, struct rm_fir_design const 
 static enum rm_code make_stages(struct finding const *finding, struct rm_config_instrument const *wanted,
                                 struct rm_fir_design const *const *design, uint32_t count) {
     struct rm_feed_input *input = finding->input;
-    input->stage = count == 0 ? NULL : aligned_alloc(RM_CACHE_LINE, count * sizeof *input->stage);
+    input->stage = count == 0 ? NULL : rm_zeroed(count, sizeof *input->stage);
     if (input->stage == NULL)
         return rm_fail(finding->error, RM_E_NO_SPACE, "no memory for the filters of input \"%s\"", finding->name);
     struct rm_decimator_input source = {.period = wanted->period_turns};
@@ -152,10 +153,9 @@ enum rm_code rm_feed_open(struct rm_config const *config, uint32_t application, 
     if (config->calibration.apply == RM_CALIBRATED_IN_STREAM)
         return rm_fail(error, RM_E_CONFIG,
                        "the server's streams are calibrated (calibration.apply: stream); only raw ones are simulated");
-    feed->input = aligned_alloc(RM_CACHE_LINE, (own->input_count + 1ul) * sizeof *feed->input);
+    feed->input = rm_zeroed(own->input_count, sizeof *feed->input);
     if (feed->input == NULL)
         return rm_fail(error, RM_E_NO_SPACE, "no memory for %u inputs", own->input_count);
-    memset(feed->input, 0, (own->input_count + 1ul) * sizeof *feed->input);
     feed->count = own->input_count;
     for (uint32_t i = 0; i < feed->count; ++i) {
         struct rm_feed_input *input = &feed->input[i];

@@ -10,6 +10,7 @@
 #include "base/fail.h"
 #include "base/nearest.h"
 #include "base/timebase.h"
+#include "base/zeroed.h"
 #include "engine/application_setup.h"
 #include "instruments/noise.h"
 
@@ -71,13 +72,12 @@ static enum rm_code simulation_allocate(struct rm_simulation *simulation, struct
     struct rm_host_program const *program = simulation->program;
     size_t const inputs = program->setup.input_count + 1ul;
     size_t const widest = program->setup.actuator_count + program->reading_values + 1ul;
-    simulation->record = aligned_alloc(RM_CACHE_LINE, inputs * sizeof *simulation->record);
+    simulation->record = rm_zeroed(inputs, sizeof *simulation->record);
     simulation->missing = calloc(inputs, sizeof *simulation->missing);
     simulation->order = calloc(inputs, sizeof *simulation->order);
     simulation->row = calloc(widest, sizeof *simulation->row);
     if (!simulation->record || !simulation->missing || !simulation->order || !simulation->row)
         return rm_fail(error, RM_E_NO_SPACE, "no memory for %zu inputs", inputs - 1);
-    memset(simulation->record, 0, inputs * sizeof *simulation->record);
     for (uint32_t i = 0; i < program->setup.input_count; ++i)
         simulation->record[i].turn = RM_TURN_NONE;
     return RM_OK;

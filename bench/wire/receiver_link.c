@@ -2,20 +2,19 @@
 #include "receiver_link.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/fail.h"
 #include "base/timebase.h"
+#include "base/zeroed.h"
 #include "probe.h"
 
 enum rm_code rm_receiver_link_new(struct rm_receiver_link *received, struct rm_link *link, uint32_t instruments,
                                   uint64_t cycles, struct rm_error *error) {
     *received = (struct rm_receiver_link){.link = link, .instruments = instruments};
-    received->tally = aligned_alloc(64, instruments * sizeof *received->tally);
-    received->histogram = aligned_alloc(64, instruments * sizeof *received->histogram);
+    received->tally = rm_zeroed(instruments, sizeof *received->tally);
+    received->histogram = rm_zeroed(instruments, sizeof *received->histogram);
     if (received->tally == NULL || received->histogram == NULL)
         return rm_fail(error, RM_E_NO_SPACE, "link %s: no memory for %u instruments", rm_link_text(link), instruments);
-    memset(received->histogram, 0, instruments * sizeof *received->histogram);
     for (uint32_t i = 0; i < instruments; ++i)
         rm_tally_start(&received->tally[i], &received->histogram[i]);
     return rm_cycles_new(&received->cycles, cycles, error);

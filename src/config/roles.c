@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/cores.h"
 #include "base/fail.h"
-#include "config/cores.h"
 #include "config/resolve.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* A configuration file is right or says where it is wrong. test_config_errors.c has the wrong ones. */
+#include "base/cores.h"
 #include "config/config.h"
-#include "config/cores.h"
 #include "config/kind_lanes.h"
 #include "config/test_file.h"
 

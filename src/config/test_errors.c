@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Everything that can be wrong with a configuration, with the place and the words that come of it. */
+#include "base/cores.h"
 #include "config/config.h"
-#include "config/cores.h"
 #include "config/test_file.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/test_file.h"
-#include "config/cores.h"
+#include "base/cores.h"
 
 #include <stdio.h>
 #include <stdlib.h>

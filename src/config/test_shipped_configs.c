@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The files in configs/ are right: each is an argument. */
+#include "base/cores.h"
 #include "config/config.h"
-#include "config/cores.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/zeroed.h"
 #include "calibration/table.h"
 #include <ringmaster/parameter.h>
 
@@ -25,7 +26,7 @@ static bool allocate_calibrations(struct rm_calibrations *made, uint32_t count) 
     made->count = count;
     made->instrument = calloc(count, sizeof *made->instrument);
     made->parameter = calloc(count, sizeof *made->parameter);
-    made->compiled = aligned_alloc(RM_CACHE_LINE, count * sizeof *made->compiled);
+    made->compiled = rm_zeroed(count, sizeof *made->compiled);
     return made->instrument != NULL && made->parameter != NULL && made->compiled != NULL;
 }
 

@@ -4,13 +4,14 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
+#include "base/zeroed.h"
 
 enum rm_code rm_identity_table_init(struct rm_identity_table *table, uint32_t count, struct rm_error *error) {
     uint32_t bits = 4;
     while (1u << bits < 4 * count) /* an identity takes two places at most: its own and its source's */
         ++bits;
     *table = (struct rm_identity_table){.mask = (1u << bits) - 1, .shift = 64 - bits};
-    table->place = aligned_alloc(64, (sizeof *table->place << bits));
+    table->place = rm_zeroed(1ul << bits, sizeof *table->place);
     if (table->place == NULL)
         return rm_fail(error, RM_E_NO_SPACE, "no memory to tell %u instruments apart", count);
     for (uint64_t i = 0; i <= table->mask; ++i)

@@ -9,9 +9,9 @@
 
 #include <cmocka.h>
 
+#include "base/cores.h"
 #include "base/fail.h"
 #include "base/timebase.h"
-#include "config/cores.h"
 #include "engine/core.h"
 #include "net/port.h"
 

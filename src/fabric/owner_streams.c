@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
+#include "base/zeroed.h"
 #include "fabric/owner_parts.h"
 
 static bool is_stream(struct rm_owner const *owner, rm_owner_index index) {
@@ -11,7 +12,7 @@ static bool is_stream(struct rm_owner const *owner, rm_owner_index index) {
 
 /** A writer of the stream, or NULL where there is no memory for it. */
 static struct rm_stream_writer *writer_of(struct rm_stream *stream) {
-    struct rm_stream_writer *writer = aligned_alloc(_Alignof(struct rm_stream_writer), sizeof *writer);
+    struct rm_stream_writer *writer = rm_zeroed(1, sizeof *writer);
     if (writer != NULL && rm_stream_writer_open(writer, stream, 0))
         return writer;
     free(writer);

@@ -13,6 +13,7 @@
 #include <ringmaster/setpoint.h>
 
 #include "base/fail.h"
+#include "base/zeroed.h"
 #include "fabric/severity.h"
 
 enum {
@@ -78,7 +79,7 @@ static struct rm_planned *segment_plan_add_object(struct rm_segment_plan *plan, 
         rm_fail(first_error(plan), RM_E_ARGUMENT, "two objects are called \"%s\"", name);
     void *copy = NULL;
     if (constant_bytes > 0) {
-        copy = aligned_alloc(RM_CACHE_LINE, round_up_to_step(constant_bytes, RM_CACHE_LINE)); // as its struct wants it
+        copy = rm_zeroed(1, constant_bytes); // as its struct wants it
         if (copy == NULL) {
             rm_fail(first_error(plan), RM_E_NO_SPACE, "no memory to plan \"%s\"", name);
             return NULL;

@@ -7,6 +7,7 @@
 
 #include "base/fail.h"
 #include "base/nearest.h"
+#include "base/zeroed.h"
 #include "host/host_setup.h"
 
 enum { VALUES_MAX = 1 << 22 /**< of all settings, or of all readings: more than that is a mistake */ };
@@ -99,14 +100,12 @@ static enum rm_code host_program_allocate(struct rm_host_program *program, struc
         code = lay_out_program(program, true, error);
     if (code != RM_OK)
         return code;
-    size_t const state = (program->code.it->state_bytes + RM_CACHE_LINE) / RM_CACHE_LINE * RM_CACHE_LINE;
     program->setting = calloc(program->setting_values + 1ul, sizeof *program->setting);
     program->reading = calloc(program->reading_values + 1ul, sizeof *program->reading);
     program->stream = calloc(program->code.it->stream_count + 1ul, sizeof *program->stream);
-    program->state = aligned_alloc(RM_CACHE_LINE, state);
+    program->state = rm_zeroed(1, program->code.it->state_bytes);
     if (!program->setting || !program->reading || !program->stream || !program->state)
         return no_memory(program, error);
-    memset(program->state, 0, state);
     program->passed.setting = program->setting;
     program->passed.setting_at = program->setting_at;
     program->passed.setting_length = program->setting_length;

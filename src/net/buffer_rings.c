@@ -5,6 +5,8 @@
 
 #include <rte_ring.h>
 
+#include "base/zeroed.h"
+
 bool rm_buffer_rings_make(struct rm_buffer_rings *rings, uint16_t count, uint32_t slots) {
     *rings = (struct rm_buffer_rings){.count = count, .ring = calloc(count, sizeof(struct rte_ring *))};
     if (rings->ring == NULL)
@@ -12,7 +14,7 @@ bool rm_buffer_rings_make(struct rm_buffer_rings *rings, uint16_t count, uint32_
     unsigned const flags = RING_F_SP_ENQ | RING_F_SC_DEQ | RING_F_EXACT_SZ;
     size_t const bytes = (size_t)rte_ring_get_memsize(2 * slots); // a ring of exactly 2^n has 2^(n+1) places
     for (uint16_t i = 0; i < count; ++i) {
-        rings->ring[i] = aligned_alloc(RTE_CACHE_LINE_SIZE, bytes);
+        rings->ring[i] = rm_zeroed(1, bytes);
         if (rings->ring[i] == NULL || rte_ring_init(rings->ring[i], "rm_buffers", slots, flags) != 0) {
             rm_buffer_rings_free(rings);
             return false;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "base/zeroed.h"
 
 enum {
     LEAST_BUFFER_BYTES = 2048,
@@ -175,10 +176,9 @@ static void ask_for_memory(int file, int forced, int granted, int bytes) {
 }
 
 static bool make_messages(struct rm_socket_messages *messages, uint32_t bytes) {
-    messages->buffer = aligned_alloc(LINE_BYTES, (size_t)RM_BURST * bytes);
+    messages->buffer = rm_zeroed(RM_BURST, bytes); // and so no page fault while datagrams wait
     if (messages->buffer == NULL)
         return false;
-    memset(messages->buffer, 0, (size_t)RM_BURST * bytes); // no page fault while datagrams wait
     for (uint32_t i = 0; i < RM_BURST; ++i) {
         messages->part[i] = (struct iovec){messages->buffer + (size_t)i * bytes, bytes};
         messages->header[i].msg_hdr = (struct msghdr){.msg_iov = &messages->part[i], .msg_iovlen = 1};

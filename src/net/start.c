@@ -17,6 +17,7 @@
 #include <rte_lcore.h>
 #include <rte_log.h>
 
+#include "base/cores.h"
 #include "base/fail.h"
 #include "net/dpdk_device.h"
 #include "net/dpdk_log.h"
@@ -70,17 +71,8 @@ static bool enough_hugepages(uint32_t memory_mib) {
 
 /** "0@(0-3,8)": DPDK's only thread, and with it its helpers, may run wherever this process may. */
 static void add_cpus(struct arguments *arguments, cpu_set_t const *cpus) {
-    char list[ARGUMENT_BYTES - 16] = "";
-    size_t length = 0;
-    for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-        if (!CPU_ISSET(cpu, cpus))
-            continue;
-        int const first = cpu;
-        while (cpu + 1 < CPU_SETSIZE && CPU_ISSET(cpu + 1, cpus))
-            ++cpu;
-        length += (size_t)snprintf(list + length, sizeof list - length, "%s%d-%d", length == 0 ? "" : ",", first, cpu);
-    }
-    add_eal_argument(arguments, "--lcores=0@(%s)", list);
+    char list[ARGUMENT_BYTES - 16];
+    add_eal_argument(arguments, "--lcores=0@(%s)", rm_cores_text(cpus, list, sizeof list));
 }
 
 /** Cards may know physical addresses only: then DPDK chooses. */

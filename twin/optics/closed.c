@@ -8,6 +8,7 @@
 #include "../lattice_parts.h"
 #include "aperture.h"
 #include "base/fail.h"
+#include "base/zeroed.h"
 #include "small.h"
 #include "synchronous.h"
 
@@ -170,9 +171,9 @@ static enum rm_code make_closed_room(struct rm_closed_request const *request, st
     size_t const count = request->refpt_count;
     if (count == 0)
         return RM_OK;
-    closed->points = aligned_alloc(64, count * sizeof *closed->points);
+    closed->points = rm_zeroed(count, sizeof *closed->points);
     if (request->diffusion)
-        closed->scattered = aligned_alloc(64, count * sizeof *closed->scattered);
+        closed->scattered = rm_zeroed(count, sizeof *closed->scattered);
     if (closed->points == NULL || (request->diffusion && closed->scattered == NULL))
         return rm_fail(error, RM_E_NO_SPACE, "no memory for optics at %u points; ask for fewer", request->refpt_count);
     return RM_OK;

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/zeroed.h"
 #include "controllers_pass.h"
 
 enum {
-    LINE_BYTES = 64,
     RING = FEEDBACK_DELAY_MOST + 1,
     STATES = 4 + 2 * FEEDBACK_RESONATORS_MAX + RING, /**< of a channel, at most */
     OTHERS = 3,                                      /**< gain, correction, ahead */
@@ -47,11 +47,10 @@ bool feedback_controllers_make(struct feedback_controllers *controllers, uint32_
     uint32_t const padded = (channels + FEEDBACK_CHANNEL_BLOCK - 1) / FEEDBACK_CHANNEL_BLOCK * FEEDBACK_CHANNEL_BLOCK;
     *controllers =
         (struct feedback_controllers){.channels = channels, .padded = padded, .simd = rm_simd_choose(RM_SIMD_BEST)};
-    size_t const bytes = (size_t)(STATES + OTHERS + SCRATCH) * (padded > 0 ? padded : FEEDBACK_CHANNEL_BLOCK);
-    controllers->memory = aligned_alloc(LINE_BYTES, bytes * sizeof(double));
+    size_t const numbers = (size_t)(STATES + OTHERS + SCRATCH) * (padded > 0 ? padded : FEEDBACK_CHANNEL_BLOCK);
+    controllers->memory = rm_zeroed(numbers, sizeof(double));
     if (controllers->memory == NULL)
         return false;
-    memset(controllers->memory, 0, bytes * sizeof(double));
     lay_out_controllers(controllers);
     take_law(controllers, law);
     for (uint32_t i = 0; i < channels; ++i)

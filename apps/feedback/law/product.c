@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/zeroed.h"
 #include "product_pass.h"
 
 enum { LINE_BYTES = 64, WEIGHT_MOST = (1 << 30) - 1 };
@@ -21,10 +22,9 @@ bool feedback_product_make(struct feedback_product *product, uint32_t rows, uint
                  columns = round_up_to_line(rows * sizeof *product->column);
     size_t const quanta = round_up_to_line(outputs * sizeof *product->quantum);
     size_t const bytes = ranges + columns + quanta + weights * sizeof(int32_t) + LINE_BYTES;
-    product->memory = aligned_alloc(LINE_BYTES, round_up_to_line(bytes));
+    product->memory = rm_zeroed(1, bytes);
     if (product->memory == NULL)
         return false;
-    memset(product->memory, 0, round_up_to_line(bytes));
     char *const memory = product->memory;
     product->range = (struct feedback_range *)memory;
     product->column = (int32_t **)(memory + ranges);

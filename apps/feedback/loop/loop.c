@@ -7,6 +7,7 @@
 
 #include "../law/accumulate.h"
 #include "../law/clamp.h"
+#include "base/zeroed.h"
 
 enum { LINE_BYTES = 64 };
 
@@ -41,9 +42,8 @@ bool feedback_loop_make(struct feedback_loop *loop, struct feedback_configuratio
     *loop = (struct feedback_loop){
         .configuration = configuration, .layout = layout, .rate_hz = rate_hz, .excitation = {.part = -1}};
     size_t const outputs = layout->outputs, channels = layout->channels + 1;
-    size_t const bytes = (outputs * lay_out_loop(loop, NULL) + 1) * sizeof(double) + LINE_BYTES;
-    loop->memory = aligned_alloc(LINE_BYTES, bytes / LINE_BYTES * LINE_BYTES);
-    loop->sum = aligned_alloc(LINE_BYTES, (outputs + 8) * sizeof *loop->sum);
+    loop->memory = rm_zeroed(outputs * lay_out_loop(loop, NULL) + 1, sizeof(double));
+    loop->sum = rm_zeroed(outputs + 8, sizeof *loop->sum);
     loop->z = calloc(5 * channels, sizeof *loop->z);
     loop->plane = calloc(layout->rows + 1, 1);
     loop->is_in = calloc(outputs + 1, 1);
@@ -55,8 +55,6 @@ bool feedback_loop_make(struct feedback_loop *loop, struct feedback_configuratio
         feedback_loop_free(loop);
         return false;
     }
-    memset(loop->memory, 0, bytes / LINE_BYTES * LINE_BYTES);
-    memset(loop->sum, 0, (outputs + 8) * sizeof *loop->sum);
     lay_out_loop(loop, loop->memory);
     loop->command = loop->z + channels;
     loop->sent = loop->command + channels;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "config/cores.h"
+#include "base/cores.h"
 
 #include "base/fail.h"
 

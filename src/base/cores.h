@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The cores that this process may run on. */
-#ifndef RM_CONFIG_CORES_H
-#define RM_CONFIG_CORES_H
+#ifndef RM_BASE_CORES_H
+#define RM_BASE_CORES_H
 
 #include <sched.h>
 #include <stddef.h>
