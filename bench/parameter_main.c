@@ -35,7 +35,7 @@ int main(int argc, char **argv) {
     if (command == COST)
         return measure_cost(workspace, (int)first);
     if (first == second)
-        die("two CPUs are needed", NULL);
+        bench_fail("two CPUs are needed");
     return command == VISIBLE ? measure_visible(workspace, (int)first, (int)second)
                               : measure_request(workspace, (int)first, (int)second);
 }
