@@ -15,7 +15,7 @@ from ringmaster.cli import top
 from ringmaster.console import screen
 from ringmaster.console.lines import plain, width_of
 from ringmaster.console.pages import PAGE_NAMES, page_named
-from ringmaster.console.pages.cores import histogram
+from ringmaster.console.pages.cores import histogram, measured
 from ringmaster.console.view import View
 from ringmaster.console.watch import Wanted, Watch
 from ringmaster.fabric.histogram import HistogramReading
@@ -171,6 +171,13 @@ def test_cores_show_how_polling_waits(watch: Watch) -> None:
     text = "\n".join(drawn(watch, View("cores"), 80, 24))
     assert "700 ns/2.00 µs" in text
     assert "Latency of receive/0" in text
+
+
+def test_each_histogram_says_what_it_measures() -> None:
+    assert measured("latency/receive/0") == "from the arrival of a burst to its records being visible"
+    assert measured("latency/setpoint") == "from a vector's commit to its first datagram handed to a port"
+    assert measured("latency/feedback") == "from the last input seen to the setpoint vector committed"
+    assert measured("age/feedback").startswith("from when the clock expects a turn")
 
 
 @pytest.mark.parametrize("width", [78, 118, 198])
