@@ -17,7 +17,8 @@ from ringmaster.bench.intervals import Instrument, of_caught, of_histogram, of_l
 from ringmaster.bench.links import Pair, mtu_of
 from ringmaster.bench.log import NotMeasured
 from ringmaster.fabric.layout import ElementType
-from ringmaster.report.text import as_json, print_section
+from ringmaster.report.plain import as_json
+from ringmaster.report.text import print_section
 
 TSC_HZ = 2e9
 

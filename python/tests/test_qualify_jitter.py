@@ -14,8 +14,9 @@ from ringmaster.bench.jitter import Jitter, Options
 from ringmaster.bench.jitter_tables import Measured, Turn
 from ringmaster.bench.links import Pair
 from ringmaster.report.conditions import Spread, StallFloor
+from ringmaster.report.plain import as_json
 from ringmaster.report.published import JITTER_ROWS
-from ringmaster.report.text import as_json, print_section
+from ringmaster.report.text import print_section
 
 TSC_HZ, RATE_HZ = 2e9, 10_000.0
 PERIOD = 200_000
