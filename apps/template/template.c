@@ -96,8 +96,6 @@ static enum rm_code read_file(struct rm_application_setup const *setup, void **m
     if (file == NULL)
         return rm_fail(error, RM_E_NO_SPACE, "no memory");
     *memory = file;
-    if (setup->configuration == NULL)
-        return RM_OK;
     struct rm_errors errors = {.count = 0};
     if (rm_configuration_load(setup->configuration, own_keys, file, NULL, &errors) == RM_OK)
         return RM_OK;

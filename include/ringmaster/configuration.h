@@ -149,6 +149,8 @@ struct rm_key {
 typedef enum rm_code rm_configuration_check(char const *path, void *values, struct rm_errors *errors);
 
 /** Reads the file into `*values`, a zeroed struct, of which only the keys' members are written; `check` may be NULL.
+ * `path` is NULL where the application's entry names no file: then each key has its default, and a required one is
+ * refused.
  * RM_OK when nothing is wrong: then the texts and lists are the struct's, until rm_configuration_free. Otherwise adds
  * all that is wrong to `errors`, returns the first one's code, and the struct holds nothing to be freed but what the
  * check has put there: RM_E_SYSTEM when the file cannot be read, RM_E_CONFIG, RM_E_NO_SPACE. */

@@ -45,7 +45,7 @@ enum rm_code rm_fail(struct rm_error *error, enum rm_code code, char const *form
 /** Adds an error, unless the last one is the same. */
 void rm_errors_add(struct rm_errors *errors, struct rm_error const *error);
 
-/** Hands over what was collected about the file at `path`: one error as it is; of several, for which `*error` has no
+/** Hands over what was collected about the file at `path`, which may be NULL: one error as it is; of several, for which `*error` has no
  * room, each as a line "PROGRAM: text" on standard error, and their number in `*error`. Returns the first one's code,
  * or RM_OK when there are none. */
 enum rm_code rm_errors_report(struct rm_errors const *errors, char const *program, char const *path,

@@ -27,5 +27,5 @@ enum rm_code rm_errors_report(struct rm_errors const *errors, char const *progra
     if (errors->count == 1)
         return rm_fail(error, code, "%s", errors->first[0].text);
     rm_errors_print(errors, program, stderr);
-    return rm_fail(error, code, "%s: %u errors, which are listed above", path, errors->count);
+    return rm_fail(error, code, "%s: %u errors, which are listed above", path != NULL ? path : program, errors->count);
 }

@@ -26,7 +26,8 @@ static void take_mapping(struct taking *taking, struct rm_key const *keys, yaml_
 
 static void refuse_range(struct taking *taking, struct rm_key const *key, yaml_node_t const *node, double value) {
     struct rm_error error;
-    yaml_mark_t const mark = node == NULL ? taking->document.root->start_mark : node->start_mark;
+    yaml_node_t const *const at = node == NULL ? taking->document.root : node;
+    yaml_mark_t const mark = at == NULL ? (yaml_mark_t){.line = 0} : at->start_mark;
     rm_yaml_fail_at(&error, taking->document.path, mark, taking->key, "found %.10g, expected %.10g to %.10g", value,
                     key->least, key->most);
     rm_errors_add(taking->errors, &error);
@@ -165,17 +166,32 @@ static enum rm_code open_configuration(struct taking *taking, char const *path, 
     return code;
 }
 
+/** There is no file: nothing to open, and no key that must be there. */
+static enum rm_code open_nothing(struct taking *taking, struct rm_key const *keys) {
+    struct rm_error error;
+    taking->document.path = "no file";
+    for (; keys->name != NULL; ++keys)
+        if (keys->required) {
+            rm_fail(&error, RM_E_CONFIG, "no file is given, expected one with the key \"%s\": `configuration: FILE`",
+                    keys->name);
+            rm_errors_add(taking->errors, &error);
+            return RM_E_CONFIG;
+        }
+    return RM_OK;
+}
+
 enum rm_code rm_configuration_load(char const *path, struct rm_key const *keys, void *values,
                                    rm_configuration_check *check, struct rm_errors *errors) {
     struct taking taking = {.errors = errors};
-    enum rm_code code = open_configuration(&taking, path, keys);
+    enum rm_code code = path == NULL ? open_nothing(&taking, keys) : open_configuration(&taking, path, keys);
     if (code != RM_OK)
         return code;
     take_mapping(&taking, keys, taking.document.root, values);
-    rm_yaml_document_close(&taking.document);
+    if (path != NULL)
+        rm_yaml_document_close(&taking.document);
     code = taking.code;
     if (check != NULL && code != RM_E_NO_SPACE)
-        code = rm_code_first(code, check(path, values, errors));
+        code = rm_code_first(code, check(taking.document.path, values, errors));
     if (code != RM_OK)
         rm_configuration_free(keys, values);
     return code;

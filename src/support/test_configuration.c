@@ -178,6 +178,35 @@ static void an_absent_file_says_so(void **state) {
     assert_non_null(strstr(errors.first[0].text, "/nowhere/mine.yaml: cannot be opened: No such file"));
 }
 
+static struct rm_key const optional_keys[] = {
+    RM_KEY_NUMBER(struct mine, period_s, "period_ms", "From one look to the next.", .fallback = "100", .scale = 1e-3),
+    RM_KEY_TEXT(struct mine, title, "title", "What it is called.", .fallback = "mine"),
+    RM_KEYS_END,
+};
+
+static enum rm_code check_period(char const *of, void *values, struct rm_errors *errors) {
+    struct mine const *const mine = values;
+    return mine->period_s == 0.1 ? rm_configuration_refuse(errors, of, "period_ms", "found 100") : RM_OK;
+}
+
+static void without_a_file_each_key_has_its_default(void **state) {
+    (void)state;
+    struct mine mine = {.ignored = 7};
+    struct rm_errors errors = {.count = 0};
+    struct rm_error error;
+    assert_int_equal(rm_configuration_load(NULL, optional_keys, &mine, NULL, &errors), RM_OK);
+    assert_true(mine.period_s == 0.1 && mine.ignored == 7);
+    assert_string_equal(mine.title, "mine");
+    rm_configuration_free(optional_keys, &mine);
+    assert_int_equal(rm_configuration_load(NULL, optional_keys, &mine, check_period, &errors), RM_E_CONFIG);
+    assert_int_equal(rm_configuration_load(NULL, keys, &mine, NULL, &errors), RM_E_CONFIG);
+    assert_string_equal(errors.first[0].text, "no file: period_ms: found 100");
+    assert_string_equal(errors.first[1].text,
+                        "no file is given, expected one with the key \"title\": `configuration: FILE`");
+    assert_int_equal(rm_errors_report(&errors, "mine", NULL, &error), RM_E_CONFIG);
+    assert_string_equal(error.text, "mine: 2 errors, which are listed above");
+}
+
 static enum rm_code check_title(char const *of, void *values, struct rm_errors *errors) {
     struct mine *const mine = values;
     if (strcmp(mine->title, "good") == 0)
@@ -230,6 +259,7 @@ int main(void) {
     struct CMUnitTest const tests[] = {
         cmocka_unit_test(takes_every_kind_of_value),
         cmocka_unit_test(what_is_absent_has_its_default),
+        cmocka_unit_test(without_a_file_each_key_has_its_default),
         cmocka_unit_test(says_all_that_is_wrong_with_its_place),
         cmocka_unit_test(an_absent_file_says_so),
         cmocka_unit_test(a_check_adds_what_keys_cannot_know),
