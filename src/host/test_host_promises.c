@@ -1,98 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What host.h promises of the thread that steps: it calls no system, allocates nothing, and touches no page for the
- * first time once it has done everything once. A seccomp filter of that thread traps every call, from before the first
- * grant on, while the server grants, the clock's writer hangs, and people change settings. Argument: the path of
- * test_latency_critical.so. */
+ * first time once it has done everything once. It is held to that from before the first grant on, while the server
+ * grants, the clock's writer hangs, and people change settings. Argument: the path of test_latency_critical.so. */
 #include "host/test_host_rig.h"
-
-#include <errno.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <signal.h>
-#include <stddef.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
-
 #include "host/test_latency_critical.h"
 
-enum { CYCLES = 300, LOOKS = 3, SKIPPED = 77 };
+/* Last: a header of the compiler declares one of the functions that it defines. */
+#include "base/test_promises.h"
 
-/* Of the thread that steps, as the handlers and wrappers below see it. */
-static _Thread_local bool steps;
-static _Atomic int forbidden_call;
-static _Atomic int allocations;
-
-static void note_call(int signal, siginfo_t *info, void *context) {
-    (void)signal;
-    (void)context;
-    int none = 0;
-    atomic_compare_exchange_strong(&forbidden_call, &none, info->si_syscall + 1); // 0 is a call, too
-}
-
-#define WRAP(type, name, parameters, arguments)                                                                        \
-    type __real_##name parameters;                                                                                     \
-    type __wrap_##name parameters;                                                                                     \
-    type __wrap_##name parameters {                                                                                    \
-        atomic_fetch_add(&allocations, steps);                                                                         \
-        return __real_##name arguments;                                                                                \
-    }
-// NOLINTBEGIN(bugprone-reserved-identifier,bugprone-macro-parentheses): the linker names them so
-WRAP(void *, malloc, (size_t bytes), (bytes))
-WRAP(void *, calloc, (size_t count, size_t bytes), (count, bytes))
-WRAP(void *, realloc, (void *memory, size_t bytes), (memory, bytes))
-WRAP(void *, aligned_alloc, (size_t alignment, size_t bytes), (alignment, bytes))
-// NOLINTEND(bugprone-reserved-identifier,bugprone-macro-parentheses)
-
-/** From now on this thread may ask for its page faults, and end; every other call is trapped and comes to nothing. */
-static void forbid_calls(void) {
-    struct sock_filter code[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getrusage, 5, 0),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit, 4, 0),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_madvise, 3, 0), // of the stack, as the thread ends
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_rt_sigprocmask, 2, 0),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_rt_sigreturn, 1, 0), // of the handler above
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    struct sock_fprog const program = {.len = sizeof code / sizeof code[0], .filter = code};
-    assert_int_equal(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
-    assert_int_equal(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), 0);
-}
+enum { CYCLES = 300, LOOKS = 3 };
 
 /** The thread that steps. */
 struct stepping {
     struct host_test *test;
     _Atomic rm_turn turn;
     atomic_bool ending;
-    /** It has done everything once. */
-    atomic_bool warm;
-    /** Page faults since. */
-    long faults;
 };
-
-static long faults_so_far(void) {
-    struct rusage usage;
-    getrusage(RUSAGE_THREAD, &usage);
-    return usage.ru_minflt + usage.ru_majflt;
-}
 
 static void *step_on_and_on(void *argument) {
     struct stepping *stepping = argument;
-    struct rm_host *host = stepping->test->host;
-    bool warm = false;
-    forbid_calls();
-    steps = true;
+    promises_begin();
     while (!atomic_load(&stepping->ending)) {
-        rm_host_duty(host, BASE + atomic_load(&stepping->turn) * 1000);
-        if (!warm && atomic_load(&stepping->warm)) {
-            warm = true;
-            stepping->faults = faults_so_far();
-        }
+        rm_host_duty(stepping->test->host, BASE + atomic_load(&stepping->turn) * 1000);
+        promises_look();
     }
-    stepping->faults = faults_so_far() - stepping->faults;
-    steps = false;
+    promises_look();
     return NULL;
 }
 
@@ -102,7 +34,7 @@ static void expect_steps(struct stepping *stepping, uint64_t wanted) {
         if (rm_monotonic_ns() > end)
             fail_msg("%llu steps, not %llu; call %d was trapped; it said:\n%s",
                      (unsigned long long)counter(stepping->test, RM_APPLICATION_STEPS), (unsigned long long)wanted,
-                     atomic_load(&forbidden_call) - 1, stepping->test->said);
+                     atomic_load(&promises_call) - 1, stepping->test->said);
         usleep(100);
     }
 }
@@ -148,31 +80,11 @@ static void change_a_setting(struct stepping *stepping, struct host_asker *asker
     pass_cycles(stepping, 3);
 }
 
-/** The kernel's NUMA balancing takes pages away from under a thread. */
-static bool moves_pages(void) {
-    int balancing = 0;
-    FILE *file = fopen("/proc/sys/kernel/numa_balancing", "r");
-    if (file == NULL)
-        return false;
-    bool const known = fscanf(file, "%d", &balancing) == 1;
-    fclose(file);
-    return known && balancing != 0;
-}
-
-static void expect_nothing_forbidden(struct stepping const *stepping) {
-    if (atomic_load(&forbidden_call) != 0)
-        fail_msg("the stepping thread made system call %d (asm/unistd_64.h)", atomic_load(&forbidden_call) - 1);
-    assert_int_equal(atomic_load(&allocations), 0);
-    if (!moves_pages())
-        assert_int_equal(stepping->faults, 0);
-}
-
 static void the_stepping_thread_keeps_its_promises(void **state) {
     struct host_test *test = *state;
     struct stepping stepping = {.test = test, .turn = test->turn};
-    struct sigaction const action = {.sa_sigaction = note_call, .sa_flags = SA_SIGINFO};
     pthread_t thread;
-    assert_int_equal(sigaction(SIGSYS, &action, NULL), 0);
+    promises_listen();
     assert_int_equal(pthread_create(&thread, NULL, step_on_and_on, &stepping), 0);
     struct host_asker asker = asker_open();
     grant(test);
@@ -183,12 +95,13 @@ static void the_stepping_thread_keeps_its_promises(void **state) {
         pass_cycles(&stepping, CYCLES);
         hang_in_the_clock(&stepping);
         change_a_setting(&stepping, &asker);
-        atomic_store(&stepping.warm, true);
+        promises_warm();
     }
     asker_close(&asker);
+    promises_end();
     atomic_store(&stepping.ending, true);
     pthread_join(thread, NULL);
-    expect_nothing_forbidden(&stepping);
+    promises_expect_kept("the stepping thread");
 }
 
 static int set_up_host(void **state) {
@@ -209,21 +122,9 @@ static int set_up_host(void **state) {
     return 0;
 }
 
-/** Sanitizers make calls and allocate on their own. */
-static bool is_watched(void) {
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-    return true;
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
-    return true;
-#endif
-#endif
-    return false;
-}
-
 int main(int argc, char **argv) {
-    if (is_watched())
-        return SKIPPED;
+    if (!promises_can_be_tested())
+        return PROMISES_SKIPPED;
     application = argc > 1 ? argv[1] : "";
     struct CMUnitTest const tests[] = {
         cmocka_unit_test_setup_teardown(the_stepping_thread_keeps_its_promises, set_up_host, tear_down),
