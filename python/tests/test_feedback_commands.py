@@ -27,8 +27,10 @@ from ringmaster.feedback.sensitivity import (
     compare,
     draw,
     estimate,
+    least_seconds,
     multi_sine,
     plant_found,
+    refuse_too_few_seconds,
     refuse_what_is_not_s,
 )
 from ringmaster.feedback.solution import mode_gain
@@ -287,6 +289,34 @@ def test_lines_give_the_sensitivity(tmp_path: Path) -> None:
     assert found.as_json()["peak"] == pytest.approx(np.abs(LAW.sensitivity(hz)).max(), abs=0.02)
     draw(found, LAW, 1.0, "a title", tmp_path / "s.png")
     assert (tmp_path / "s.png").read_bytes().startswith(b"\x89PNG")
+
+
+def beside_the_mains(seconds: float, mains_hz: float) -> tuple[Measured, Floats]:
+    """A multi-sine of 1 in an error that a line of 50 moves too."""
+    rate, lines = 2000.0, multi_sine(10.0, 900.0)
+    time = np.arange(round(seconds * rate)) / rate
+    phase = np.pi * np.arange(32) ** 2 / 32
+    s = 1j * lines / (1j * lines + 300)
+    wave = np.cos(2 * np.pi * lines * time[:, None] + phase).sum(axis=1)
+    error = (np.abs(s) * np.cos(2 * np.pi * lines * time[:, None] + phase + np.angle(s))).sum(axis=1)
+    error += 50 * np.cos(2 * np.pi * mains_hz * time) + np.random.default_rng(1).standard_normal(len(time))
+    return estimate(Record(rate, wave, error, error, 0), lines, at_actuator=False).seen, np.abs(s)
+
+
+@pytest.mark.parametrize("mains_hz", [46.0, 48.5, 50.0, 53.0])
+def test_a_line_of_the_mains_is_no_peak(mains_hz: float) -> None:
+    measured, truth = beside_the_mains(least_seconds(multi_sine(10.0, 900.0)), mains_hz)
+    assert len(measured.hz) > 20
+    error = np.abs(np.abs(measured.sensitivity) - np.interp(measured.hz, multi_sine(10.0, 900.0), truth))
+    assert error.max() < 0.3
+
+
+def test_too_few_seconds_are_refused_with_how_many_it_takes() -> None:
+    lines = multi_sine(10.0, 4000.0)
+    refuse_too_few_seconds(least_seconds(lines), lines)
+    refuse_too_few_seconds(0.1, None)  # no lines, nothing to tell apart
+    with pytest.raises(RuntimeError, match=r"--seconds 3 is too short to tell .*: take 5\.6 or more"):
+        refuse_too_few_seconds(3.0, lines)
 
 
 def test_the_plant_behind_it_is_found() -> None:

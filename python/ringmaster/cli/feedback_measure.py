@@ -145,6 +145,7 @@ def sensitivity(
         excited,
         plant_found,
         record,
+        refuse_too_few_seconds,
         refuse_what_is_not_s,
         signal_lines,
     )
@@ -160,6 +161,7 @@ def sensitivity(
         stream = it.ws.streams[f"{it.name}/orbit"]
         rate = it.ws.parameters["server/turn_rate_hz"].number / stream.period
         high = 0.45 * rate if high is None else high
+        refuse_too_few_seconds(seconds, signal_lines(signal, low, high))
         law, title = _law(read_configuration(it.configuration_path, rate), it, family, actuator)
         number = mode if actuator is None else matching(it.need_matrix().columns, [actuator])[0]
         regular = 1.0 if actuator is not None else mode_gain(it.array("singular"), mode, it.number("tikhonov"))

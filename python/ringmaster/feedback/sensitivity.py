@@ -25,6 +25,8 @@ UNEXPLAINED = 0.02
 """Share of the excitation that lines at the expected frequencies may leave over; beyond, cross spectra are taken."""
 PERIODS = 3.0
 """Of the difference of neighbouring lines: so long a piece must be to tell them apart."""
+LEAST_PIECES = 4
+"""Of a record: a line of the mains leaks alike into two of them, which then do not differ."""
 HIDDEN = 0.1
 """Standard error of |S| beyond which other motion hides a frequency: it has no part in the figures."""
 COHERENT = 0.9
@@ -166,6 +168,25 @@ def signal_lines(signal: str, low: float, high: float) -> Floats | None:
     return {"multi-sine": multi_sine(low, high), "sine": np.array([low])}.get(signal)
 
 
+def least_seconds(lines: Floats | None) -> float:
+    """What a record of these lines must be long, so that other motion does not pass for an answer to them."""
+    return 0.0 if lines is None else LEAST_PIECES * PERIODS / _apart(lines)
+
+
+def refuse_too_few_seconds(seconds: float, lines: Floats | None) -> None:
+    """Raises RuntimeError, with how many it takes."""
+    if seconds < (least := least_seconds(lines)):
+        raise RuntimeError(
+            f"--seconds {seconds:g} is too short to tell the excitation from the mains and other motion: take "
+            f"{least:.1f} or more, or a larger --low"
+        )
+
+
+def _apart(lines: Floats) -> float:
+    """The least difference of neighbouring lines, and of the first from 0, Hz."""
+    return float(np.diff(lines, prepend=0.0).min())
+
+
 def estimate(taken: Record, lines: Floats | None, at_actuator: bool) -> Measured:
     """S from a record: at known lines by coherent averaging, else from cross spectra.
 
@@ -185,8 +206,7 @@ def at_lines(excitation: Floats, answer: Floats, lines: Floats, rate_hz: float) 
 
     None where the excitation is not made of these lines.
     """
-    apart = float(np.diff(lines).min()) if len(lines) > 1 else float(lines[0])
-    length = int(PERIODS * rate_hz / min(apart, float(lines[0])))
+    length = int(PERIODS * rate_hz / _apart(lines))
     pieces = max(2, len(answer) // max(length, 1))  # two at least, to see how much they differ
     size = len(answer) // pieces
     ratios, weights = [], []
