@@ -52,8 +52,8 @@ enum rm_code rm_workspace_attach(char const *name, unsigned flags, struct rm_wor
 /** Unmaps everything. NULL is allowed. */
 void rm_workspace_detach(struct rm_workspace *workspace);
 
-/** True while the process that owns the server's segment lives. Also false when a server with another configuration has
- * replaced the segment: attach again. Takes some system calls. */
+/** True while the process that owns the server's segment lives. Also false while a server that adopts the segment of a
+ * dead one starts, and when one with another configuration has replaced it: attach again. Takes some system calls. */
 bool rm_workspace_alive(struct rm_workspace const *workspace);
 
 /** The name of an owner that cut its file below what is mapped here, as far as it was read since; NULL when there is

@@ -69,6 +69,23 @@ static void test_adoption(void **state) {
     rm_workspace_detach(reader);
 }
 
+/** A reader that came in between would take the generation of the dead one for that of its successor. */
+static void a_server_that_adopts_is_not_there_before_it_has_finished(void **state) {
+    struct segment_test *test = *state;
+    pid_t const child = fork_owner(test, serve);
+    struct rm_workspace *reader = attach(test, 0);
+    kill_owner(child);
+    assert_refused(test, RM_E_DEAD, "has died", NULL);
+    open_server(test);
+    assert_true(test->segment.adopted);
+    assert_false(rm_workspace_alive(reader));
+    assert_refused(test, RM_E_HALF_MADE, "\"demo\" is starting just now", NULL);
+    rm_segment_finish(&test->segment);
+    assert_true(rm_workspace_alive(reader));
+    rm_workspace_detach(attach(test, 0));
+    rm_workspace_detach(reader);
+}
+
 static void const *find(struct rm_workspace *workspace, enum rm_object_kind kind, char const *name) {
     struct rm_object const *object;
     void const *found = NULL;
@@ -152,6 +169,7 @@ int main(void) {
     struct CMUnitTest const tests[] = {
         cmocka_unit_test_setup_teardown(test_busy, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_adoption, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_server_that_adopts_is_not_there_before_it_has_finished, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_adoption_renews, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_replacement, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_damaged_segment_is_not_adopted, set_up, tear_down),

@@ -48,15 +48,17 @@ static enum rm_code attach_server(struct rm_workspace *workspace, char const *na
     if (code != RM_OK)
         return code;
     workspace->segment_count = 1;
-    if ((flags & RM_ATTACH_DEAD) == 0 && !rm_workspace_alive(workspace)) {
-        bool const closed =
-            atomic_load_explicit(&workspace->segment[0].header->state, memory_order_acquire) == RM_SEGMENT_CLOSED;
-        return rm_fail(error, RM_E_DEAD,
-                       "the server of workspace \"%s\" (process %u) has %s; start it again, or attach with "
-                       "RM_ATTACH_DEAD to read what it left",
-                       name, workspace->segment[0].header->owner_pid, closed ? "stopped" : "died");
-    }
-    return RM_OK;
+    if ((flags & RM_ATTACH_DEAD) != 0 || rm_workspace_alive(workspace))
+        return RM_OK;
+    uint32_t const state = atomic_load_explicit(&workspace->segment[0].header->state, memory_order_acquire);
+    if (state == RM_SEGMENT_BUILDING && rm_segment_lock_held(workspace->path, SERVER))
+        return rm_fail(error, RM_E_HALF_MADE,
+                       "the server of workspace \"%s\" is starting just now; try again in a moment", name);
+    return rm_fail(
+        error, RM_E_DEAD,
+        "the server of workspace \"%s\" (process %u) has %s; start it again, or attach with RM_ATTACH_DEAD to "
+        "read what it left",
+        name, workspace->segment[0].header->owner_pid, state == RM_SEGMENT_CLOSED ? "stopped" : "died");
 }
 
 enum rm_code rm_workspace_attach(char const *name, unsigned flags, struct rm_workspace **workspace,
@@ -92,9 +94,10 @@ char const *rm_workspace_cut(struct rm_workspace const *workspace) {
 }
 
 bool rm_workspace_alive(struct rm_workspace const *workspace) {
-    /* Acquire: pairs with the release of the owner that replaced the segment (adopt_segment() in segment_file.c). */
+    /* Acquire: pairs with the release of rm_segment_finish, whose generation is then the one that is read, and of the
+     * owner that replaced the segment (adopt_segment() in segment_file.c). */
     uint32_t const state = atomic_load_explicit(&workspace->segment[0].header->state, memory_order_acquire);
-    return state != RM_SEGMENT_REPLACED && rm_segment_whole(workspace->segment[0].header) &&
+    return state == RM_SEGMENT_LIVE && rm_segment_whole(workspace->segment[0].header) &&
            rm_segment_lock_held(workspace->path, SERVER);
 }
 
