@@ -13,8 +13,8 @@ from conftest import MakeOwner
 import ringmaster
 from ringmaster.cli import top
 from ringmaster.console import screen
-from ringmaster.console.lines import plain, width_of
-from ringmaster.console.pages import PAGE_NAMES, page_named
+from ringmaster.console.lines import Span, plain, width_of
+from ringmaster.console.pages import PAGE_NAMES, overview, page_named
 from ringmaster.console.pages.cores import histogram, measured
 from ringmaster.console.view import View
 from ringmaster.console.watch import Wanted, Watch
@@ -171,6 +171,12 @@ def test_cores_show_how_polling_waits(watch: Watch) -> None:
     text = "\n".join(drawn(watch, View("cores"), 80, 24))
     assert "700 ns/2.00 µs" in text
     assert "Latency of receive/0" in text
+
+
+@pytest.mark.parametrize("label", ["lost", "p99 age/feedback"])
+def test_a_long_name_leaves_its_figure_in_the_column(label: str) -> None:
+    row = plain(overview._row(label, "2.5 µs", [], 20, Span("so far")))
+    assert row.index("2.5 µs") + len("2.5 µs") == 28
 
 
 def test_each_histogram_says_what_it_measures() -> None:

@@ -96,9 +96,10 @@ def _row(
     alarming: bool = False,
 ) -> Line:
     style = "bad" if alarming else ""
+    room = LABEL + 11 - max(LABEL, len(label))  # a long name takes some of the value's
     return line(
         f"  {label:<{LABEL}}",
-        Span(f"{value:>11}", style),
+        Span(f"{value:>{max(0, room)}}", style),
         "  ",
         Span(spark(course, wide, high=high), "dim"),
         "  ",
