@@ -101,9 +101,10 @@ def measure(loop: Loop, open_s: float, closed_s: float) -> Closed:
     loop.close()
     loop.pass_time(max(closed_s, loop.span_s() + SETTLES_S), loop.span_s() + SETTLES_S)
     closed_motion, closed_rms = loop.motion(), loop.orbit_rms_um()
+    whole = loop.whole_cycles() - whole  # before the time that it is a share of: that goes on
     seconds = monotonic() - begin
     ring_s = (loop.turns() - turns) / loop.turn_rate_hz
-    share = (loop.whole_cycles() - whole) / loop.cycle_hz() / (ring_s if loop.simulated else seconds)
+    share = whole / loop.cycle_hz() / (ring_s if loop.simulated else seconds)
     return _compared(loop, (open_motion, closed_motion), (open_rms, closed_rms), (seconds, ring_s / seconds, share))
 
 
