@@ -90,7 +90,7 @@ void rm_summary_print(struct rm_summary const *summary, FILE *out) {
     }
     fputs(any ? "" : " none", out);
     if (summary->result.link_down_turns != 0)
-        fprintf(out, "; %" PRIu64 " turns passed while the link was down", summary->result.link_down_turns);
+        fprintf(out, "; %" PRIu64 " turns left out when the link went down", summary->result.link_down_turns);
     if (summary->result.skipped_turns != 0)
         fprintf(out, "; %" PRIu64 " turns passed while it was further behind than its maximum lag",
                 summary->result.skipped_turns);
