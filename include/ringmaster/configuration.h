@@ -94,8 +94,10 @@ struct rm_key {
 };
 
 /** Where a member is; refused by the compiler where it is not of type `wanted`. */
+// NOLINTBEGIN(bugprone-macro-parentheses): a type in _Generic stands without
 #define RM_MEMBER(type, member, wanted)                                                                                \
     (offsetof(type, member) + 0 * sizeof(_Generic(((type *)NULL)->member, wanted : 0)))
+// NOLINTEND(bugprone-macro-parentheses)
 
 /** A decimal number: double. */
 #define RM_KEY_NUMBER(type, member, key, text, ...)                                                                    \

@@ -230,7 +230,7 @@ void rm_options_or_exit(int argc, char **argv, char const *usage, struct rm_opti
 }
 
 uint64_t rm_options_command_or_exit(int argc, char **argv, char const *usage, char const *const *commands) {
-    uint64_t index;
+    uint64_t index = 0;
     struct rm_error error;
     exit_with_help(argc, argv, usage);
     if (rm_options_command(argc, argv, commands, &index, &error) != RM_OK)
