@@ -54,11 +54,10 @@ static enum rm_code attach_server(struct rm_workspace *workspace, char const *na
     if (state == RM_SEGMENT_BUILDING && rm_segment_lock_held(workspace->path, SERVER))
         return rm_fail(error, RM_E_HALF_MADE,
                        "the server of workspace \"%s\" is starting just now; try again in a moment", name);
-    return rm_fail(
-        error, RM_E_DEAD,
-        "the server of workspace \"%s\" (process %u) has %s; start it again, or attach with RM_ATTACH_DEAD to "
-        "read what it left",
-        name, workspace->segment[0].header->owner_pid, state == RM_SEGMENT_CLOSED ? "stopped" : "died");
+    return rm_fail(error, RM_E_DEAD,
+                   "the server of workspace \"%s\" (process %u) has %s; start it again, or read what it left "
+                   "(`ringmaster get --dead`, in C RM_ATTACH_DEAD)",
+                   name, workspace->segment[0].header->owner_pid, state == RM_SEGMENT_CLOSED ? "stopped" : "died");
 }
 
 enum rm_code rm_workspace_attach(char const *name, unsigned flags, struct rm_workspace **workspace,

@@ -190,8 +190,8 @@ class Workspace:
         what = "the server" if is_server else f"{segment.owner!r}"
         if not segment.alive:
             raise WorkspaceDead(
-                f"{what} of workspace {self.name!r} has ended; start it again, or read what it left with dead=True "
-                f"(`--dead` of the commands that only read)"
+                f"{what} of workspace {self.name!r} has ended; start it again, or read what it left (`ringmaster get "
+                f"--dead`, in Python dead=True)"
             )
         if segment.stopped:
             raise WorkspaceStopped(
