@@ -302,7 +302,7 @@ enum rm_chain_counter {
 enum rm_transmit_counter {
     /** cycles: sent */
     RM_TRANSMIT_CYCLES = 0,
-    /** cycles: not sent: the role came too late for them, by a whole period or more */
+    /** cycles: not sent: the role was late by a period or more, or a ring in lock-step did not wait yet */
     RM_TRANSMIT_SKIPPED = 1,
     /** cycles: sent later than a tenth of a period after their time */
     RM_TRANSMIT_LATE = 2,

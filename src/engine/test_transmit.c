@@ -368,6 +368,11 @@ static void in_simulated_time_no_turn_is_sent_twice(void **state) {
     rig_pass(rig, RIG_CYCLE);
     assert_int_equal(rig->chain[1].datagrams, 2);
     assert_int_equal(rig->chain[1].turn, sent + RIG_PERIOD);
+    rig_set_clock(rig, sent + 4 * RIG_PERIOD, 1); /* two cycles that the ring did not wait for */
+    rig_commit(rig, 1, GRANT_NUMBER, 0.5);
+    rig_pass(rig, RIG_CYCLE);
+    assert_int_equal(rig->chain[1].turn, sent + 4 * RIG_PERIOD);
+    assert_int_equal(rig_count(rig, RM_TRANSMIT_SKIPPED), 2);
     rig_set_clock(rig, sent - 50 * RIG_PERIOD, 1); /* the ring begins again */
     rig->tsc += RIG_SIMULATED_ALONE;
     rig_pass(rig, RIG_SIMULATED_ALONE);

@@ -262,6 +262,12 @@ static void transmit_work_while_idle(struct rm_transmit *transmit) {
     rm_transmit_watch(transmit);
 }
 
+/** A ring waits for nothing before it has had its first setpoints: of what it sent until then no chain has answered. */
+static void count_turns_without_cycle(struct rm_transmit *transmit, rm_turn turn) {
+    if (transmit->cycle != 0 && turn > transmit->turn)
+        rm_counter_add(transmit->setup.counters, RM_TRANSMIT_SKIPPED, (turn - transmit->turn) / transmit->period_turns);
+}
+
 /** In simulated time: the cycle of the leader's vector goes out with it. One that was sent alone is not sent again, as
  * each chain would answer twice of one turn: its vector goes with the next. After a ring that begins again, whose turns
  * are smaller, one cycle goes alone. */
@@ -270,6 +276,7 @@ static uint32_t send_with_leader(struct rm_transmit *transmit, uint64_t tsc) {
     if (leader != 0 && rm_transmit_take_vector(transmit, leader)) {
         rm_turn const turn = transmit->source[leader].vector_turn / transmit->period_turns * transmit->period_turns;
         if (transmit->cycle == 0 || turn > transmit->cycle_turn) {
+            count_turns_without_cycle(transmit, turn);
             transmit->turn = turn;
             return begin_cycle(transmit, tsc, 0, true);
         }

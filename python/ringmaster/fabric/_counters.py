@@ -769,7 +769,7 @@ COUNTERS: dict[str, tuple[Counter, ...]] = {
             "skipped",
             "count",
             "cycles",
-            "not sent: the role came too late for them, by a whole period or more",
+            "not sent: the role was late by a period or more, or a ring in lock-step did not wait yet",
         ),
         Counter(
             "late",

@@ -128,7 +128,11 @@ ADVICE: dict[tuple[str, str], tuple[bool, str]] = {
         False,
         "A supply does not reach its setpoint: its tolerance or its time to settle is too tight, or it is ill.",
     ),
-    ("transmit", "skipped"): (False, "The transmit role came a whole period too late: give it a core of its own."),
+    ("transmit", "skipped"): (
+        False,
+        "The transmit role came a whole period too late: give it a core of its own. In simulated time: the ring began "
+        "before the loop did, and nothing is wrong.",
+    ),
     ("transmit", "unsent"): (True, "A port did not take setpoints: the link is down or full."),
     ("application", "late"): (
         False,
