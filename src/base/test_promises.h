@@ -10,8 +10,8 @@
  * allocation goes through the functions below, libraries' too. The thread calls promises_look() between two pieces of
  * work, so that its page faults are counted between promises_warm and promises_end.
  *
- * For one file of a test program, whose allocator this is. Under a sanitizer, which makes calls and allocates on its
- * own, a test of promises is left out: promises_can_be_tested(). */
+ * For one file of a test program, whose allocator this is. A sanitizer brings an allocator of its own and makes calls:
+ * there the meson.build leaves such a test out. */
 #ifndef RM_BASE_TEST_PROMISES_H
 #define RM_BASE_TEST_PROMISES_H
 
@@ -32,9 +32,6 @@
 #include <sys/syscall.h>
 
 #include <cmocka.h>
-
-/** Status of a test that was left out. */
-enum { PROMISES_SKIPPED = 77 };
 
 enum promises_phase { PROMISES_COLD, PROMISES_WARM, PROMISES_ENDED };
 
@@ -167,17 +164,6 @@ static inline void promises_expect_kept(char const *thread) {
     assert_true(atomic_load(&promises_counted));
     if (!promises_pages_move())
         assert_int_equal(atomic_load(&promises_faults), 0);
-}
-
-static inline bool promises_can_be_tested(void) {
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-    return false;
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
-    return false;
-#endif
-#endif
-    return true;
 }
 
 #endif

@@ -365,8 +365,6 @@ static int tear_down(void **state) {
 }
 
 int main(int argc, char **argv) {
-    if (!promises_can_be_tested())
-        return PROMISES_SKIPPED;
     memif = argc > 1 && strcmp(argv[1], "memif") == 0;
     struct CMUnitTest const tests[] = {
         cmocka_unit_test_setup_teardown(a_core_with_all_roles_keeps_its_promises, set_up, tear_down),
