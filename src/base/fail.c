@@ -44,8 +44,11 @@ char const *rm_quote(char const *text, size_t bytes, char quoted[RM_QUOTED_BYTES
     }
     char *at = quoted;
     *at++ = '"';
-    for (size_t i = 0; i < bytes; i++)
-        *at++ = text[i] == '\0' ? '?' : text[i];
+    for (size_t i = 0; i < bytes; ++i, ++at) {
+        *at = text[i];
+        if (*at == '\0')
+            *at = '?';
+    }
     strcpy(at, cut ? "…\"" : "\"");
     return quoted;
 }
