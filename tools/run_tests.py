@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Run every test: Meson's, then pytest's, of which four run at a time. Those that wait, as most system tests do, leave
-the cores to others; and each shows that it holds beside whatever else a host does. A test that failed runs once more,
+"""Run every test: Meson's, then pytest's, four at a time. Those that wait, as most system tests do, leave the cores
+to others; and each shows that it holds beside whatever else a host does. A test that failed runs once more,
 alone: one that then passes is *unstable*, and named as such. Tests of what keeps the machine safe never run again. The
 last lines name what failed and what is unstable, and give the sum: "N passed, N failed, N skipped".
 """
@@ -76,7 +76,7 @@ def pytest_results(log: Path, failures: Path) -> Results:
 
 def run_meson(names: list[str] | None = None) -> int:
     """Run the tests that meson.build files name, or some of them."""
-    command = ["meson", "test", "-C", str(BUILD), "--print-errorlogs"]
+    command = ["meson", "test", "-C", str(BUILD), "--print-errorlogs", "--num-processes", str(AT_A_TIME)]
     if names is not None:
         command += ["--no-rebuild", "--logbase", "again", *(name.rpartition(" / ")[2] for name in names)]
     return subprocess.run(command, check=False).returncode
