@@ -8,7 +8,11 @@
 /* Last: a header of the compiler declares one of the functions that it defines. */
 #include "base/test_promises.h"
 
-enum { CYCLES = 300, LOOKS = 3 };
+enum {
+    /** In a round: more than the rings of its inputs have records, so that the first round reads all of their pages. */
+    CYCLES = 1100,
+    LOOKS = 3,
+};
 
 /** The thread that steps. */
 struct stepping {
