@@ -134,17 +134,26 @@ def test_a_supply_that_saturates_is_reported_of(root: Path) -> None:
         assert_never_hurt(ws, first)
 
 
+def page_of_a_deviation(facility: Machine, ws: Workspace) -> str:
+    """A chain that a starved host loses joins again where it stands, and wants no more: then it is asked once more."""
+    while True:
+        lost = ws.counters(f"chain/{CHAIN}")["lost"]
+        ws.put(f"{SUPPLY}/setpoint", 4.0)
+        until(ws, SUPPLY, DEVIATES)
+        text = page(facility)
+        if ws.counters(f"chain/{CHAIN}")["lost"] == lost:
+            return text
+
+
 def test_a_chain_that_does_not_obey_deviates(root: Path) -> None:
     with (
         machine(root, "deaf", faults=faults(f"chain: {CHAIN}, fault: deaf")) as facility,
         attach_to(facility.name, facility.running) as ws,
     ):
-        ws.put(f"{SUPPLY}/setpoint", 4.0)
-        until(ws, SUPPLY, DEVIATES)
+        text = page_of_a_deviation(facility, ws)
         assert value(ws, f"{SUPPLY}/readback") == pytest.approx(BEGIN_A)
-        assert ws.counters(f"chain/{CHAIN}")["deviations"] == 1
+        assert ws.counters(f"chain/{CHAIN}")["deviations"] >= 1
         assert not state(ws, "ps/c02_01") & DEVIATES  # nobody told it to move
-        text = page(facility)
         assert "deviates" in line_of(text, SUPPLY)
         assert "1 deviates" in text
 
