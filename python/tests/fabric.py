@@ -160,13 +160,13 @@ def clock(**members: int | float) -> Spec:
     return Spec("clock", ObjectKind.CLOCK, _bytes(layout.CLOCK, **words))
 
 
-def histogram(name: str, bucket: Mapping[int, int], largest: int, unit: str = "ticks") -> Spec:
+def histogram(name: str, bucket: Mapping[int, int], largest: int, unit: str = "ticks", about: str = "") -> Spec:
     """A histogram with these bucket counts."""
     counts = np.zeros(layout.HISTOGRAM["bucket"].shape, "<u8")
     for index, count in bucket.items():
         counts[index] = count
     content = _bytes(layout.HISTOGRAM, total=counts.sum(), largest=largest, bucket=counts)
-    return Spec(name, ObjectKind.HISTOGRAM, content, unit, ElementType.U64, (counts.size, 1))
+    return Spec(name, ObjectKind.HISTOGRAM, content, unit, ElementType.U64, (counts.size, 1), description=about)
 
 
 def text(name: str, content: str) -> Spec:

@@ -81,6 +81,8 @@ class Snapshot:
     """Newest change first."""
     latency_ns: dict[str, dict[str, float]]
     """Of each histogram: count, p50, p90, p99, p99.9, max."""
+    latency_about: dict[str, str]
+    """Of each histogram: from when to when it measures, in its owner's words."""
     orbit: Orbit | None
     """None until a BPM has sent something."""
     tunes: tuple[float, float] | None
@@ -159,6 +161,7 @@ class Monitor:
             steering=_steering(ws),
             faults=self._faults.look(readings, streams, cores, clock, now.time_s),
             latency_ns=self._latencies(),
+            latency_about={name: histogram.description for name, histogram in ws.histograms.items()},
             orbit=_orbit(ws) if beam else None,
             tunes=_tunes(ws) if beam else None,
             tunes_simulated=_simulated(ws),

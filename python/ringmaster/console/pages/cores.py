@@ -109,21 +109,10 @@ def _percentiles(figures: dict[str, float], width: int) -> str:
     return "  ".join(f"{word} {units.duration_ns(figures[name])}" for name, word in names.items())
 
 
-def measured(name: str) -> str:
-    """From when to when the histogram of that name measures."""
-    if name.startswith("latency/receive/"):
-        return "from the arrival of a burst to its records being visible"
-    if name == "latency/setpoint":
-        return "from a vector's commit to its first datagram handed to a port"
-    if name.startswith("age/"):
-        return "from when the clock expects a turn to the commit that answers it"
-    return "from the last input seen to the setpoint vector committed"
-
-
 def latency(frame: Frame, name: str, width: int, rows: int) -> list[Line]:
     """One histogram: the last minute drawn, all times in figures, the course of p99."""
     role = name.removeprefix("latency/")
-    lines = [heading(f"Latency of {role}", width, measured(name))]
+    lines = [heading(f"Latency of {role}", width, frame.snapshot.latency_about[name])]
     reading = frame.history.latency(name)
     if reading is None or reading.total == 0:
         so_far = _percentiles(frame.snapshot.latency_ns[name], width)
