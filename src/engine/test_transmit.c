@@ -373,7 +373,16 @@ static void in_simulated_time_no_turn_is_sent_twice(void **state) {
     rig_pass(rig, RIG_CYCLE);
     assert_int_equal(rig->chain[1].turn, sent + 4 * RIG_PERIOD);
     assert_int_equal(rig_count(rig, RM_TRANSMIT_SKIPPED), 2);
-    rig_set_clock(rig, sent - 50 * RIG_PERIOD, 1); /* the ring begins again */
+    rig_set_clock(rig, sent + 7 * RIG_PERIOD, 1); /* the leader is lost: two more */
+    rig->tsc += RIG_SIMULATED_ALONE;
+    rig_pass(rig, RIG_SIMULATED_ALONE);
+    assert_int_equal(rig_count(rig, RM_TRANSMIT_SKIPPED), 4);
+    rig_set_clock(rig, sent + 1000 * RIG_PERIOD, 2); /* another ring: nobody missed what lies between */
+    rig->tsc += RIG_SIMULATED_ALONE;
+    rig_pass(rig, RIG_SIMULATED_ALONE);
+    assert_int_equal(rig->chain[1].turn, sent + 1000 * RIG_PERIOD);
+    assert_int_equal(rig_count(rig, RM_TRANSMIT_SKIPPED), 4);
+    rig_set_clock(rig, sent - 50 * RIG_PERIOD, 3); /* and one whose turns are smaller */
     rig->tsc += RIG_SIMULATED_ALONE;
     rig_pass(rig, RIG_SIMULATED_ALONE);
     assert_int_equal(rig->chain[1].turn, sent - 50 * RIG_PERIOD);

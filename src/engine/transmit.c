@@ -262,10 +262,12 @@ static void transmit_work_while_idle(struct rm_transmit *transmit) {
     rm_transmit_watch(transmit);
 }
 
-/** A ring waits for nothing before it has had its first setpoints: of what it sent until then no chain has answered. */
-static void count_turns_without_cycle(struct rm_transmit *transmit, rm_turn turn) {
-    if (transmit->cycle != 0 && turn > transmit->turn)
-        rm_counter_add(transmit->setup.counters, RM_TRANSMIT_SKIPPED, (turn - transmit->turn) / transmit->period_turns);
+/** A ring waits for nothing before it has had its first setpoints: of what it sent until then no chain has answered.
+ * Where the turn-counter epoch is another one, so is the ring, and the turns in between are nobody's. */
+static void count_turns_without_cycle(struct rm_transmit *transmit, rm_turn expected, uint64_t epoch) {
+    if (transmit->cycle != 0 && transmit->turn > expected && transmit->clock.turn_epoch == epoch)
+        rm_counter_add(transmit->setup.counters, RM_TRANSMIT_SKIPPED,
+                       (transmit->turn - expected) / transmit->period_turns);
 }
 
 /** In simulated time: the cycle of the leader's vector goes out with it. One that was sent alone is not sent again, as
@@ -273,11 +275,13 @@ static void count_turns_without_cycle(struct rm_transmit *transmit, rm_turn turn
  * are smaller, one cycle goes alone. */
 static uint32_t send_with_leader(struct rm_transmit *transmit, uint64_t tsc) {
     uint32_t const leader = transmit->setup.config->setpoints.lead;
+    uint64_t const epoch = transmit->clock.turn_epoch;
+    rm_turn const expected = transmit->turn;
     if (leader != 0 && rm_transmit_take_vector(transmit, leader)) {
         rm_turn const turn = transmit->source[leader].vector_turn / transmit->period_turns * transmit->period_turns;
-        if (transmit->cycle == 0 || turn > transmit->cycle_turn) {
-            count_turns_without_cycle(transmit, turn);
+        if (transmit->cycle == 0 || turn >= expected) {
             transmit->turn = turn;
+            count_turns_without_cycle(transmit, expected, epoch);
             return begin_cycle(transmit, tsc, 0, true);
         }
     }
@@ -289,6 +293,7 @@ static uint32_t send_with_leader(struct rm_transmit *transmit, uint64_t tsc) {
     }
     (void)rm_transmit_look_at_clock(transmit, tsc);
     rm_transmit_synchronise(transmit, transmit->clock.turn);
+    count_turns_without_cycle(transmit, expected, epoch);
     return begin_cycle(transmit, tsc, 0, false);
 }
 
