@@ -5,7 +5,7 @@
  *
  *     return rm_fail(error, RM_E_CONFIG, "has room for %u supplies, and is given %u", most, count);
  *
- * A file that somebody has written may have many. They are collected, so that nobody has to mend them one by one:
+ * A file may have many. They are collected, so that people need not mend them one by one:
  *
  *     struct rm_errors errors = {.count = 0};
  *     rm_configuration_load(path, keys, &mine, check, &errors);            // configuration.h: adds all that is wrong

@@ -295,8 +295,8 @@ static cyaml_schema_field_t const polling_fields[] = {
                                 .fallback = "2000", RM_RANGE(0, 1000000)),
                          MAYBE, struct rm_file_polling, longest_wait_ns),
     CYAML_FIELD_BOOL_PTR(RM_KEY("naps",
-                                "Whoever finds nothing to do naps for a moment, and leaves its core to others: for "
-                                "tests and laptops.",
+                                "Server, applications and virtual ring nap while they have nothing to do, and leave "
+                                "their cores to others: for tests and laptops.",
                                 .fallback = "false"),
                          MAYBE, struct rm_file_polling, naps),
     CYAML_FIELD_END,

@@ -206,7 +206,7 @@ static bool has_been_judged(struct promise_test *test) {
     return judged;
 }
 
-/** One vector; some are old, and some wish for too much. */
+/** One vector; some are old, and some ask for too much. */
 static void commit_vector(struct promise_test *test, struct rm_setpoints *setpoints, uint32_t number) {
     struct rm_setpoint_vector *const vector = rm_setpoints_begin(setpoints);
     rm_setpoints_put(vector, 0, number % 50 * 0.1);

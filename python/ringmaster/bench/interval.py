@@ -167,7 +167,7 @@ class Interval(Steady[Options, Measured]):
 
     @property
     def observed(self) -> list[Observed]:
-        """All that was seen, whoever sent it."""
+        """All that was seen, of every sender."""
         if self.looks:
             return [Observed(self.server, self.nominal_ns, self.looks)]
         return [
@@ -176,7 +176,7 @@ class Interval(Steady[Options, Measured]):
         ]
 
     def is_empty(self) -> bool:
-        """Whether nothing was seen, whoever sent it."""
+        """Whether nothing was seen of any sender."""
         return not self.observed
 
     def headlines(self) -> list[Headline]:

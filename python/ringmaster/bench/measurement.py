@@ -187,7 +187,7 @@ class Measurement(Log, Generic[OptionsT, RowT]):
 
 
 class PartByPart(Measurement[OptionsT, Any]):
-    """One of several parts, each with its own rows. Whoever interrupts a part keeps the rows there are."""
+    """One of several parts, each with its own rows. A part that is interrupted keeps the rows there are."""
 
     def __init__(self, options: OptionsT, *watch: Any) -> None:
         super().__init__(options, *watch)

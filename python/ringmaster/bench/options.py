@@ -3,7 +3,7 @@
 
 @dataclass(frozen=True)
 class Options:
-seconds: float = option(2.0, "Of a round.", Finite(0.1))
+    seconds: float = option(2.0, "Of a round.", Finite(0.1))
 """
 
 import math
