@@ -22,6 +22,9 @@ RATE_HZ, SECONDS, GROUP, LINKS = 50, 2, 6, 2
 JITTER_US = 5000.0
 DROP_EVERY = 60
 """Of each link: one datagram in ten cycles."""
+STALL_US = 60_000.0
+"""For so long a host that is not busy takes a core away."""
+RUNS = 4
 
 
 def measure() -> Any:
@@ -46,12 +49,23 @@ def figures(jitter: Any) -> Any:
 def test_an_injected_jitter_is_found(jitter: Any, figures: Any) -> None:
     """The difference of two displacements, each uniform in ±5 ms: half of them are below 10 ms · (1 - √½), 2.93 ms."""
     assert 1500 < figures["median_us"] < 9000
-    assert figures["median_us"] < figures["worst_us"]  # which is the host's: it may take a core away
     assert figures["shares"][-1] > 0.7, "but for one in a hundred, they differ by more than 40 µs"
     table = jitter["tables"][0]
     assert table["rows"][-1][1] == f"{100 * figures['shares'][-1]:.2f}%", "the poster's table says so too"
     assert table["head"][2] == "left, memif"
     assert float(table["rows"][-1][2].rstrip("%")) > 70, "that is how the groups left"
+
+
+def stays_within(jitter: Any) -> bool:
+    """Whether no cycle is displaced by more than was injected, and by what the host took before and after."""
+    stall_us: float = max(floor["longest_us"] for floor in jitter["conditions"]["stall_floors"])
+    worst_us: float = jitter["data"]["jitter"]["memif"]["worst_us"]
+    return worst_us < 2 * JITTER_US + max(STALL_US, 2 * stall_us)
+
+
+def test_no_cycle_is_displaced_further_than_was_injected(jitter: Any) -> None:
+    """A host takes a core away now and then. A sender that displaces too far does so in every run."""
+    assert stays_within(jitter) or any(stays_within(measure()) for _ in range(RUNS))
 
 
 def test_the_bare_clock_stands_beside_it(jitter: Any) -> None:

@@ -5,6 +5,7 @@ import json
 import signal
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 from harness import TIMEOUT_S, command_line, ringmaster
@@ -12,21 +13,27 @@ from harness import TIMEOUT_S, command_line, ringmaster
 pytestmark = pytest.mark.usefixtures("root")
 
 
+def suite(out: Path) -> Any:
+    """What a suite of one bench says. It stops what takes longer than its time, as anything does on a busy host."""
+    for minutes in ("0.15", "0.6", "2.4"):
+        done = ringmaster("bench", "suite", "--benches", "parameters", "--minutes", minutes, "--report", out)
+        assert "Parameters" in done.stdout
+        said = json.loads((out / "report.json").read_text())
+        if said["sections"][0]["read_ns"] is not None:
+            break
+        assert any("stopped after its" in note for note in said["notes"]), "nothing stopped it, and it has no figure"
+    return said
+
+
 def test_a_suite_makes_a_page_with_the_doctor_and_can_be_compared(tmp_path: Path) -> None:
     out = tmp_path / "out"
-    done = ringmaster("bench", "suite", "--benches", "parameters", "--minutes", "0.15", "--report", out)
-    assert "Parameters" in done.stdout
-    said = json.loads((out / "report.json").read_text())
+    said = suite(out)
     (parameters,) = said["sections"]
+    assert parameters["read_ns"] > 0
     assert parameters["command"].startswith("ringmaster bench parameters --windows ")
     assert any(finding["name"] == "hugepages" for finding in said["findings"])
     assert "read_ns" in (out / "report.html").read_text()
     same = ringmaster("bench", "compare", out, out / "report.json").stdout
-    assert "parameters/read_ns" in same
-    if parameters["interrupted"]:  # a busy host takes longer for the shortest run than the suite has
-        assert said["notes"] == ["parameters: stopped after its 9 s: what it had is below"]
-        return
-    assert parameters["read_ns"] > 0
     assert any(line.startswith("parameters/read_ns") and line.endswith("within") for line in same.splitlines())
 
 

@@ -103,7 +103,7 @@ def naps(pid: int, thread: str) -> int:
     return int(words.split()[1])
 
 
-def test_who_finds_nothing_to_do_leaves_its_core_to_others(root: Path) -> None:
+def test_cores_are_left_to_others_where_there_is_nothing_to_do(root: Path) -> None:
     """As the configuration has it: more than once in a cycle."""
     with machine(root, "naps") as facility, attach_to(facility.name, facility.running) as ws:
         threads = ((facility.running.pid, "rm-core"), (facility.ring.pid, "ringmaster-inst"))

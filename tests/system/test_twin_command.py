@@ -88,7 +88,7 @@ def test_names_of_elements_are_completed() -> None:
 
 
 def test_the_bench_has_a_row_for_each_function() -> None:
-    functions = "linopt6,tracking"
+    functions = "linopt6,ohmi_envelope,tracking"
     said = ringmaster_json("bench", "twin", "--json", "--functions", functions, "--rounds", "1")
     rows = said["data"]["lattices"]["hmba"]
     assert set(rows) == set(functions.split(","))
