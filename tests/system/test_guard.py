@@ -5,6 +5,7 @@ import os
 import random
 import subprocess
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from time import sleep
 
@@ -97,10 +98,12 @@ def truth(ws: Workspace) -> Floats:
 
 def naps(pid: int, thread: str) -> int:
     """How often a thread has given up its core by itself."""
-    names = {task: (task / "comm").read_text() for task in Path(f"/proc/{pid}/task").iterdir()}
-    status = next(task / "status" for task, name in names.items() if name.startswith(thread))
-    words = next(line for line in status.read_text().splitlines() if line.startswith("voluntary"))
-    return int(words.split()[1])
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        with suppress(FileNotFoundError, ProcessLookupError):  # it has ended since
+            words = dict(line.split(":", 1) for line in (task / "status").read_text().splitlines())
+            if words["Name"].strip().startswith(thread):
+                return int(words["voluntary_ctxt_switches"])
+    raise AssertionError(f"process {pid} has no thread {thread}")
 
 
 def test_cores_are_left_to_others_where_there_is_nothing_to_do(root: Path) -> None:

@@ -4,6 +4,7 @@
 import json
 import subprocess
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -32,7 +33,8 @@ def run_times_ns(pid: int) -> dict[int, int]:
     """Time that each thread of a process has been on a CPU, by thread id."""
     times = {}
     for task in Path(f"/proc/{pid}/task").iterdir():
-        times[int(task.name)] = int((task / "schedstat").read_text().split()[0])
+        with suppress(FileNotFoundError, ProcessLookupError):  # it has ended since
+            times[int(task.name)] = int((task / "schedstat").read_text().split()[0])
     return times
 
 
