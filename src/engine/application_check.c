@@ -62,8 +62,10 @@ enum rm_code rm_application_check(struct rm_config const *config, uint32_t index
     struct rm_host_setup setup;
     struct rm_host_program *program = NULL;
     struct rm_error reason = {.text = ""};
+    uint32_t wrong_setting = UINT32_MAX;
     enum rm_code code = rm_application_setup_make(config, index, &setup, &reason);
     if (code == RM_OK) {
+        setup.wrong_setting = &wrong_setting;
         code = rm_host_program_open(&setup, &program, &reason);
         rm_application_setup_free(&setup);
     }
@@ -72,5 +74,5 @@ enum rm_code rm_application_check(struct rm_config const *config, uint32_t index
     if (code == RM_OK && knows_lanes)
         code = init_program(config, application, program, &reason);
     rm_host_program_close(program);
-    return code == RM_OK ? RM_OK : rm_application_fail(config, index, code, &reason, error);
+    return code == RM_OK ? RM_OK : rm_application_fail(config, index, wrong_setting, code, &reason, error);
 }

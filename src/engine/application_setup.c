@@ -94,9 +94,13 @@ void rm_application_setup_free(struct rm_host_setup *setup) {
     *setup = (struct rm_host_setup){0};
 }
 
-enum rm_code rm_application_fail(struct rm_config const *config, uint32_t index, enum rm_code code,
-                                 struct rm_error const *reason, struct rm_error *error) {
-    char const *const member = code == RM_E_NOT_FOUND || code == RM_E_VERSION ? "code" : NULL;
+enum rm_code rm_application_fail(struct rm_config const *config, uint32_t index, uint32_t wrong_setting,
+                                 enum rm_code code, struct rm_error const *reason, struct rm_error *error) {
+    char setting[32];
+    snprintf(setting, sizeof setting, "settings[%u].name", wrong_setting);
+    char const *const member = code == RM_E_NOT_FOUND || code == RM_E_VERSION ? "code"
+                               : wrong_setting != UINT32_MAX                  ? setting
+                                                                              : NULL;
     if (member == NULL && code != RM_E_CONFIG)
         return rm_fail(error, code, "application \"%s\": %s", config->application[index].name, reason->text);
     return rm_config_fail_entry(config, error, "applications", index - 1, member, "%s", reason->text);
@@ -107,13 +111,15 @@ enum rm_code rm_application_open(struct rm_config const *config, uint32_t index,
                                  struct rm_error *error) {
     struct rm_host_setup setup;
     struct rm_error reason;
+    uint32_t wrong_setting = UINT32_MAX;
     enum rm_code code = rm_application_setup_make(config, index, &setup, &reason);
     if (code == RM_OK) {
+        setup.wrong_setting = &wrong_setting;
         setup.fresh = fresh;
         setup.say = say;
         setup.context = context;
         code = rm_host_open(&setup, host, &reason);
         rm_application_setup_free(&setup);
     }
-    return code == RM_OK ? RM_OK : rm_application_fail(config, index, code, &reason, error);
+    return code == RM_OK ? RM_OK : rm_application_fail(config, index, wrong_setting, code, &reason, error);
 }

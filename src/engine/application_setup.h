@@ -22,10 +22,10 @@ enum rm_code rm_application_setup_make(struct rm_config const *config, uint32_t 
                                        struct rm_error *error);
 void rm_application_setup_free(struct rm_host_setup *setup);
 
-/** Adds to `reason`, the host's error, the place in the configuration where it can be corrected. Returns the error's
- * code. */
-enum rm_code rm_application_fail(struct rm_config const *config, uint32_t index, enum rm_code code,
-                                 struct rm_error const *reason, struct rm_error *error);
+/** Adds to `reason`, the host's error, the place in the configuration where it can be corrected: the line of
+ * `wrong_setting`, or the application's where that is UINT32_MAX. Returns the error's code. */
+enum rm_code rm_application_fail(struct rm_config const *config, uint32_t index, uint32_t wrong_setting,
+                                 enum rm_code code, struct rm_error const *reason, struct rm_error *error);
 
 /** Opens its host (rm_host_open). An error that the configuration can correct names its line. `fresh`, `say` and
  * `context` as in rm_host_setup. */

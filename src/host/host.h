@@ -70,6 +70,8 @@ struct rm_host_setup {
     struct rm_host_actuator const *actuator;
     uint32_t setting_count;
     struct rm_host_setting const *setting;
+    /** Where the index of a setting that the code does not take is written; or NULL. Used while the code is opened. */
+    uint32_t *wrong_setting;
     /** Path of the application's own file, or NULL. */
     char const *configuration;
     /** Settings begin with the configuration's values, also where the last instance was killed. */

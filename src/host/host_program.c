@@ -167,27 +167,37 @@ static enum rm_code values_of_code(struct rm_host_program *program, struct rm_er
     return RM_OK;
 }
 
-static enum rm_code values_of_configuration(struct rm_host_program *program, struct rm_error *error) {
+/** The value of one setting, as the configuration gives it. */
+static enum rm_code value_of_configuration(struct rm_host_program *program, struct rm_host_setting const *wanted,
+                                           struct rm_error *error) {
     struct rm_application_code const *code = program->code.it;
-    for (uint32_t i = 0; i < program->setup.setting_count; ++i) {
-        struct rm_host_setting const *wanted = &program->setup.setting[i];
-        uint32_t const number = rm_host_program_find(program, wanted->name);
-        if (number == code->setting_count)
-            return unknown_setting(code, wanted->name, error);
-        if (code->settings[number].is_array)
-            return rm_fail(error, RM_E_CONFIG,
-                           "setting \"%s\" is an array of %u, which begins as the application's own configuration "
-                           "says: expected a setting that is one number",
-                           wanted->name, program->setting_length[number]);
-        if (code->settings[number].is_permission)
-            return rm_fail(error, RM_E_CONFIG,
-                           "setting \"%s\" is a permission to act: it begins at 0, and no configuration gives it. Take "
-                           "it out of `settings`, and give it with `ringmaster put` once the application runs",
-                           wanted->name);
-        enum rm_code const checked = check_values(program, number, 0, &wanted->value, 1, error);
-        if (checked != RM_OK)
-            return checked;
+    uint32_t const number = rm_host_program_find(program, wanted->name);
+    if (number == code->setting_count)
+        return unknown_setting(code, wanted->name, error);
+    if (code->settings[number].is_array)
+        return rm_fail(error, RM_E_CONFIG,
+                       "setting \"%s\" is an array of %u, which begins as the application's own configuration "
+                       "says: expected a setting that is one number",
+                       wanted->name, program->setting_length[number]);
+    if (code->settings[number].is_permission)
+        return rm_fail(error, RM_E_CONFIG,
+                       "setting \"%s\" is a permission to act: it begins at 0, and no configuration gives it. Take "
+                       "it out of `settings`, and give it with `ringmaster put` once the application runs",
+                       wanted->name);
+    enum rm_code const checked = check_values(program, number, 0, &wanted->value, 1, error);
+    if (checked == RM_OK)
         program->setting[program->setting_at[number]] = wanted->value;
+    return checked;
+}
+
+static enum rm_code values_of_configuration(struct rm_host_program *program, struct rm_error *error) {
+    for (uint32_t i = 0; i < program->setup.setting_count; ++i) {
+        enum rm_code const code = value_of_configuration(program, &program->setup.setting[i], error);
+        if (code == RM_OK)
+            continue;
+        if (program->setup.wrong_setting != NULL)
+            *program->setup.wrong_setting = i;
+        return code;
     }
     return RM_OK;
 }

@@ -148,6 +148,21 @@ def test_check_reads_the_files_of_the_applications(root: Path, tmp_path: Path) -
     assert nothing_in(root)
 
 
+def test_check_names_the_line_of_a_wrong_setting(root: Path, tmp_path: Path) -> None:
+    config = tmp_path / "server.yaml"
+    (tmp_path / "loop.yaml").write_text(FEEDBACK)
+    (tmp_path / "response.csv").write_text(",ps/q01,ps/q02\nbpm01/x1,1,2\nbpm01/y1,3,4\n")
+    for setting, words in (
+        ("{name: sched_x, value: 0}", "it has no setting"),
+        ("{name: loop, value: 1}", "a permission to act"),
+    ):
+        config.write_text(with_feedback().rstrip()[:-1] + f",\n     settings: [{setting}]}}\n")
+        said = only_line(ringmaster("check", config, expect=1).stderr)
+        assert f"{config}:12:24: applications[0].settings[0].name: " in said
+        assert words in said
+    assert nothing_in(root)
+
+
 def test_check_says_that_the_code_of_an_application_is_missing(root: Path, tmp_path: Path) -> None:
     config = tmp_path / "server.yaml"
     (tmp_path / "loop.yaml").touch()
