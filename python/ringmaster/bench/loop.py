@@ -174,9 +174,9 @@ class ClosedLoop(Measurement[Options, Second]):
             missing = "; ".join(figures.missing) or "the feedback gives no cause"
             self.note(f"the loop is {figures.mostly.name.lower()}: {missing}")
         sleep(virtual_loop.SETTLES_S)
-        begun, waited = monotonic(), _waited_ns(loop)
-        before = _counts(loop)
-        while monotonic() - begun < self.options.seconds:
+        waited, before = _waited_ns(loop), _counts(loop)
+        begun = monotonic()
+        while not self.rows or monotonic() - begun < self.options.seconds:
             sleep(WINDOW_S)
             after = _counts(loop)
             self.rows.append(_second(loop, before, after, self.turn_rate_hz))
