@@ -10,7 +10,7 @@ from time import sleep
 
 import numpy as np
 import pytest
-from harness import TIMEOUT_S, VethPair
+from harness import TIMEOUT_S, VethPair, again_if_starved
 from wire_groups import assert_sums_hold, ended, generator, generator_words, receiving, rows_of
 from wires import FAR_CORE, KINDS, Endpoints, interface, last_object, loopback, memif, wait_until_ready
 
@@ -30,6 +30,7 @@ def endpoints(request: pytest.FixtureRequest, tmp_path: Path) -> Endpoints:
     return KINDS[request.param](tmp_path, request)
 
 
+@again_if_starved
 def test_links_have_rows_of_their_own_and_groups_their_distance(tmp_path: Path) -> None:
     endpoints = [memif(tmp_path / "one"), memif(tmp_path / "two")]
     path = tmp_path / "cycles"
