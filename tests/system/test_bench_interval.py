@@ -52,7 +52,7 @@ def test_links_of_one_s_own_are_measured(tmp_path: Path) -> None:
 
 
 def test_a_running_server_s_instruments_are_looked_at(root: Path) -> None:
-    with ring.start(TURN_RATE_HZ):
+    with ring.start(TURN_RATE_HZ, naps=True):
         said = ringmaster_json("bench", "interval", "--workspace", ring.WORKSPACE, "--seconds", "1", "--json")
     averages, _singles, by_instrument = said["tables"]
     assert averages["rows"][0][:2] == [ring.WORKSPACE, "9"]

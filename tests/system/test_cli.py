@@ -52,7 +52,7 @@ def test_the_demo_ends_in_a_report_of_no_loss_and_the_right_tune(root: Path) -> 
 @pytest.fixture(scope="module")
 def live(root: Path) -> Iterator[ring.VirtualRing]:
     """A ring and its server, in the workspace "demo", with more than enough turns to look at."""
-    with ring.start(TURN_RATE_HZ) as running:
+    with ring.start(TURN_RATE_HZ, naps=True) as running:
         stream = running.ws.streams["bpm01/turn"]
         wait_for(lambda: len(stream.latest(20_000)) == 20_000, "20 000 turns")
         yield running

@@ -104,7 +104,7 @@ def shown(size: tuple[int, int], command: Sequence[str], **environment: str) -> 
 @pytest.fixture(scope="module")
 def live(root: Path) -> Iterator[ring.VirtualRing]:
     """A ring and its server, with more than enough turns to look at."""
-    with ring.start(TURN_RATE_HZ) as running:
+    with ring.start(TURN_RATE_HZ, naps=True) as running:
         stream = running.ws.streams["bpm01/turn"]
         wait_for(lambda: len(stream.latest(10_000)) == 10_000, "10 000 turns")
         yield running
@@ -197,7 +197,7 @@ def test_it_keeps_off_the_servers_core(live: ring.VirtualRing) -> None:
 
 
 def test_it_outlives_a_restart_of_the_server(root: Path, tmp_path: Path) -> None:
-    config = ring.adapted("demo.yaml", tmp_path, TURN_RATE_HZ, SERVER_CORE)
+    config = ring.adapted("demo.yaml", tmp_path, TURN_RATE_HZ, SERVER_CORE, naps=True)
     name = unique_name("console")
     config.write_text(config.read_text().replace("workspace: demo", f"workspace: {name}"))
     with server(config) as first:

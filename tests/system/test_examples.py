@@ -21,7 +21,7 @@ from ringmaster.virtual import ring
 
 @pytest.fixture(scope="module")
 def live(root: Path) -> Iterator[ring.VirtualRing]:
-    with ring.start(40_000) as running:
+    with ring.start(40_000, naps=True) as running:
         wait_for(lambda: running.ws.streams["bpm01/fast"].head, "the first records")
         yield running
 

@@ -73,7 +73,7 @@ def test_the_example_compiles_with_pkg_config_alone_and_runs(installed: Path, tm
     source = installed / "share/ringmaster/examples/orbit_rms.c"
     run(installed, "sh", "-c", f"cc {source} $(pkg-config --cflags --libs ringmaster) -o by_pkg_config", cwd=tmp_path)
     run(installed, "sh", "-c", f"cc {source} $(ringmaster flags --libs) -o by_flags", cwd=tmp_path)
-    with ring.start(40_000) as live:
+    with ring.start(40_000, naps=True) as live:
         wait_for(lambda: live.ws.streams["bpm01/fast"].head, "the first records")
         for program in ("by_pkg_config", "by_flags"):
             assert "7 of 7 BPMs  x1 RMS" in run(installed, tmp_path / program, "demo", "1")

@@ -30,7 +30,7 @@ def adapted(file: str, folder: Path, name: str, core: int) -> Path:
     text = (ROOT / "configs" / file).read_text()
     text = text.replace("/run/ringmaster", str(folder))
     text = re.sub(r"^workspace: .*$", f"workspace: {name}", text, flags=re.MULTILINE)
-    text = re.sub(r"\bcore: \d+", f"core: {core}", text)
+    text = re.sub(r"\bcore: \d+", f"core: {core}", text) + "\npolling: {naps: true}\n"
     path = folder / file
     path.write_text(text)
     return path

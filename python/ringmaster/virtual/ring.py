@@ -77,24 +77,31 @@ class VirtualRing:
         )
 
 
-def adapted(config: str, directory: Path, turn_rate_hz: float, core: int) -> Path:
-    """A shipped configuration with this machine's cores, the rate, and a link of our own; the rest as it is."""
+def adapted(config: str, directory: Path, turn_rate_hz: float, core: int, naps: bool = False) -> Path:
+    """A shipped configuration with this machine's cores, the rate, and a link of our own; the rest as it is.
+
+    Where it ``naps``, it leaves its core to others while it has nothing to do (polling.naps of a server's file).
+    """
     text = (CONFIGS / config).read_text()
     text = re.sub(r"\bcore: \d+", f"core: {core}", text)
     text = re.sub(r"\bsocket: [^,}\s]+", f"socket: {directory}/ring.sock", text)
     text = re.sub(r"^turn_rate_hz: .*$", f"turn_rate_hz: {turn_rate_hz:.0f}", text, flags=re.MULTILINE)
+    text += "\npolling: {naps: true}\n" if naps else ""
     path = directory / config
     path.write_text(text)
     return path
 
 
 @contextmanager
-def start(turn_rate_hz: float) -> Iterator[VirtualRing]:
-    """Starts the server, then the ring, and waits until the ring is seen; ends both on leaving."""
+def start(turn_rate_hz: float, naps: bool = False) -> Iterator[VirtualRing]:
+    """Starts the server, then the ring, and waits until the ring is seen; ends both on leaving.
+
+    Where they nap, they leave their cores to others while they wait, and are not fit to be measured.
+    """
     ring_core, server_core = cores()
     with ExitStack() as stack:
         directory = Path(stack.enter_context(scratch_folder("demo")))
-        server_config = adapted("demo.yaml", directory, turn_rate_hz, server_core)
+        server_config = adapted("demo.yaml", directory, turn_rate_hz, server_core, naps)
         overlay = adapted("demo-ring.yaml", directory, turn_rate_hz, ring_core)
         stack.callback(release_workspace, WORKSPACE)
         server = stack.enter_context(Program("ringmaster-server", "run", server_config))
