@@ -57,6 +57,9 @@ OUTCOMES = (
 Parameters = ParamSpec("Parameters")
 
 RING_CORE, SERVER_CORE = cores()
+LOOKS: Mapping[str, float] = {"ringmaster.bench.measurement.FLOOR_S": 0.05}
+"""Of a measurement at the stall floor, on two cores, before and after: they are in its conditions, and in no test."""
+NO_CONSTANTS: Mapping[str, float] = {}
 NOBODY = ("setpriv", "--reuid=65534", "--clear-groups", "--inh-caps=-all", "--bounding-set=-all")
 """Words before a command that shall have no rights at all."""
 
@@ -123,24 +126,28 @@ def again_if_starved(test: Callable[Parameters, None]) -> Callable[Parameters, N
     return judged
 
 
-def command_line(*arguments: str | Path) -> list[str]:
-    """The words that run `ringmaster`."""
-    return [sys.executable, "-m", "ringmaster", *map(str, arguments)]
+def command_line(*arguments: str | Path, shorter: Mapping[str, float] = NO_CONSTANTS) -> list[str]:
+    """The words that run `ringmaster`. In a measurement some of its constants may be ``shorter``."""
+    words = [*map(str, arguments)]
+    if words[:1] != ["bench"]:
+        return [sys.executable, "-m", "ringmaster", *words]
+    constants = [f"{name}={value}" for name, value in {**LOOKS, **shorter}.items()]
+    return [sys.executable, str(Path(__file__).with_name("shorter.py")), *constants, *words]
 
 
 def ringmaster(
-    *arguments: str | Path, expect: int = 0, prefix: Sequence[str] = ()
+    *arguments: str | Path, expect: int = 0, prefix: Sequence[str] = (), shorter: Mapping[str, float] = NO_CONSTANTS
 ) -> "subprocess.CompletedProcess[str]":
     """Runs the command line to its end."""
-    command = [*prefix, *command_line(*arguments)]
+    command = [*prefix, *command_line(*arguments, shorter=shorter)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=TIMEOUT_S * 4)
     assert done.returncode == expect, f"{command}: {done.returncode}\n{done.stdout}\n{done.stderr}"
     return done
 
 
-def ringmaster_json(*arguments: str | Path) -> Any:
+def ringmaster_json(*arguments: str | Path, shorter: Mapping[str, float] = NO_CONSTANTS) -> Any:
     """What a command's last line says in JSON."""
-    return json.loads(ringmaster(*arguments).stdout.splitlines()[-1])
+    return json.loads(ringmaster(*arguments, shorter=shorter).stdout.splitlines()[-1])
 
 
 def server(config: Path, prefix: Sequence[str] = ()) -> Program:

@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the bench makes for other programs is what they take."""
 
-import json
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from harness import again_if_starved
+from harness import again_if_starved, ringmaster_json
 
 from ringmaster.bench import latency_setups
 from ringmaster.bench.loads import Link, Load, Replayed, Ring, elettra, single
@@ -89,12 +87,9 @@ def test_both_ends_take_what_the_latency_test_runs(variant: latency_setups.Varia
     assert "square sets 1" in " ".join(check("ringmaster-server", config).split())
 
 
-def run_bench(*arguments: str) -> dict[str, Any]:
+def run_bench(*arguments: str) -> Any:
     """Its JSON."""
-    command = [sys.executable, "-m", "ringmaster", "bench", *arguments, "--json"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=240)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)  # type: ignore[no-any-return]
+    return ringmaster_json("bench", *arguments, "--json")
 
 
 def test_parameters_are_measured() -> None:

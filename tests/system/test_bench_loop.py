@@ -11,11 +11,19 @@ pytestmark = [
     pytest.mark.skipif(RING_CORE == SERVER_CORE, reason="ONE CORE HERE: the ring needs one, the server another"),
 ]
 
+SHORTER = {
+    "ringmaster.virtual.rate.WARMS_S": 0.5,
+    "ringmaster.virtual.rate.AGES_S": 0.5,
+    "ringmaster.virtual.loop.SETTLES_S": 0.5,
+    "ringmaster.bench.loop.OPEN_S": 1.0,
+}
+"""How well the loop does is not asked for here."""
+
 
 @again_if_starved
 def test_the_loop_is_closed_for_a_while_and_counted() -> None:
     words = ("--seconds", "1", "--turn-rate", f"{LEAST_TURN_RATE_HZ:.0f}")
-    said = ringmaster_json("bench", "loop", *words, "--json")
+    said = ringmaster_json("bench", "loop", *words, "--json", shorter=SHORTER)
     assert said["lost_records"] is not None
     assert said["missed_share"] >= 0
     for share in ("stall_floor_share", "on_share", "passed_share"):

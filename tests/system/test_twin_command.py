@@ -89,7 +89,8 @@ def test_names_of_elements_are_completed() -> None:
 
 def test_the_bench_has_a_row_for_each_function() -> None:
     functions = "linopt6,ohmi_envelope,tracking"
-    said = ringmaster_json("bench", "twin", "--json", "--functions", functions, "--rounds", "1")
+    few = {"ringmaster.bench.twin.PARTICLES": 20}
+    said = ringmaster_json("bench", "twin", "--json", "--functions", functions, "--rounds", "1", shorter=few)
     rows = said["data"]["lattices"]["hmba"]
     assert set(rows) == set(functions.split(","))
     for row in rows.values():
