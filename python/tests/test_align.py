@@ -16,8 +16,8 @@ import fabric
 import numpy as np
 import numpy.typing as npt
 import pytest
+from command import PACKAGE, ringmaster
 from conftest import MakeOwner
-from test_cli import PACKAGE, ringmaster
 
 from ringmaster import attach
 from ringmaster.beam.align import Aligner, Alignment

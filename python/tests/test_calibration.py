@@ -9,8 +9,8 @@ import fabric
 import numpy as np
 import numpy.typing as npt
 import pytest
+from command import in_a_process, ringmaster
 from conftest import MakeOwner
-from test_cli import ringmaster
 
 from ringmaster import Workspace, attach
 from ringmaster.errors import ObjectNotFound, WorkspaceVersion
@@ -157,5 +157,5 @@ def test_tables_are_the_c_programs_business(tmp_path: Path, arguments: list[str]
     script = tmp_path / "ringmaster-calibration"
     script.write_text('#!/bin/sh\necho "$@"\nexit 5\n')
     script.chmod(0o755)
-    done = ringmaster("calibration", *arguments, RINGMASTER_LIBEXEC=str(tmp_path), expect=5)
+    done = in_a_process("calibration", *arguments, RINGMASTER_LIBEXEC=str(tmp_path), expect=5)
     assert done.stdout == f"{program}\n"

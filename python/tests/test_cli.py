@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command line, run as a person runs it."""
+"""The command line: help, errors, completion, and what it reads of a workspace."""
 
 import json
-import os
 import re
 import subprocess
 import sys
@@ -11,24 +10,10 @@ from pathlib import Path
 import fabric
 import numpy as np
 import pytest
+from command import PACKAGE, in_a_process, ringmaster
 from conftest import MakeOwner
 
 from ringmaster.fabric.layout import ABI_VERSION, ElementType
-
-PACKAGE = Path(__file__).parents[1]
-
-
-def ringmaster(*arguments: str, expect: int = 0, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Runs the command line to its end."""
-    done = subprocess.run(
-        [sys.executable, "-m", "ringmaster", *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=os.environ | {"PYTHONPATH": str(PACKAGE)} | environment,
-    )
-    assert done.returncode == expect, done.stderr
-    return done
 
 
 @pytest.fixture
@@ -79,7 +64,7 @@ def test_help_imports_none_of_the_heavy_libraries() -> None:
 def test_the_version_is_the_packages() -> None:
     import ringmaster as package
 
-    assert ringmaster("--version").stdout.strip() == package.__version__
+    assert in_a_process("--version").stdout.strip() == package.__version__
 
 
 @pytest.mark.parametrize(
@@ -94,7 +79,7 @@ def test_the_version_is_the_packages() -> None:
     ],
 )
 def test_an_error_is_one_line_on_stderr(arguments: list[str], code: int, message: str) -> None:
-    done = ringmaster(*arguments, expect=code, RINGMASTER_LIBEXEC="/nonexistent")
+    done = in_a_process(*arguments, expect=code, RINGMASTER_LIBEXEC="/nonexistent")
     assert message in done.stderr
     assert done.stderr.startswith("ringmaster: ")
     assert done.stderr.count("\n") == 1
@@ -202,7 +187,7 @@ def test_completion_is_printed_for_each_shell(shell: str) -> None:
 
 @pytest.mark.usefixtures("ring")
 def test_names_of_objects_are_completed() -> None:
-    done = ringmaster(
+    done = in_a_process(
         _RINGMASTER_COMPLETE="bash_complete", COMP_WORDS="ringmaster get bpm01/", COMP_CWORD="2", expect=0
     )
     assert done.stdout.splitlines() == ["plain,bpm01/turn", "plain,bpm01/fast"]
@@ -226,7 +211,7 @@ def test_c_programs_take_over_the_process(tmp_path: Path, arguments: list[str], 
         script = tmp_path / name
         script.write_text(f'#!/bin/sh\necho {name} "$@"\nexit 5\n')
         script.chmod(0o755)
-    assert ringmaster(*arguments, RINGMASTER_LIBEXEC=str(tmp_path), expect=5).stdout == f"{program}\n"
+    assert in_a_process(*arguments, RINGMASTER_LIBEXEC=str(tmp_path), expect=5).stdout == f"{program}\n"
 
 
 def test_texts_of_refusals_and_counters_are_plain_sentences() -> None:

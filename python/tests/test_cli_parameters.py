@@ -15,9 +15,9 @@ from typing import cast
 import fabric
 import numpy as np
 import pytest
+from command import PACKAGE, in_a_process, ringmaster
 from conftest import MakeOwner
 from ruamel.yaml import YAML
-from test_cli import PACKAGE, ringmaster
 
 from ringmaster.cli.put import _moving
 from ringmaster.fabric.layout import ElementType
@@ -54,7 +54,11 @@ class Ramp:
 
     def _serve(self) -> None:
         while not self._over.is_set():
-            self.owner.serve(timeout=0.02, judge=self.judge, turn=4711)
+            self.owner.serve(timeout=0.02, judge=self._judge, turn=4711)
+
+    def _judge(self, request: Request) -> str | None:
+        """By the judge that there is when the request comes, not when the owner began to wait for it."""
+        return self.judge(request) if self.judge else None
 
     def stop(self) -> None:
         """Ends answering: from now on only the test touches the owner."""
@@ -175,7 +179,7 @@ def test_ls_takes_patterns_and_says_what_may_be_set(ramp: Ramp) -> None:
 
 @pytest.mark.parametrize(("command", "names"), [("put", ["rate"]), ("monitor", ["rate", "reading"])])
 def test_names_are_completed(ramp: Ramp, command: str, names: list[str]) -> None:
-    done = ringmaster(_RINGMASTER_COMPLETE="bash_complete", COMP_WORDS=f"ringmaster {command} ramp/r", COMP_CWORD="2")
+    done = in_a_process(_RINGMASTER_COMPLETE="bash_complete", COMP_WORDS=f"ringmaster {command} ramp/r", COMP_CWORD="2")
     assert done.stdout.splitlines() == [f"plain,ramp/{name}" for name in names]
 
 

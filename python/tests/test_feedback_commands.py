@@ -10,9 +10,9 @@ from threading import Event, Thread
 import fabric
 import numpy as np
 import pytest
+from command import ringmaster
 from conftest import MakeOwner
 from numpy.typing import NDArray
-from test_cli import ringmaster
 
 from ringmaster.errors import WorkspaceAbsent
 from ringmaster.fabric.layout import ElementType

@@ -8,7 +8,7 @@ import h5py
 import numpy as np
 import pytest
 import scipy.io
-from test_cli import ringmaster
+from command import ringmaster
 
 from ringmaster.errors import ObjectNotFound
 from ringmaster.feedback.compare import difference, singular_values

@@ -8,7 +8,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
-from test_cli import ringmaster
+from command import in_a_process, ringmaster
 
 from ringmaster.recordings import recording
 
@@ -104,7 +104,7 @@ def test_replay_hands_the_file_to_the_sender(doros: Path, tmp_path: Path) -> Non
     script.chmod(0o755)
     out = tmp_path / "sent"
     words = ["replay", str(doros), "--rate", "11245.5", "--to", "127.0.0.1:4660", "--turns", "9", "--loop"]
-    shown = ringmaster(*words, RINGMASTER_LIBEXEC=str(tmp_path), OUT=str(out)).stdout
+    shown = in_a_process(*words, RINGMASTER_LIBEXEC=str(tmp_path), OUT=str(out)).stdout
     assert shown.startswith("replay /proc/self/fd/")
     assert shown.endswith(" --rate 11245.5 --port-kind udp --to 127.0.0.1:4660 --loop\n")
     expected = io.BytesIO()

@@ -6,9 +6,9 @@ from pathlib import Path
 import fabric
 import numpy as np
 import pytest
+from command import ringmaster
 from conftest import MakeOwner
 from numpy.typing import NDArray
-from test_cli import ringmaster
 
 from ringmaster.errors import TwinArgument
 from ringmaster.fabric.layout import ElementType, LaneType
