@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from harness import again_if_starved
 from wire_groups import assert_sums_hold, ended, generator, receiving, rows_of
 from wires import KINDS, Endpoints, loopback, memif
 
@@ -87,6 +88,7 @@ def middle_half(values: "np.ndarray[tuple[int], np.dtype[np.float64]]") -> float
 
 
 @pytest.mark.parametrize("kind", ["memif", "udp"])
+@again_if_starved
 def test_a_known_displacement_is_found_in_every_cycle(kind: str, tmp_path: Path) -> None:
     endpoints = memif(tmp_path) if kind == "memif" else loopback()
     path = tmp_path / "cycles"

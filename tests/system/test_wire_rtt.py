@@ -5,7 +5,7 @@ import os
 import signal
 from itertools import pairwise
 from pathlib import Path
-from statistics import median
+from statistics import quantiles
 from time import monotonic
 
 import pytest
@@ -26,7 +26,7 @@ from wires import (
 )
 
 DELAY_MS = 100.0
-"""Injected: long against what a busy machine adds to the median."""
+"""Injected: long against what a busy machine adds to the quarter of the probes that it delays least."""
 TOLERANCE_MS = 40.0
 
 
@@ -51,7 +51,7 @@ def test_a_known_delay_and_a_known_loss_are_found(
     trips_ms = [(received - sent) / ticks_per_ms for _, sent, received in times if received]
     assert len(trips_ms) == found["received"]
     assert min(trips_ms) >= DELAY_MS
-    assert median(trips_ms) == pytest.approx(DELAY_MS, abs=TOLERANCE_MS)
+    assert quantiles(trips_ms)[0] == pytest.approx(DELAY_MS, abs=TOLERANCE_MS)
     assert all(sent >= due for due, sent, _ in times)
     periods_ms = [(after[0] - before[0]) / ticks_per_ms for before, after in pairwise(times)]
     assert periods_ms == pytest.approx([1e3 / RATE_HZ] * len(periods_ms), abs=1e-3)
