@@ -57,8 +57,12 @@ OUTCOMES = (
 Parameters = ParamSpec("Parameters")
 
 RING_CORE, SERVER_CORE = cores()
-LOOKS: Mapping[str, float] = {"ringmaster.bench.measurement.FLOOR_S": 0.05}
-"""Of a measurement at the stall floor, on two cores, before and after: they are in its conditions, and in no test."""
+SHORTER: Mapping[str, float] = {
+    "ringmaster.bench.measurement.FLOOR_S": 0.05,
+    "ringmaster.bench.carried.WARM_UP_S": 0.2,
+    "ringmaster.bench.steady.FLAT_OUT_S": 0.2,
+}
+"""What surrounds a measurement on two cores: looks at the stall floor, warming, what a link carries flat out."""
 NO_CONSTANTS: Mapping[str, float] = {}
 NOBODY = ("setpriv", "--reuid=65534", "--clear-groups", "--inh-caps=-all", "--bounding-set=-all")
 """Words before a command that shall have no rights at all."""
@@ -131,7 +135,7 @@ def command_line(*arguments: str | Path, shorter: Mapping[str, float] = NO_CONST
     words = [*map(str, arguments)]
     if words[:1] != ["bench"]:
         return [sys.executable, "-m", "ringmaster", *words]
-    constants = [f"{name}={value}" for name, value in {**LOOKS, **shorter}.items()]
+    constants = [f"{name}={value}" for name, value in {**SHORTER, **shorter}.items()]
     return [sys.executable, str(Path(__file__).with_name("shorter.py")), *constants, *words]
 
 

@@ -70,7 +70,7 @@ def test_links_that_are_none_and_peers_that_never_answer_are_named(tmp_path: Pat
         (f"memif:{tmp_path}/left.sock,role=server", f"memif:{tmp_path}/right.sock,role=server"),
     ]
     ends = (word for left, right in pairs for word in ("--left", left, "--right", right))
-    done = ringmaster(*rtt("--rounds", "1", *ends), expect=1)
+    done = ringmaster(*rtt("--rounds", "1", "--seconds", "0.2", *ends), expect=1)
     notes = done.stderr.splitlines()
     for way, words in (("raw", "no-such-1"), ("pigeon", "pigeon:tower"), ("memif", "no answer")):
         assert any(note.startswith(f"{way}, idle: not measured:") and words in note for note in notes), done.stderr
