@@ -35,6 +35,8 @@ PYTEST_S = 3600.0
 TIMED_OUT = 124
 ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1"}
 """Linear algebra would take the other test's core."""
+NO_BYTECODE = "PYTHONDONTWRITEBYTECODE"
+"""Where it is set, as in many containers, every start of a command and every worker would compile our package anew."""
 MESON_RESULTS = {"OK": "passed", "EXPECTEDFAIL": "passed", "SKIP": "skipped"}
 SAFETY = re.compile(
     r"guard|setpoint|permission|transmit|control thread|truncation|chain|feedback|application|host|supply"
@@ -91,7 +93,8 @@ def pytest_folders() -> list[str]:
 def run_pytest(options: Sequence[str]) -> int:
     """The status of pytest with our settings, or TIMED_OUT if it does not end. The built programs are at hand."""
     command = [sys.executable, "-m", "pytest", "-c", "python/pyproject.toml", "--rootdir", ".", *options]
-    environment = dict(os.environ) | ONE_THREAD | {"RINGMASTER_LIBEXEC": str(BUILD / "libexec")}
+    environment = os.environ | ONE_THREAD | {"RINGMASTER_LIBEXEC": str(BUILD / "libexec")}
+    environment.pop(NO_BYTECODE, None)
     try:
         return subprocess.run(command, cwd=ROOT, env=environment, check=False, timeout=PYTEST_S).returncode
     except subprocess.TimeoutExpired:
