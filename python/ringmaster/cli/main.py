@@ -3,31 +3,13 @@
 
 import sys
 import warnings
-from typing import NoReturn, TextIO
+from collections import UserDict
+from importlib import import_module
+from typing import Any, NoReturn, TextIO
 
 import click
 
 from ringmaster import __version__
-from ringmaster.cli.align import align
-from ringmaster.cli.bench import bench
-from ringmaster.cli.calibration import calibration
-from ringmaster.cli.clean import clean
-from ringmaster.cli.complete import completion
-from ringmaster.cli.demo import demo
-from ringmaster.cli.doctor import doctor
-from ringmaster.cli.feedback import feedback
-from ringmaster.cli.flags import flags
-from ringmaster.cli.get import get
-from ringmaster.cli.ls import ls
-from ringmaster.cli.measure import measure
-from ringmaster.cli.monitor import monitor
-from ringmaster.cli.programs import application, check, run, virtual
-from ringmaster.cli.put import put
-from ringmaster.cli.replay import replay
-from ringmaster.cli.simulate import simulate
-from ringmaster.cli.snapshot import diff, restore, save
-from ringmaster.cli.top import top
-from ringmaster.cli.twin import twin
 from ringmaster.errors import (
     ObjectNotFound,
     WorkspaceAbsent,
@@ -79,22 +61,32 @@ Exit codes:
 """
 
 
+MODULES = {
+    **dict.fromkeys(("run", "check", "virtual", "application"), "programs"),
+    **dict.fromkeys(("save", "diff", "restore"), "snapshot"),
+    **{name: name for name in ("demo", "ls", "get", "put", "monitor", "top", "feedback", "replay", "calibration")},
+    **{name: name for name in ("align", "doctor", "bench", "measure", "simulate", "twin", "clean", "flags")},
+    "completion": "complete",
+}
+"""Of ringmaster.cli, by command: each has the command under its name."""
+
+
+class Commands(UserDict[str, Any]):
+    """By name. The module of one is imported when it is asked for, and no other's."""
+
+    def __getitem__(self, name: str) -> Any:
+        return getattr(import_module(f"ringmaster.cli.{self.data[name]}"), name)
+
+
 @click.group(
     help=HELP,
+    commands=Commands(MODULES),
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},
 )
 @click.version_option(__version__, message="%(version)s")
 def cli() -> None:
     """Groups the commands."""
-
-
-COMMANDS = (
-    *(demo, run, check, virtual, application, ls, get, put, monitor, save, diff, restore, top),
-    *(feedback, replay, calibration, align, doctor, bench, measure, simulate, twin, clean, flags, completion),
-)
-for command in COMMANDS:
-    cli.add_command(command)
 
 
 def main() -> NoReturn:
