@@ -22,6 +22,9 @@ from ringmaster.virtual import loop as virtual_loop
 from ringmaster.virtual.ring import FULL_TURN_RATE_HZ, adapted
 
 STALL_S, BETWEEN_S = 0.05, 0.1
+SETTLES = "ringmaster.demo.closed.SETTLES_S"
+SETTLED_S = 1.0
+"""A loop that is closed has its full gain by then; the demo leaves it more time."""
 
 
 @contextmanager
@@ -47,7 +50,8 @@ def stalled(*pids: int) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("root")
-def test_stalls_cost_time_and_no_cycle() -> None:
+def test_stalls_cost_time_and_no_cycle(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(SETTLES, SETTLED_S)
     with (
         virtual_loop.prepare() as directory,
         virtual_loop.start(directory, FULL_TURN_RATE_HZ, simulated=True) as loop,
@@ -104,7 +108,7 @@ def test_the_shipped_loops_can_be_simulated(shipped: virtual_loop.Shipped, tmp_p
 @pytest.mark.usefixtures("root")
 def test_the_demo_says_that_it_is_simulated_or_that_it_is_not() -> None:
     """Where the host is busy the loop closes all the same, and the exit status is good."""
-    ended = ringmaster("demo", "--ring", "loop", "--seconds", "2")
+    ended = ringmaster("demo", "--ring", "loop", "--seconds", "2", shorter={SETTLES: SETTLED_S})
     closed = json.loads(ended.stdout.splitlines()[-1])["feedback"]
     assert closed["state"] == "on"
     assert ("SIMULATED TIME" in ended.stderr) == closed["simulated_time"]
