@@ -9,8 +9,9 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from itertools import cycle
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any, ParamSpec
@@ -55,6 +56,10 @@ OUTCOMES = (
 """Counters of a stream, one of which every record is in."""
 
 Parameters = ParamSpec("Parameters")
+
+PORTS_OF_A_PROCESS, PROCESSES = 100, 200
+_first_udp_port = 10_000 + os.getpid() % PROCESSES * PORTS_OF_A_PROCESS
+_udp_ports = cycle(range(_first_udp_port, _first_udp_port + PORTS_OF_A_PROCESS))
 
 RING_CORE, SERVER_CORE = cores()
 SHORTER: Mapping[str, float] = {
@@ -214,10 +219,14 @@ def difference(before: Mapping[str, int], after: Mapping[str, int]) -> dict[str,
 
 
 def free_udp_port() -> int:
-    """A UDP port of the loopback interface that nobody listens on."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """A UDP port of the loopback interface that nobody listens on, and that nobody else takes soon: it lies below those
+    that the kernel gives to all who ask for any, and tests that run beside have others.
+    """
+    while True:
+        port = next(_udp_ports)
+        with suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 @dataclass(frozen=True)
