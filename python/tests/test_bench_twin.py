@@ -9,13 +9,14 @@ import pytest
 
 from ringmaster.bench import twin as bench
 from ringmaster.bench.log import Log, NotMeasured
-from ringmaster.report.conditions import Spread, StallFloor
+from ringmaster.report.conditions import StallFloor
+from ringmaster.report.headlines import of_all
 from ringmaster.report.plain import as_json
 from ringmaster.report.text import print_section
 
 
 def row(function: str) -> bench.Row:
-    spread = Spread.of([1.0, 2.0, 4.0])
+    spread = of_all([1.0, 2.0, 4.0], "rounds")
     return bench.Row(
         "ring", function, True, 0.1, 5.0, 50.0, spread, spread, spread, 1e-9, {"beta": 1e-9}, "3 points", None
     )
@@ -36,7 +37,7 @@ def test_json_is_by_lattice_and_function() -> None:
     assert list(said["lattices"]["ring"]) == ["linopt6", "tracking"]
     of = said["lattices"]["ring"]["linopt6"]
     assert (of["ours_s"], of["pyat_s"], of["ratio"], of["max_relative_difference"]) == (0.1, 5.0, 50.0, 1e-9)
-    assert of["ratios"] == {"median": 2.0, "lowest": 1.0, "highest": 4.0, "count": 3}
+    assert of["ratios"] == {"median": 2.0, "low": 1.0, "high": 4.0, "quantiles": [0.0, 1.0], "count": 3, "of": "rounds"}
 
 
 def test_differences_are_relative_to_the_reference() -> None:

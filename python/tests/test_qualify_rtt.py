@@ -19,7 +19,8 @@ from ringmaster.bench.rtt import Options, RoundTrips
 from ringmaster.bench.rtt_run import Round, Variant, round_trips
 from ringmaster.cli.bench import bench
 from ringmaster.programs.program import ProgramFailed
-from ringmaster.report.conditions import Spread, StallFloor
+from ringmaster.report.conditions import StallFloor
+from ringmaster.report.headlines import of_all
 from ringmaster.report.plain import as_json, of_json
 from ringmaster.report.section import Section
 
@@ -190,7 +191,7 @@ def test_the_second_pair_of_cards_by_a_way_that_sleeps_sleeps_too() -> None:
     made = section([one_round("raw 2", "idle", 7.0, 0.1), one_round("memif", "idle", 4.0, 0.99)])
     assert not any(note.startswith("raw 2") for note in made.notes)
     assert made.conditions is not None
-    assert made.conditions.core_share == Spread(0.995, 0.99, 1.0, 2)
+    assert made.conditions.core_share == of_all([0.99, 1.0], "looks")
 
 
 def test_losses_are_reported_and_a_quantile_among_them_is_lost() -> None:

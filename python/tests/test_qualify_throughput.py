@@ -20,7 +20,7 @@ from ringmaster.bench.throughput_loss import Losses, locate
 from ringmaster.bench.throughput_window import Cores, Look, Window, window_of, within
 from ringmaster.bench.zero_loss import Search
 from ringmaster.programs.program import ProgramFailed
-from ringmaster.report.conditions import Spread
+from ringmaster.report.headlines import of_all
 from ringmaster.report.section import Bars, Lines, Section
 from ringmaster.report.verdicts import number
 
@@ -249,7 +249,7 @@ def test_what_fails_is_noted_and_the_rest_goes_on(monkeypatch: pytest.MonkeyPatc
 def test_the_share_of_the_core_is_of_those_that_poll(monkeypatch: pytest.MonkeyPatch) -> None:
     section = measured(monkeypatch, SMALL, lambda case, _: window(case, 1e5, whole=case.polls))
     assert section.conditions is not None
-    assert section.conditions.core_share == Spread(1.0, 1.0, 1.0, 12)
+    assert section.conditions.core_share == of_all([1.0] * 12, "looks")
 
 
 def test_two_senders_have_a_column_each(monkeypatch: pytest.MonkeyPatch) -> None:

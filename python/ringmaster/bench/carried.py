@@ -8,7 +8,6 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from shlex import quote
 from time import monotonic, sleep
 from typing import Any
 
@@ -16,7 +15,7 @@ import numpy as np
 
 from ringmaster.bench.account import account, check, complaint, wait_until_ready
 from ringmaster.bench.groups import ROW, Rows, read_rows
-from ringmaster.bench.links import Endpoints, Pair
+from ringmaster.bench.links import Pair
 from ringmaster.bench.log import NotMeasured
 from ringmaster.programs.program import Program, ProgramFailed
 from ringmaster.programs.remains import scratch_folder
@@ -138,28 +137,6 @@ def carry(pair: Pair, cores: Cores, traffic: Traffic, seconds: float, keep_rows:
         except ProgramFailed as error:
             raise NotMeasured(f"{pair.name}: {error}") from error
         return Carried(pair, cores, traffic, sent, received, *map(_rows, files))
-
-
-def common_words(options: Mapping[str, Any]) -> str:
-    """The command line of options that both benches have, by their names."""
-    made = f"--kinds {','.join(options['kinds'])} --links {options['links']}"
-    words = [
-        own_words(options["endpoints"]) or made,
-        f"--instruments {options['instruments']} --rate {options['rate_hz']:.10g} --size {options['size']}",
-        f"--seconds {options['seconds']:g} --rounds {options['rounds']}",
-    ]
-    if options["cores"]:
-        words.append(f"--cores {','.join(map(str, options['cores']))}")
-    if options["inject_jitter_us"]:
-        words.append(f"--inject-jitter-us {options['inject_jitter_us']:g}")
-    if options["inject_drop_every"]:
-        words.append(f"--inject-drop-every {options['inject_drop_every']}")
-    return " ".join(words)
-
-
-def own_words(endpoints: Endpoints) -> str:
-    """The command line of one's own links; nothing of none."""
-    return " ".join(f"--left {quote(left)} --right {quote(right)}" for left, right in endpoints)
 
 
 def generator_words(pair: Pair, cores: Cores, traffic: Traffic, seconds: float) -> list[str]:

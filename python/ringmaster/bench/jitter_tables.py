@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What turns of the jitter measurement come to: the poster's table, beside it the poster's figures and the clock's."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from statistics import mean
 from typing import TYPE_CHECKING
@@ -146,8 +146,8 @@ def _of_bare(report: "Jitter") -> Figure | None:
     return _figure([quantile(look.jitter_us(report.options.rate_hz, cores), MOST) for look in report.bare])
 
 
-def _figure(values: Sequence[float | None]) -> Figure | None:
-    return of_values([value for value in values if value is not None], "rounds")
+def _figure(values: Iterable[float | None]) -> Figure | None:
+    return of_values(values, "rounds")
 
 
 def estimated_pps(run: Carried) -> list[float]:

@@ -17,8 +17,7 @@ WAITING, LOADED = "waiting, governor on", "loaded, governor on"
 
 
 def _of(windows: Sequence[Window], state: str, figure: Callable[[Window], float | None]) -> Figure | None:
-    values = [figure(window) for window in windows if window.state == state]
-    return of_values([value for value in values if value is not None], ROUNDS)
+    return of_values((figure(window) for window in windows if window.state == state), ROUNDS)
 
 
 def _cell(figure: Figure | None) -> str:

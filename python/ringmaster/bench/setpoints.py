@@ -15,8 +15,7 @@ from ringmaster.bench.options import COUNT, Finite, SomeOf, option
 from ringmaster.bench.printed import figures, printed
 from ringmaster.places import find_program
 from ringmaster.programs.cores import cores
-from ringmaster.report.conditions import Spread
-from ringmaster.report.headlines import Figure, of_values
+from ringmaster.report.headlines import Figure, of_all, of_values
 from ringmaster.report.section import Table
 from ringmaster.report.verdicts import Headline, spread_cell
 
@@ -185,10 +184,9 @@ def _latency_table(windows: Sequence[transmit_latency.Window]) -> Table:
         for distance in ("near", "far"):
             here = [row for row in windows if (row.chains, row.distance) == (chains, distance) and row.counts]
             if here:
-                sent = {name: Spread.of([row.sent_ns[name] for row in here]) for name in ("p50", "p99")}
-                bound = Spread.of([row.bound_ns for row in here])
-                arrival = Spread.of([row.arrival.median for row in here])
-                cells = tuple(map(spread_cell, (sent["p50"], sent["p99"], bound, arrival)))
+                columns = [[row.sent_ns[name] for row in here] for name in ("p50", "p99")]
+                columns += [[row.bound_ns for row in here], [row.arrival.median for row in here]]
+                cells = (spread_cell(of_all(column, "windows")) for column in columns)
                 rows.append((f"{here[0].supplies} in {chains}", distance, *cells))
     head = ("supplies in chains", "class", "commit to sent p50", "p99", "bound", "back over the link p50")
     return Table("From commit to datagram, ns", head, rows)

@@ -30,7 +30,8 @@ from ringmaster.places import find_program
 from ringmaster.programs.cores import cores
 from ringmaster.programs.program import START_S, Program, ProgramFailed
 from ringmaster.programs.remains import scratch_folder
-from ringmaster.report.conditions import Spread, busiest_share, class_of, core_to_core_ns, run_times_ns
+from ringmaster.report.conditions import busiest_share, class_of, core_to_core_ns, run_times_ns
+from ringmaster.report.headlines import Figure, of_all
 
 RINGMASTER, ROWS, TESTPMD = "ringmaster", "rows", "testpmd"
 CHAINS = 96
@@ -110,9 +111,9 @@ class Comparison:
     supplies: int
     frame_bytes: int
     distance: str
-    rates_pps: dict[str, Spread]
+    rates_pps: dict[str, Figure | None]
     """By sender."""
-    ratios: dict[str, Spread]
+    ratios: dict[str, Figure | None]
     """Ours to testpmd's, of pairs."""
     left_out: int
     """Windows that do not count."""
@@ -133,8 +134,8 @@ def _compare(windows: Sequence[Window], supplies: int, distance: str) -> Compari
         supplies,
         frame_bytes(supplies),
         distance,
-        {name: Spread.of([one.rate_pps for one in good if one.sender == name]) for name in _names(good)},
-        {name: Spread.of([one.ratio for one in pairs if one.sender == name]) for name in _names(pairs)},
+        {name: of_all([one.rate_pps for one in good if one.sender == name], "windows") for name in _names(good)},
+        {name: of_all([one.ratio for one in pairs if one.sender == name], "pairs") for name in _names(pairs)},
         len(here) - len(good),
     )
 

@@ -21,8 +21,8 @@ from ringmaster.bench.log import Log, NotMeasured
 from ringmaster.bench.measurement import FLOOR_S, Measurement
 from ringmaster.bench.options import COUNT, SomeOf, option
 from ringmaster.places import ProgramNotFound
-from ringmaster.report.conditions import Spread, stall_floor
-from ringmaster.report.headlines import Figure
+from ringmaster.report.conditions import stall_floor
+from ringmaster.report.headlines import Figure, of_all
 from ringmaster.report.section import Table
 from ringmaster.report.verdicts import Headline, cell, spread_cell
 from ringmaster.twin import All, Kind, Radiation, Twin, TwinError, load_lattice, orbit_response
@@ -78,9 +78,9 @@ class Row:
     pyat_s: float
     ratio: float
     """Of adjacent calls, their median."""
-    ours: Spread
-    pyat: Spread
-    ratios: Spread
+    ours: Figure | None
+    pyat: Figure | None
+    ratios: Figure | None
     max_relative_difference: float
     differences: Differences
     """Of each quantity, max|Δ| / max|reference|."""
@@ -286,7 +286,7 @@ def _measure(pair: Pair, function: str, rounds: int, log: Log) -> Row:
         theirs.append(seconds)
     differences = contest.compare(mine, other)
     ratios = [b / a for a, b in zip(ours, theirs, strict=True)]
-    spreads = Spread.of(ours), Spread.of(theirs), Spread.of(ratios)
+    spreads = of_all(ours, "rounds"), of_all(theirs, "rounds"), of_all(ratios, "rounds")
     medians = median(ours), median(theirs), median(ratios)
     worst = max(differences.values())
     other_s = _xtrack_s(contest, rounds, log)
@@ -393,7 +393,7 @@ class TwinBesidePyAt(Measurement[Options, Row]):
 
     def headlines(self) -> list[Headline]:
         """The ratio to pyAT stands for all."""
-        return [Headline(f"ratio.{row.lattice}.{row.function}", _figure(row.ratios), "×") for row in self.rows]
+        return [Headline(f"ratio.{row.lattice}.{row.function}", row.ratios, "×") for row in self.rows]
 
     def tables(self) -> list[Table]:
         """A row for each function."""
@@ -412,7 +412,3 @@ class TwinBesidePyAt(Measurement[Options, Row]):
         for row in self.rows:
             lattices.setdefault(row.lattice, {})[row.function] = asdict(row)
         return {"peer": PEER, "core": self.core, "lattices": lattices}
-
-
-def _figure(spread: Spread) -> Figure:
-    return Figure(spread.median, spread.lowest, spread.highest, (0.0, 1.0), spread.count, "rounds")

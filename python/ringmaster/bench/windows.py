@@ -21,11 +21,13 @@ from ringmaster.bench.loads import Load
 from ringmaster.bench.receivers import RINGMASTER, TESTPMD, Running, Sent, running
 from ringmaster.monitor.monitor import RECEIVE_LATENCY, Totals
 from ringmaster.programs.cores import cores
-from ringmaster.report.conditions import Spread, busiest_share, class_of, core_to_core_ns, run_times_ns
+from ringmaster.report.conditions import busiest_share, class_of, core_to_core_ns, run_times_ns
+from ringmaster.report.headlines import Figure, of_all
 
 WHOLE_CORE = 0.95
 """A window counts when sender and receiver both had this share of their cores."""
 SUB_WINDOW_S = 0.1
+WINDOWS = "windows"
 DISTURBED_FACTOR = 2.0
 DISTURBED_SHARE = 0.1
 """A window is disturbed when in more than this share of its time the rate was beyond this factor of its own median."""
@@ -227,18 +229,18 @@ class Comparison:
     load: str
     distance: str
     """near, far, or "all": pairs of either."""
-    zero_loss_pps: Spread | None
+    zero_loss_pps: Figure | None
     """Ours, windows without loss."""
-    testpmd_pps: Spread | None
-    ratio: Spread | None
+    testpmd_pps: Figure | None
+    ratio: Figure | None
     """Of pairs."""
-    busy_share: Spread | None
+    busy_share: Figure | None
     """Ours."""
-    busy_ns: Spread | None
+    busy_ns: Figure | None
     """Ours, per packet, the port's share included."""
-    busy_cycles: Spread | None
-    testpmd_busy_ns: Spread | None
-    testpmd_busy_cycles: Spread | None
+    busy_cycles: Figure | None
+    testpmd_busy_ns: Figure | None
+    testpmd_busy_cycles: Figure | None
     lossy_windows: int
     """Ours that counted and lost something: in none of the figures."""
     disturbed_windows: int
@@ -268,22 +270,18 @@ def _compare(windows: Sequence[Window], load: str, distance: str) -> Comparison:
     return Comparison(
         load=load,
         distance=distance,
-        zero_loss_pps=_spread([window.rate_pps for window in ours]),
-        testpmd_pps=_spread([window.rate_pps for window in peer]),
-        ratio=_spread(pairs),
-        busy_share=_spread([window.busy_share for window in ours]),
-        busy_ns=_spread([window.busy_ns_per_packet for window in ours]),
-        busy_cycles=_spread([window.busy_cycles_per_packet for window in ours]),
-        testpmd_busy_ns=_spread([window.busy_ns_per_packet for window in peer]),
-        testpmd_busy_cycles=_spread([window.busy_cycles_per_packet for window in peer]),
+        zero_loss_pps=of_all([window.rate_pps for window in ours], WINDOWS),
+        testpmd_pps=of_all([window.rate_pps for window in peer], WINDOWS),
+        ratio=of_all(pairs, "pairs"),
+        busy_share=of_all([window.busy_share for window in ours], WINDOWS),
+        busy_ns=of_all([window.busy_ns_per_packet for window in ours], WINDOWS),
+        busy_cycles=of_all([window.busy_cycles_per_packet for window in ours], WINDOWS),
+        testpmd_busy_ns=of_all([window.busy_ns_per_packet for window in peer], WINDOWS),
+        testpmd_busy_cycles=of_all([window.busy_cycles_per_packet for window in peer], WINDOWS),
         lossy_windows=sum(1 for window in good if window.receiver == RINGMASTER and window.lost),
         disturbed_windows=disturbed.count(RINGMASTER),
         testpmd_disturbed_windows=disturbed.count(TESTPMD),
     )
-
-
-def _spread(values: list[float]) -> Spread | None:
-    return Spread.of(values) if values else None
 
 
 class InOneClass(Protocol):

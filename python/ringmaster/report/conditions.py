@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import median
 
 from ringmaster.places import find_program
 
@@ -70,18 +69,3 @@ def stall_floor(seconds: float, cores: Sequence[int], gaps: Path | None = None) 
         over_1ms=sum(core["over_1ms"] for core in seen),
         tsc_hz=said["tsc_hz"],
     )
-
-
-@dataclass(frozen=True)
-class Spread:
-    """A repeated figure."""
-
-    median: float
-    lowest: float
-    highest: float
-    count: int
-
-    @classmethod
-    def of(cls, values: list[float]) -> "Spread":
-        """Of at least one value."""
-        return cls(median(values), min(values), max(values), len(values))

@@ -7,13 +7,14 @@ their middle half, two runs within the same hour would often be apart. A figure 
 half of its rounds. What is counted or argued, and not timed, has a spread of half a unit either way.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from statistics import median, quantiles
 from typing import Any
 
 MOST = (0.1, 0.9)
 MIDDLE_HALF = (0.25, 0.75)
+ALL = (0.0, 1.0)
 HALF_A_UNIT = 0.5
 
 
@@ -32,12 +33,18 @@ class Figure:
     """What was repeated: "rounds", "pairs of windows", "probes", …"""
 
 
-def of_values(values: Sequence[float], of: str) -> Figure | None:
-    """Median and all but the outermost tenths; None of nothing."""
-    if not values:
+def of_values(values: Iterable[float | None], of: str) -> Figure | None:
+    """Median and all but the outermost tenths, of those that there are; None of nothing."""
+    there = [value for value in values if value is not None]
+    if not there:
         return None
-    tenths = quantiles(values, n=10, method="inclusive") if len(values) > 1 else [values[0]] * 9
-    return Figure(median(values), tenths[0], tenths[-1], MOST, len(values), of)
+    tenths = quantiles(there, n=10, method="inclusive") if len(there) > 1 else there * 9
+    return Figure(median(there), tenths[0], tenths[-1], MOST, len(there), of)
+
+
+def of_all(values: Sequence[float], of: str) -> Figure | None:
+    """Median, least and greatest; None of nothing."""
+    return Figure(median(values), min(values), max(values), ALL, len(values), of) if values else None
 
 
 def exact(value: float | None, of: str) -> Figure | None:

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from ringmaster.report.conditions import Spread, StallFloor
-from ringmaster.report.headlines import figure_of
+from ringmaster.report.conditions import StallFloor
+from ringmaster.report.headlines import Figure, figure_of
 from ringmaster.report.section import Bars, Chart, Lines, Quantiles, Section, Table
 from ringmaster.report.verdicts import Conditions, Headline
 from ringmaster.report.verdicts import as_json as headlines_as_json
@@ -64,17 +64,19 @@ def of_json(said: Mapping[str, Any]) -> Section:
 
 
 def _headline(said: Mapping[str, Any]) -> Headline:
-    values = {name: value for name, value in said.items() if name != "verdict"}
-    figure = values.pop("figure")
-    return Headline(figure=figure_of(figure) if figure else None, **values)
+    values = {name: value for name, value in said.items() if name not in ("verdict", "figure")}
+    return Headline(figure=_figure(said["figure"]), **values)
+
+
+def _figure(said: Mapping[str, Any] | None) -> Figure | None:
+    return figure_of(said) if said else None
 
 
 def _conditions(said: Mapping[str, Any] | None) -> Conditions | None:
     if said is None:
         return None
-    probes, share = said["core_to_core_ns"], said.get("core_share")
     floors = tuple(StallFloor(**floor) for floor in said["stall_floors"])
-    return Conditions(Spread(**probes) if probes else None, floors, Spread(**share) if share else None)
+    return Conditions(_figure(said["core_to_core_ns"]), floors, _figure(said.get("core_share")))
 
 
 def _number(value: float | None) -> float:

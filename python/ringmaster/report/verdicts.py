@@ -11,8 +11,8 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from ringmaster.report.conditions import Spread, StallFloor
-from ringmaster.report.headlines import Figure
+from ringmaster.report.conditions import StallFloor
+from ringmaster.report.headlines import Figure, of_all
 
 WIDTH = 132
 HEADLINE_HEAD = ("", "median", "spread", "of", "target", "verdict", "what it is")
@@ -57,11 +57,11 @@ class Headline:
 class Conditions:
     """What the machine was like."""
 
-    core_to_core_ns: Spread | None
+    core_to_core_ns: Figure | None
     """Round trips of a cache line between the two cores, of all probes."""
     stall_floors: tuple[StallFloor, ...]
     """Before and after."""
-    core_share: Spread | None = None
+    core_share: Figure | None = None
     """Of its core that each program had which polls, 0–1, of all rounds; None where nobody polled, or looked."""
 
 
@@ -69,8 +69,7 @@ def conditions_of(
     probes_ns: Sequence[float], floors: Sequence[StallFloor], core_shares: Sequence[float] = ()
 ) -> Conditions:
     """Of all that was seen, which may be nothing."""
-    probes, shares = (Spread.of(list(values)) if values else None for values in (probes_ns, core_shares))
-    return Conditions(probes, tuple(floors), shares)
+    return Conditions(of_all(probes_ns, "probes"), tuple(floors), of_all(core_shares, "looks"))
 
 
 def as_json(headlines: Sequence[Headline]) -> dict[str, object]:
@@ -96,11 +95,11 @@ def cell(value: float | None, scale: float = 1.0) -> str:
     return "–" if value is None else number(value / scale)
 
 
-def spread_cell(spread: Spread | None, scale: float = 1.0) -> str:
-    """Median, lowest and highest, over the scale."""
-    if spread is None:
+def spread_cell(figure: Figure | None, scale: float = 1.0) -> str:
+    """Median and spread, over the scale."""
+    if figure is None:
         return "–"
-    return f"{cell(spread.median, scale)} ({cell(spread.lowest, scale)}–{cell(spread.highest, scale)})"
+    return f"{cell(figure.median, scale)} ({cell(figure.low, scale)}–{cell(figure.high, scale)})"
 
 
 def table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
@@ -136,13 +135,13 @@ def condition_words(conditions: Conditions) -> list[str]:
     """A line for each."""
     lines = []
     if (probes := conditions.core_to_core_ns) is not None:
-        span = f"{probes.lowest:.0f}–{probes.highest:.0f}"
+        span = f"{probes.low:.0f}–{probes.high:.0f}"
         lines.append(f"core to core {probes.median:.0f} ns there and back ({span}, {probes.count} probes)")
     for floor in conditions.stall_floors:
         rate = f"{floor.over_10us_per_second:.0f} gaps over 10 µs a second"
         lines.append(f"stall floor: longest {floor.longest_us:.0f} µs, {rate}, in {floor.seconds:g} s")
     if (share := conditions.core_share) is not None:
-        span = f"{share.lowest:.1%}–{share.highest:.1%}, seen {share.count} times"
+        span = f"{share.low:.1%}–{share.high:.1%}, seen {share.count} times"
         lines.append(f"share of the core: programs that poll had {share.median:.1%} ({span})")
     return lines
 
