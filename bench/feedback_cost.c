@@ -320,11 +320,8 @@ static void run_cycles(struct bench *bench, uint64_t cycles) {
 
 static void feedback_cost_print(struct bench const *bench, double ns_per_tick, bool first) {
     printf("%s\"%s\": {", first ? "" : ", ", bench->size.name);
-    for (int i = 0; i < WHATS; ++i) {
-        printf(i == 0 ? "" : ", ");
-        bench_times_json(what_name[i], &bench->times[i], ns_per_tick);
-    }
-    printf("}");
+    for (int i = 0; i < WHATS; ++i)
+        bench_times_json(what_name[i], &bench->times[i], ns_per_tick, i + 1 < WHATS ? ", " : "}");
 }
 
 int main(int argc, char **argv) {

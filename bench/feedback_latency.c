@@ -403,10 +403,9 @@ static void feedback_latency_run(uint64_t cycles, char const *code, int cpu) {
                              late = bench_application_counter(RM_APPLICATION_LATE);
     feedback_latency_measure(cycles, &place);
     printf("{");
-    bench_times_json("last_bpm_to_setpoint_ns", &bench.answer, 1e9 / bench.tsc_hz);
-    printf(", ");
-    bench_times_json("stall_floor_ns", &bench.floor, 1e9 / bench.tsc_hz);
-    printf(", \"on\": %s, \"skipped\": %llu, \"late\": %llu}\n",
+    bench_times_json("last_bpm_to_setpoint_ns", &bench.answer, 1e9 / bench.tsc_hz, ", ");
+    bench_times_json("stall_floor_ns", &bench.floor, 1e9 / bench.tsc_hz, ", ");
+    printf("\"on\": %s, \"skipped\": %llu, \"late\": %llu}\n",
            reading_of(FEEDBACK_STATE) == FEEDBACK_ON ? "true" : "false",
            bench_application_counter(RM_APPLICATION_SKIPPED) - skipped,
            bench_application_counter(RM_APPLICATION_LATE) - late);

@@ -54,13 +54,20 @@ struct bench_figure bench_figure_of(double *values, size_t count, double outside
     return (struct bench_figure){.median = values[count / 2],
                                  .low = values[out],
                                  .high = values[count - 1 - out],
-                                 .p99 = values[count - 1 - count / 100]};
+                                 .p99 = values[count - 1 - count / 100],
+                                 .max = values[count - 1],
+                                 .count = count};
+}
+
+void bench_figure_print(char const *name, struct bench_figure figure, char const *end, FILE *out) {
+    fprintf(out,
+            "\"%s\": {\"median\": %.3f, \"low\": %.3f, \"high\": %.3f, \"p99\": %.3f, \"max\": %.3f, \"count\": "
+            "%zu}%s",
+            name, figure.median, figure.low, figure.high, figure.p99, figure.max, figure.count, end);
 }
 
 void bench_figure_json(char const *name, double *values, size_t count, char const *end) {
-    struct bench_figure const figure = bench_figure_of(values, count, 0.1);
-    printf("\"%s\": {\"median\": %.3f, \"low\": %.3f, \"high\": %.3f, \"p99\": %.3f}%s", name, figure.median,
-           figure.low, figure.high, figure.p99, end);
+    bench_figure_print(name, bench_figure_of(values, count, 0.1), end, stdout);
 }
 
 void bench_rounds(struct bench_case *cases, size_t count, size_t rounds) {
@@ -114,16 +121,20 @@ void bench_times_clear(struct bench_times *times) {
     times->total = times->longest = 0;
 }
 
-static double quantile_ticks(struct bench_times const *times, double share) {
+static double quantile_of(struct bench_times const *times, double share, double ns_per_tick) {
     uint64_t const wanted = (uint64_t)(share * (double)times->total);
     uint64_t seen = 0, ticks = 0;
     while (ticks < BENCH_TICKS_MAX - 1 && (seen += times->count[ticks]) <= wanted)
         ++ticks;
-    return (double)ticks;
+    return (double)ticks * ns_per_tick;
 }
 
-void bench_times_json(char const *name, struct bench_times const *times, double ns_per_tick) {
-    printf("\"%s\": {\"median\": %.1f, \"p99\": %.1f, \"max\": %.1f, \"count\": %llu}", name,
-           quantile_ticks(times, 0.5) * ns_per_tick, quantile_ticks(times, 0.99) * ns_per_tick,
-           (double)times->longest * ns_per_tick, (unsigned long long)times->total);
+void bench_times_json(char const *name, struct bench_times const *times, double ns_per_tick, char const *end) {
+    struct bench_figure const figure = {.median = quantile_of(times, 0.5, ns_per_tick),
+                                        .low = quantile_of(times, 0.1, ns_per_tick),
+                                        .high = quantile_of(times, 0.9, ns_per_tick),
+                                        .p99 = quantile_of(times, 0.99, ns_per_tick),
+                                        .max = (double)times->longest * ns_per_tick,
+                                        .count = times->total};
+    bench_figure_print(name, figure, end, stdout);
 }

@@ -13,20 +13,25 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <ringmaster/error.h>
 
 /** Of many values. */
 struct bench_figure {
-    double median, low, high, p99;
+    double median, low, high, p99, max;
+    size_t count;
 };
 
 /** Sorts the values. `outside` is the share of them that is below `low`, and the share that is above `high`: with 0
  * these are the least and the greatest. */
 struct bench_figure bench_figure_of(double *values, size_t count, double outside);
 
-/** Prints a member of a JSON object, without the outermost tenths: "NAME": {"median": …, "low": …, "high": …, "p99":
- * …}; then `end`. Sorts the values. */
+/** Prints a member of a JSON object: "NAME": {"median": …, "low": …, "high": …, "p99": …, "max": …, "count": …}; then
+ * `end`. */
+void bench_figure_print(char const *name, struct bench_figure figure, char const *end, FILE *out);
+
+/** The same of values, without the outermost tenths, to standard output. Sorts them. */
 void bench_figure_json(char const *name, double *values, size_t count, char const *end);
 
 /** One of the things that are compared. */
@@ -69,8 +74,8 @@ static inline void bench_times_take(struct bench_times *times, uint64_t ticks) {
     times->longest = ticks > times->longest ? ticks : times->longest;
 }
 
-/** Prints a member of a JSON object: "NAME": {"median": …, "p99": …, "max": …, "count": …}. */
-void bench_times_json(char const *name, struct bench_times const *times, double ns_per_tick);
+/** The same of such times. */
+void bench_times_json(char const *name, struct bench_times const *times, double ns_per_tick, char const *end);
 
 /** Zeros on pages of their own. Ends the program without memory. */
 void *bench_allocate(size_t bytes);

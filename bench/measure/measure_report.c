@@ -13,11 +13,8 @@ enum {
     BUFFER_LINES = 2, /**< of a packet's buffer that describe it (struct rte_mbuf) */
 };
 
-/** Median and quartiles; sorts. */
-static void print_spread(char const *name, double *ns, uint32_t count, FILE *out) {
-    struct bench_figure const figure = bench_figure_of(ns, count, 0.25);
-    fprintf(out, "\"%s\":{\"median\":%.2f,\"low\":%.2f,\"high\":%.2f}", name, figure.median, figure.low, figure.high);
-}
+/** What is left outside of it at either end. */
+static double const MIDDLE_HALF = 0.25;
 
 static uint64_t touched_bytes(struct rm_config const *config, uint32_t datagrams) {
     uint32_t const frame_lines = (rm_measure_frame_bytes(config, 0) + LINE_BYTES - 1) / LINE_BYTES;
@@ -32,12 +29,9 @@ static bool print_figure(struct rm_config const *config, struct rm_measure_figur
         added_ns[i] = figure->full_ns[i] - figure->poll_ns[i];
     fprintf(out, "{\"name\":\"%s\",\"datagrams\":%u,\"touched_bytes\":%" PRIu64 ",", figure->name, figure->datagrams,
             touched_bytes(config, figure->datagrams));
-    print_spread("poll_ns", figure->poll_ns, figure->rounds, out);
-    fputc(',', out);
-    print_spread("full_ns", figure->full_ns, figure->rounds, out);
-    fputc(',', out);
-    print_spread("added_ns", added_ns, figure->rounds, out);
-    fputc('}', out);
+    bench_figure_print("poll_ns", bench_figure_of(figure->poll_ns, figure->rounds, MIDDLE_HALF), ", ", out);
+    bench_figure_print("full_ns", bench_figure_of(figure->full_ns, figure->rounds, MIDDLE_HALF), ", ", out);
+    bench_figure_print("added_ns", bench_figure_of(added_ns, figure->rounds, MIDDLE_HALF), "}", out);
     free(added_ns);
     return true;
 }

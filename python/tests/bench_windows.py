@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Windows that nobody measured, for the tests of what is made of them."""
 
-from ringmaster.bench.windows import Window
+from ringmaster.bench.receivers import Received
 
 
-def window(receiver: str = "ringmaster", rate_pps: float = 10e6, **more: object) -> Window:
+def window(peer: str = "ringmaster", rate_pps: float = 10e6, **more: object) -> Received:
     """One that counts, near and without loss, unless told otherwise."""
     fields: dict[str, object] = {
-        "receiver": receiver,
+        "peer": peer,
         "load": "106-byte frames of 8",
         "rate_pps": rate_pps,
         "turn_rate_hz": 1e5,
@@ -15,12 +15,12 @@ def window(receiver: str = "ringmaster", rate_pps: float = 10e6, **more: object)
         "distance": "near",
         "sender_share": 1.0,
         "receiver_share": 1.0,
-        "lost": 0 if receiver == "ringmaster" else None,
-        "faults": {} if receiver == "ringmaster" else None,
+        "lost": 0 if peer == "ringmaster" else None,
+        "faults": {} if peer == "ringmaster" else None,
         "busy_share": 0.9,
         "busy_ns_per_packet": 1e9 / rate_pps,
         "busy_cycles_per_packet": 2.6e9 / rate_pps,
         "latency_ns": None,
         "longest_wait_us": 1000.0,
     }
-    return Window(**(fields | more))  # type: ignore[arg-type]
+    return Received(**(fields | more))  # type: ignore[arg-type]

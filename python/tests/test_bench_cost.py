@@ -7,12 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ringmaster.bench import added, instructions, memory, polling, sizes
+from ringmaster.bench import added, instructions, memory, polling
+from ringmaster.bench.ingest import Ingest, Options
 from ringmaster.bench.log import Log, NotMeasured
-from ringmaster.bench.measure import Measured, Setup, measure, of_words, parse
+from ringmaster.bench.measure import Setup, measure, of_words
 from ringmaster.bench.setups import frame_bytes
 
-SPREAD = {"median": 2.0, "low": 1.0, "high": 3.0}
+SPREAD = {"median": 2.0, "low": 1.0, "high": 3.0, "p99": 4.0, "max": 4.0, "count": 21}
 
 
 def figure(name: str, added_ns: float) -> dict[str, object]:
@@ -58,10 +59,10 @@ def fake_program(directory: Path, monkeypatch: pytest.MonkeyPatch, script: str) 
 
 def test_the_figures_are_read_from_among_the_words() -> None:
     measured = of_words(f"EAL: no huge pages\n{said()}\nringmaster-measure: done", 0)
-    assert (measured.instruments, measured.simd, measured.figure("cold").added_ns.median) == (96, "AVX-512", 9.0)
+    assert (measured.simd, measured.costs[1].name, measured.costs[1].added_ns.median) == ("AVX-512", "cold", 9.0)
 
 
-@pytest.mark.parametrize("words", ["", "nothing", "{}", said(figures=[]), said(rates=None)])
+@pytest.mark.parametrize("words", ["", "nothing", "{}", said(figures=[]), said(figures=None)])
 def test_words_without_figures_are_no_measurement(words: str) -> None:
     with pytest.raises(NotMeasured, match="printed no figures"):
         of_words(words, 0)
@@ -88,13 +89,14 @@ def test_both_chains_are_the_servers_default() -> None:
     assert "rates" not in json.loads(Setup(8, "both", 1 << 14).configuration())
 
 
-def test_a_program_that_fails_leaves_a_note_and_no_rows(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, log: Log
-) -> None:
+def test_a_program_that_fails_leaves_a_note_and_no_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fake_program(tmp_path, monkeypatch, "echo it is broken; exit 1")
-    assert list(added.run(3, log)) == []
-    assert log.notes
-    assert all("it is broken" in note for note in log.notes)
+    made = Ingest(Options(("added",), rounds=3))
+    for turn in made.turns_of("added"):
+        made.do(turn)
+    assert made.rows == []
+    assert made.notes
+    assert all("it is broken" in note for note in made.notes)
 
 
 def test_cases_cover_every_size_and_all_instructions_beside_each_other() -> None:
@@ -115,7 +117,7 @@ def test_rings_are_powers_of_two_within_the_bounds(instruments: int, records: in
 
 
 def row(chain: str, simd: str, name: str, ns: float) -> added.Row:
-    measured = parse(said(simd=simd, figures=[figure(name, ns)]))
+    measured = of_words(said(simd=simd, figures=[figure(name, ns)]), 0)
     return added.rows_of(added.Case(96, chain, simd), measured)[0]
 
 
@@ -126,8 +128,13 @@ def test_the_headline_is_cold_and_of_the_best_instructions() -> None:
         row("low_latency", "AVX-512", "cold", 9.0),
         row("both", "AVX2", "cold", 14.0),
     ]
-    assert added.headline(rows, ["scalar", "avx2", "avx512"]) == {"low_latency": 9.0, "both": None}
-    assert added.headline(rows, ["scalar", "avx2"]) == {"low_latency": None, "both": 14.0}
+
+    def headline(available: list[str]) -> dict[str, list[float]]:
+        found = added.headline_rows(rows, available)
+        return {chain: [one.added_ns for one in visits] for chain, visits in found.items()}
+
+    assert headline(["scalar", "avx2", "avx512"]) == {"low_latency": [9.0], "both": []}
+    assert headline(["scalar", "avx2"]) == {"low_latency": [], "both": [14.0]}
 
 
 ANNOTATED = """
@@ -155,11 +162,10 @@ def test_instructions_are_those_of_a_function_and_all_it_calls() -> None:
     assert (counted.full, counted.poll, counted.added, counted.packets) == (200.0, 40.0, 160.0, 4096)
 
 
-def test_without_valgrind_there_is_a_note(monkeypatch: pytest.MonkeyPatch, log: Log) -> None:
+def test_without_valgrind_there_is_no_count(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nonexistent")
-    assert list(instructions.run(log)) == []
-    assert len(log.notes) == 2
-    assert all("valgrind is not installed" in note for note in log.notes)
+    with pytest.raises(NotMeasured, match="valgrind is not installed"):
+        instructions.count("both")
 
 
 CACHE_BYTES = 32 << 20
@@ -209,20 +215,23 @@ def test_percentiles_of_nothing_are_no_numbers() -> None:
 
 
 def test_the_curves_reach_from_one_source_to_512_and_over_gigabytes() -> None:
-    points = sizes.points()
-    assert [setup.instruments for curve, setup in points if curve == "sources"] == [1, 8, 32, 96, 168, 512]
-    rings = [sizes.rings_bytes(setup) for curve, setup in points if curve == "rings"]
+    cases = added.curves()
+    assert [case.instruments for case in cases if case.curve == "sources"] == [1, 8, 32, 96, 168, 512]
+    rings = [case.rings_bytes for case in cases if case.curve == "rings"]
     assert (min(rings), max(rings)) == (1 << 20, 4 << 30)
 
 
-def test_a_point_says_its_pages() -> None:
-    measured: Measured = parse(said(huge_pages=True))
-    assert sizes.row_of("sources", Setup(96, "both", 1 << 16), measured).pages == "2 MiB"
+def test_a_point_of_a_curve_is_cold_and_says_its_pages(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, log: Log
+) -> None:
+    fake_program(tmp_path, monkeypatch, f"echo '{said(huge_pages=True)}'")
+    (point,) = added.Case(1, "both", curve="sources", turn_records=1 << 14).take(3, log)
+    assert (point.figure, point.pages, point.rings_mib) == ("cold", "2 MiB", 1)
 
 
 def test_memory_is_read_from_the_kernels_figures(tmp_path: Path) -> None:
     info = tmp_path / "meminfo"
     info.write_text("MemAvailable:   1024 kB\nHugePages_Free:        3\n")
-    assert sizes.memory_bytes("MemAvailable", info) == 1 << 20
-    assert sizes.memory_bytes("HugePages_Free", info) == 6 << 20
-    assert sizes.memory_bytes("Nothing", info) == 0
+    assert added.memory_bytes("MemAvailable", info) == 1 << 20
+    assert added.memory_bytes("HugePages_Free", info) == 6 << 20
+    assert added.memory_bytes("Nothing", info) == 0

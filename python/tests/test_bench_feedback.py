@@ -14,22 +14,26 @@ from ringmaster.bench.feedback import (
     TARGETS,
     Options,
     OrbitFeedback,
-    Times,
     Window,
     host_times_of,
     window_of,
 )
 from ringmaster.bench.log import NotMeasured
+from ringmaster.bench.printed import Times
 from ringmaster.report.compare import compare, read_both
 from ringmaster.report.plain import as_json
 
 WHATS = (ANSWER, FLOOR, SGEMV, "whole_product_ns", "errors_ns", "controllers_ns", "ahead_ns")
 
 
+def times(median: float, p99: float, worst: float) -> Times:
+    return Times(median, median, p99, p99, worst, 100)
+
+
 def window(median: float, worst: float) -> Window:
-    times = {what: Times(median, 2 * median, worst, 100) for what in WHATS}
-    host = {LATENCY: Times(median + 100, 2 * median, worst, 100), FLOOR: Times(0, 1, worst / 2, 100)}
-    return Window("AVX-512", dict.fromkeys(TARGETS, times), dict.fromkeys(TARGETS, host))
+    alone = {what: times(median, 2 * median, worst) for what in WHATS}
+    host = {LATENCY: times(median + 100, 2 * median, worst), FLOOR: times(0, 1, worst / 2)}
+    return Window("AVX-512", dict.fromkeys(TARGETS, alone), dict.fromkeys(TARGETS, host))
 
 
 def measured(*windows: Window) -> OrbitFeedback:

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 from bench_windows import window
 
-from ringmaster.bench import added, end_to_end, instructions, load, measurement, polling, sizes
+from ringmaster.bench import added, ingest, measurement
 from ringmaster.bench.added import Row as AddedRow
-from ringmaster.bench.ingest import PARTS, Ingest, Options
+from ringmaster.bench.ingest import PARTS, Ingest, Options, Queues
 from ringmaster.bench.instructions import Row as InstructionsRow
 from ringmaster.bench.load import held_of
 from ringmaster.bench.loads import elettra
+from ringmaster.bench.measurement import Turn
 from ringmaster.bench.polling import Row as PollingRow
-from ringmaster.bench.sizes import Row as SizesRow
 from ringmaster.programs.program import ProgramFailed
 from ringmaster.report.conditions import StallFloor
 from ringmaster.report.headlines import Figure
@@ -28,48 +28,41 @@ FLOOR = StallFloor(1.0, 4000.0, 350.0, 3, 2.6e9)
 BETWEEN = {"p1": 0.0, "p10": 0.0, "p50": 864.0, "p90": 900.0, "p99": 2000.0, "p99.9": 9000.0, "p100": 1e6}
 ROWS: dict[str, list[Any]] = {
     "added": [
-        AddedRow(96, chain, "AVX-512", "cold", 1 << 26, 20.0, 30.0, ns, ns - 1, ns + 1, 10.0, False, 1.0, 21)
+        AddedRow(96, chain, "AVX-512", "cold", 1 << 26, 20.0, 30.0, ns, ns - 1, ns + 1, 10.0, "4 KiB", 1.0, 21)
         for chain, ns in (("low_latency", 9.0), ("both", 14.0))
     ],
     "instructions": [InstructionsRow(96, "both", "AVX2", 300.0, 40.0, 260.0, 4096)],
     "windows": [window(rate_pps=13e6), window("testpmd", 14e6)],
     "load": [held_of(elettra(), 1e6, window(turn_rate_hz=1e6), [14e6], FLOOR)],
     "polling": [PollingRow("one", True, 1e6, 0.3, 0.5, 2.0, 2.0, 500, BETWEEN, BETWEEN, 0.5, 864.0, 864.0, {}, True)],
-    "sizes": [SizesRow("queues", 96, 384, 4, "4 KiB", None, None, None, None, 50.0, 1.0)],
+    "sizes": [Queues(4, 96, 384, "4 KiB", 50.0, 1.0)],
 }
 
 
-MODULES = {
-    "added": added,
-    "instructions": instructions,
-    "windows": end_to_end,
-    "load": load,
-    "polling": polling,
-    "sizes": sizes,
-}
+Parts = dict[str, list[Turn]]
 
 
-def yielding(rows: list[Any], end: BaseException | None = None) -> Any:
+def turns(rows: list[Any], end: BaseException | None = None) -> list[Turn]:
     """A part that has these rows, and then ends so."""
 
-    def run(*_options: object) -> Iterator[Any]:
-        yield from rows
-        if end is not None:
-            raise end
+    def fail() -> Any:
+        assert end is not None
+        raise end
 
-    return run
+    return [*(Turn("", lambda row=row: row) for row in rows), *([Turn("", fail)] if end else [])]  # type: ignore[misc]
 
 
 @pytest.fixture
-def parts(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+def parts(monkeypatch: pytest.MonkeyPatch) -> Parts:
     """All parts replaced, and the machine."""
-    for name, module in MODULES.items():
-        monkeypatch.setattr(module, "run", yielding(ROWS[name]))
-    monkeypatch.setattr(added, "visit", yielding([]))
+    made = {name: turns(rows) for name, rows in ROWS.items()}
+    monkeypatch.setattr(Ingest, "turns_of", lambda _, part: made[part])
+    monkeypatch.setattr(added, "visits", lambda *_: turns(made.get("visits", [])))
     monkeypatch.setattr(added, "simds", lambda: ["scalar", "avx512"])
+    monkeypatch.setattr(ingest, "has_testpmd", lambda: True)
     monkeypatch.setattr(measurement, "stall_floor", lambda *_: FLOOR)
     monkeypatch.setattr(measurement, "core_to_core_ns", lambda *_: 65.0)
-    return monkeypatch
+    return made
 
 
 @pytest.fixture
@@ -104,16 +97,19 @@ def test_the_headlines_stand_before_the_tables(said: list[str]) -> None:
     assert all(report["data"]["tables"][part] for part in PARTS)
 
 
-def test_the_added_cost_is_looked_at_between_the_parts(parts: pytest.MonkeyPatch, said: list[str]) -> None:
+@pytest.mark.usefixtures("parts")
+def test_the_added_cost_is_looked_at_between_the_parts(monkeypatch: pytest.MonkeyPatch, said: list[str]) -> None:
     nanoseconds = iter((10.0, 20.0, 30.0, 40.0, 50.0, 60.0))
-    parts.setattr(added, "visit", lambda *_: iter([replace(ROWS["added"][0], added_ns=next(nanoseconds))]))
+    visits: Iterator[list[Any]] = ([replace(ROWS["added"][0], added_ns=ns)] for ns in nanoseconds)
+    monkeypatch.setattr(added, "visits", lambda *_: turns(next(visits)))
     spread = cost(measured(said))
     assert (spread.median, spread.low, spread.high) == (30.0, 9.6, 54.0)  # of 9, 10, 20, … 60
     assert (spread.count, spread.of) == (7, "visits")
 
 
-def test_one_part_alone_is_measured_once(parts: pytest.MonkeyPatch, said: list[str]) -> None:
-    parts.setattr(added, "visit", lambda *_: pytest.fail("visited"))
+@pytest.mark.usefixtures("parts")
+def test_one_part_alone_is_measured_once(monkeypatch: pytest.MonkeyPatch, said: list[str]) -> None:
+    monkeypatch.setattr(added, "visits", lambda *_: pytest.fail("visited"))
     spread = cost(measured(said, Options(parts=("added",))))
     assert (spread.count, spread.of) == (21, "rounds")
 
@@ -138,7 +134,7 @@ def test_every_headline_has_its_spread(said: list[str]) -> None:
     }
     assert (spreads["ratio_to_testpmd"]["count"], spreads["ratio_to_testpmd"]["of"]) == (1, "pairs of windows")
     assert spreads["ratio_to_testpmd_96"] is None
-    assert spreads["core_to_core_ns"]["count"] == 2 * len(PARTS) + 4  # before and after, parts, visits, windows
+    assert spreads["core_to_core_ns"]["count"] == len(PARTS) + 4  # before and after, parts, windows
 
 
 @pytest.mark.usefixtures("parts")
@@ -148,8 +144,8 @@ def test_only_the_parts_that_were_asked_for_are_measured(said: list[str]) -> Non
     assert [row.name for row in report.headlines if row.figure] == ["bytes_per_packet", "core_to_core_ns"]
 
 
-def test_an_interrupt_keeps_what_was_measured(parts: pytest.MonkeyPatch, said: list[str]) -> None:
-    parts.setattr(end_to_end, "run", yielding(ROWS["windows"][:1], KeyboardInterrupt()))
+def test_an_interrupt_keeps_what_was_measured(parts: Parts, said: list[str]) -> None:
+    parts["windows"] = turns(ROWS["windows"][:1], KeyboardInterrupt())
     report = Ingest(Options(), said.append)
     report.run()
     assert report.interrupted
@@ -157,12 +153,12 @@ def test_an_interrupt_keeps_what_was_measured(parts: pytest.MonkeyPatch, said: l
     assert "interrupted" in said[-1]
 
 
-def test_a_program_that_ends_early_ends_its_part_alone(parts: pytest.MonkeyPatch, said: list[str]) -> None:
-    parts.setattr(end_to_end, "run", yielding([], ProgramFailed("dpdk-testpmd ended with status 1")))
+def test_a_program_that_ends_early_ends_its_turn_alone(parts: Parts, said: list[str]) -> None:
+    parts["windows"] = turns([], ProgramFailed("dpdk-testpmd ended with status 1"))
     report = Ingest(Options(), said.append)
     report.run()
     assert (report.parts["windows"], len(report.parts["load"])) == ([], 1)
-    assert any("windows: not measured to its end: dpdk-testpmd" in note for note in report.notes)
+    assert any("windows: not measured: dpdk-testpmd" in note for note in report.notes)
 
 
 @pytest.mark.usefixtures("parts")
@@ -176,13 +172,13 @@ def test_the_tables_show_every_part(said: list[str], capsys: pytest.CaptureFixtu
     assert "share of the core: programs that poll had 100.0%" in shown
 
 
-def test_what_the_server_lost_is_reported_by_place(parts: pytest.MonkeyPatch, said: list[str]) -> None:
+def test_what_the_server_lost_is_reported_by_place(parts: Parts, said: list[str]) -> None:
     lossy = [
         window(lost=7, faults={"missing": 5, "out_of_order": 2}),
         window("testpmd"),
         window(lost=1, faults={"missing": 1}),
     ]
-    parts.setattr(end_to_end, "run", yielding(lossy))
+    parts["windows"] = turns(lossy)
     tables = measured(said).tables
     (table,) = (table for table in tables if table.title.startswith("Lost by our server"))
     assert list(table.head)[1:6] == ["windows", "missing", "refused", "duplicate", "out of order"]

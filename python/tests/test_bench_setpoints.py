@@ -7,11 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from ringmaster.bench import measurement, parameters, setpoints, transmit_latency, transmit_rate
+from ringmaster.bench import measurement, parameters, setpoints, transmit_latency
 from ringmaster.bench.log import NotMeasured
-from ringmaster.bench.parameters import Range, ranges_of
-from ringmaster.bench.pvaccess import Times, times_of
-from ringmaster.bench.transmit_rate import frame_bytes
+from ringmaster.bench.parameters import ranges_of
+from ringmaster.bench.printed import Times
+from ringmaster.bench.pvaccess import times_of
+from ringmaster.bench.transmit_rate import Sent, frame_bytes, load_of
+from ringmaster.bench.windows import compare as compare_windows
+from ringmaster.bench.windows import pairs_of, ratios_of
 from ringmaster.report.compare import compare, read_both
 from ringmaster.report.conditions import StallFloor
 from ringmaster.report.headlines import of_values
@@ -21,10 +24,11 @@ from ringmaster.report.verdicts import Headline, number
 from ringmaster.report.verdicts import as_json as headlines_as_json
 
 
-def rate(sender: str, mpps: float, **more: object) -> transmit_rate.Window:
+def rate(peer: str, mpps: float, **more: object) -> Sent:
     """One that counts, near, of 114-byte frames, unless told otherwise."""
     fields: dict[str, object] = {
-        "sender": sender,
+        "peer": peer,
+        "load": "114-byte frames",
         "supplies": 10,
         "frame_bytes": 114,
         "rate_pps": mpps * 1e6,
@@ -34,17 +38,17 @@ def rate(sender: str, mpps: float, **more: object) -> transmit_rate.Window:
         "receiver_share": 1.0,
         "sub_rates_pps": (),
     }
-    return transmit_rate.Window(**(fields | more))  # type: ignore[arg-type]
+    return Sent(**(fields | more))  # type: ignore[arg-type]
 
 
 def latency(p50: float, probe_ns: float = 60.0, distance: str = "near", chains: int = 1) -> transmit_latency.Window:
-    back = Range(2 * p50, p50, 3 * p50, 9 * p50)
+    back = Times(2 * p50, p50, 3 * p50, 9 * p50, 9 * p50, 100)
     return transmit_latency.Window(chains, chains, 1000, {"p50": p50, "p99": 9 * p50}, back, probe_ns, distance)
 
 
 def parameter_window(read: float, ratio: float, distance: str = "near") -> parameters.Window:
-    def one(median: float) -> Range:
-        return Range(median, median, median, median)
+    def one(median: float) -> Times:
+        return Times(median, median, median, median, median, 100)
 
     names = ("read_f64", "write_f64", "write_stamped")
     return parameters.Window(
@@ -53,7 +57,7 @@ def parameter_window(read: float, ratio: float, distance: str = "near") -> param
         cost={name: one(read) for name in names},
         visible={"plain": one(30.0), "parameter": one(30.0 * ratio), "ratio": one(ratio)},
         request={"put_polled": one(1000.0), "put_asleep": one(2000.0)},
-        pva_get=Times(200_000.0, 300_000.0, 100),
+        pva_get=Times(200_000.0, 200_000.0, 200_000.0, 300_000.0, 300_000.0, 100),
         pva_put=None,
     )
 
@@ -70,9 +74,9 @@ def test_frames_are_as_long_as_the_wire_format_says() -> None:
 
 def test_each_window_of_ours_meets_the_nearest_of_the_peer() -> None:
     windows = [rate("ringmaster", 18), rate("testpmd", 20), rate("rows", 10), rate("rows", 11), rate("testpmd", 22)]
-    assert transmit_rate.ratios_of(windows, "ringmaster", 10) == pytest.approx([0.9])
-    assert transmit_rate.ratios_of(windows, "rows", 10) == pytest.approx([0.5, 0.5])
-    assert transmit_rate.ratios_of(windows, "rows", 1) == []
+    assert ratios_of(windows, load_of(10)) == pytest.approx([0.9])
+    assert ratios_of(windows, load_of(10), "rows") == pytest.approx([0.5, 0.5])
+    assert ratios_of(windows, load_of(1), "rows") == []
 
 
 @pytest.mark.parametrize(
@@ -82,27 +86,29 @@ def test_each_window_of_ours_meets_the_nearest_of_the_peer() -> None:
         rate("ringmaster", 18, distance="mixed"),
         rate("ringmaster", 18, sender_share=0.9),
         rate("ringmaster", 18, receiver_share=0.9),
-        rate("ringmaster", 18, supplies=1),
+        rate("ringmaster", 18, load=load_of(1)),
         rate("ringmaster", 18, sub_rates_pps=(18e6,) * 8 + (5e6,) * 2),
     ],
 )
-def test_windows_that_cannot_be_compared_make_no_ratio(spoilt: transmit_rate.Window) -> None:
-    assert transmit_rate.pairs_of([spoilt, rate("testpmd", 20)]) == []
-    assert transmit_rate.pairs_of([rate("testpmd", 20, distance="mixed"), spoilt]) == []
+def test_windows_that_cannot_be_compared_make_no_ratio(spoilt: Sent) -> None:
+    assert pairs_of([spoilt, rate("testpmd", 20)]) == []
+    assert pairs_of([rate("testpmd", 20, distance="mixed"), spoilt]) == []
 
 
 def test_ratios_are_of_near_windows_where_there_are_any() -> None:
     far = [rate("ringmaster", 12, distance="far"), rate("testpmd", 10, distance="far")]
     near = [rate("ringmaster", 18), rate("testpmd", 20)]
-    assert transmit_rate.ratios_of([*far, *near], "ringmaster", 10) == pytest.approx([0.9])
-    assert transmit_rate.ratios_of(far, "ringmaster", 10) == pytest.approx([1.2])
+    assert ratios_of([*far, *near], load_of(10)) == pytest.approx([0.9])
+    assert ratios_of(far, load_of(10)) == pytest.approx([1.2])
 
 
 def test_what_was_left_out_is_counted() -> None:
     windows = [rate("ringmaster", 18), rate("testpmd", 20), rate("rows", 9, sender_share=0.5)]
-    (row,) = transmit_rate.compare(windows)
-    assert (row.distance, row.left_out, list(row.rates_pps)) == ("near", 1, ["ringmaster", "testpmd"])
-    assert row.ratios["ringmaster"].median == pytest.approx(0.9)
+    row, _ = compare_windows(windows, ("rate_pps",))
+    assert (row.distance, row.starved, list(row.figures)) == ("near", 1, ["ringmaster", "testpmd"])
+    ratio = row.figure("ringmaster", "ratio")
+    assert ratio is not None
+    assert ratio.median == pytest.approx(0.9)
 
 
 def test_a_latency_is_held_against_its_own_window() -> None:
@@ -110,8 +116,12 @@ def test_a_latency_is_held_against_its_own_window() -> None:
     assert latency(145.0).over_bound == pytest.approx(1.0)
     assert latency(400.0, probe_ns=400.0, distance="far").over_bound == pytest.approx(1.0)
     starved = replace(latency(290.0), server_share=0.9)
-    windows = [latency(145.0), latency(290.0, distance="mixed"), latency(290.0, chains=18), starved]
-    assert transmit_latency.ratios_of(windows, 1) == pytest.approx([1.0])
+    made = setpoints.Setpoints(setpoints.Options())
+    made.parts["latency"] = [latency(145.0), latency(290.0, distance="mixed"), latency(290.0, chains=18), starved]
+    over = {row.name: row.figure for row in made.headlines()}["commit_to_sent_over_bound.1"]
+    assert over is not None
+    assert over.count == 1
+    assert over.median == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize(
@@ -173,11 +183,14 @@ def test_reports_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_an_interrupted_run_keeps_what_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    def guards(*_arguments: object) -> object:
-        yield setpoints.Guard(1248, 96, 300.0, 170.0, 180.0, 7.5)
+    visits = iter([setpoints.Guard(1248, 96, 300.0, 170.0, 180.0, 7.5)])
+
+    def guard() -> setpoints.Guard:
+        for visit in visits:
+            return visit
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(setpoints, "_guard", guards)
+    monkeypatch.setattr(setpoints, "_guard", guard)
     monkeypatch.setattr(measurement, "stall_floor", lambda *_: StallFloor(0.5, 812.0, 350.0, 2, 2.5e9))
     said = as_json(setpoints.Setpoints(setpoints.Options(("guard",))).run())
     assert said["interrupted"]
@@ -185,8 +198,8 @@ def test_an_interrupted_run_keeps_what_there_is(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_percentiles_of_a_peer() -> None:
-    assert times_of(list(range(1000, 0, -1))) == Times(501, 991, 1000)
-    assert times_of([7]) == Times(7, 7, 1)
+    assert times_of(list(range(1000, 0, -1))) == Times(501, 1, 1000, 991, 1000, 1000)
+    assert times_of([7]) == Times(7, 7, 7, 7, 7, 1)
 
 
 @pytest.mark.parametrize("words", ["", "[]", '{"a": 1}', '{"a": {"median": 1}}'])

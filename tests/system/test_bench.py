@@ -107,7 +107,7 @@ def test_setpoints_are_measured() -> None:
     said = run_bench("setpoints", "--windows", "1", "--seconds", "0.1")
     assert said["guard.vector_ns"] > 0
     tables = said["data"]["tables"]
-    assert {row["sender"] for row in tables["rate"]} >= {"ringmaster", "rows"}, said["notes"]
+    assert {row["peer"] for row in tables["rate"]} >= {"ringmaster", "rows"}, said["notes"]
     assert all(row["rate_pps"] > 0 for row in tables["rate"])
     assert {row["chains"] for row in tables["latency"]} == {1, 18}, said["notes"]
     assert all(row["rows"] > 0 and row["sent_ns"]["p50"] > 0 for row in tables["latency"])

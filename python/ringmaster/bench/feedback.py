@@ -9,7 +9,8 @@ looks at the clock for as long as the last answer took. Windows follow each othe
 beside the worst of all of that loop's.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from statistics import median
@@ -20,7 +21,7 @@ from ringmaster.bench.log import NotMeasured
 from ringmaster.bench.measurement import Measurement, windows_within
 from ringmaster.bench.openblas import Kernels, fastest
 from ringmaster.bench.options import COUNT, option
-from ringmaster.bench.printed import figures, printed
+from ringmaster.bench.printed import Times, figures, printed
 from ringmaster.places import find_library, find_program
 from ringmaster.programs.cores import cores
 from ringmaster.report import published
@@ -50,16 +51,6 @@ class Options:
 
 
 @dataclass(frozen=True)
-class Times:
-    """Nanoseconds, of so many."""
-
-    median: float
-    p99: float
-    max: float
-    count: int
-
-
-@dataclass(frozen=True)
 class Window:
     """All of it once: by size, and by what was timed."""
 
@@ -67,6 +58,14 @@ class Window:
     sizes: Mapping[str, Mapping[str, Times]]
     host: Mapping[str, Mapping[str, Times]] = field(default_factory=dict)
     """LATENCY and FLOOR, by size, of the feedback in its host; without those that were not measured."""
+
+    @property
+    def words(self) -> str:
+        """Medians, on one line."""
+        host = [f"{size} {timed[LATENCY].median:.0f} ns" for size, timed in self.host.items()]
+        alone = [f"{size} {timed[ANSWER].median:.0f} ns (sgemv {timed[SGEMV].median:.0f})"
+                 for size, timed in self.sizes.items()]  # fmt: skip
+        return f"{self.simd}: in its host {', '.join(host) or 'not measured'}; arithmetic " + ", ".join(alone)
 
 
 def window_of(words: str) -> Window:
@@ -115,11 +114,13 @@ class OrbitFeedback(Measurement[Options, Window]):
         windows = windows_within(seconds, 15.0)
         return Options(20_000 * windows, windows)
 
-    def measure(self) -> None:
-        """Window by window, with the fastest kernel."""
+    @contextmanager
+    def around(self) -> Iterator[None]:
+        """Finds the fastest kernel."""
         self.kernels = _kernels(cores()[-1])
         self.note(str(self.kernels))
-        super().measure()
+        with super().around():
+            yield
 
     def take(self, _peer: str) -> Window:
         """The arithmetic, then the host."""
@@ -127,10 +128,6 @@ class OrbitFeedback(Measurement[Options, Window]):
         window = _arithmetic(cycles, here[-1], self.kernels.environment)
         found = ((size, self.attempt(partial(_in_host, size, cycles, here))) for size in TARGETS)
         return replace(window, host={size: times for size, times in found if times is not None})
-
-    def words(self, row: Window) -> str:
-        """Medians."""
-        return words(row)
 
     @property
     def sizes(self) -> list[str]:
@@ -234,11 +231,3 @@ def _in_host(size: str, cycles: int, here: Sequence[int]) -> dict[str, Times]:
         raise NotMeasured(f"{HOST_PROGRAM} needs two cores")
     code = find_library("feedback.so")
     return host_times_of(_run(HOST_PROGRAM, cycles, size, str(cycles), code, str(here[-1]), str(here[0])))
-
-
-def words(window: Window) -> str:
-    """A window on one line."""
-    host = [f"{size} {timed[LATENCY].median:.0f} ns" for size, timed in window.host.items()]
-    alone = [f"{size} {timed[ANSWER].median:.0f} ns (sgemv {timed[SGEMV].median:.0f})"
-             for size, timed in window.sizes.items()]  # fmt: skip
-    return f"{window.simd}: in its host {', '.join(host) or 'not measured'}; arithmetic " + ", ".join(alone)

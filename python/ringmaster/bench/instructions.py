@@ -9,14 +9,12 @@ AVX2.
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from ringmaster.bench.added import HEADLINE, turn_records
-from ringmaster.bench.log import Log, NotMeasured
+from ringmaster.bench.log import NotMeasured
 from ringmaster.bench.measure import Setup, measure
-from ringmaster.bench.setups import CHAINS
 from ringmaster.programs.remains import scratch_folder
 
 DATAGRAMS = 1024
@@ -41,6 +39,11 @@ class Row:
     added: float
     packets: int
     """That each was counted over."""
+
+    @property
+    def words(self) -> str:
+        """On one line."""
+        return f"instructions per packet, {self.chain}: {self.full:.0f}, of these added {self.added:.0f}"
 
 
 def inclusive(annotated: str, function: str) -> tuple[int, int]:
@@ -69,7 +72,7 @@ def _annotated(directory: Path, setup: Setup) -> tuple[str, int, str]:
     prefix = ["valgrind", "--quiet", "--tool=callgrind", f"--callgrind-out-file={out}"]
     options = ["--datagrams", str(DATAGRAMS), "--rounds", str(ROUNDS), "--simd", "avx2"]
     measured = measure(setup, options, prefix)
-    datagrams = {figure.datagrams for figure in measured.figures}
+    datagrams = {cost.datagrams for cost in measured.costs}
     if len(datagrams) != 1:
         raise NotMeasured(f"rounds of {sorted(datagrams)} datagrams, expected all alike")
     command = ["callgrind_annotate", "--tree=caller", "--inclusive=yes", "--auto=no", "--threshold=100", str(out)]
@@ -98,15 +101,3 @@ def row_of(annotated: str, setup: Setup, datagrams: int, simd: str) -> Row:
     packets = full_calls * datagrams
     each, poll_each = full / packets, poll / (poll_calls * datagrams)
     return Row(setup.instruments, setup.chain, simd, each, poll_each, each - poll_each, packets)
-
-
-def run(log: Log) -> Iterator[Row]:
-    """Counts both chains; what cannot be had is noted and left out."""
-    for chain in CHAINS:
-        try:
-            row = count(chain)
-        except NotMeasured as error:
-            log.note(f"instructions per packet, {chain}: not measured: {error}")
-            continue
-        log.say(f"instructions per packet, {chain}: {row.full:.0f}, of these added {row.added:.0f}")
-        yield row

@@ -5,15 +5,13 @@ Before and after it testpmd receives the same instruments as fast as their sende
 times the load, the machine cannot show the load: the turn rate is lowered to what it can, and the figure says so.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ringmaster.bench.end_to_end import words
 from ringmaster.bench.loads import Ring, elettra
 from ringmaster.bench.log import Log
-from ringmaster.bench.receivers import RINGMASTER, TESTPMD, has_testpmd
+from ringmaster.bench.receivers import Received, has_testpmd, measure_window
 from ringmaster.bench.setups import TURN_RATE_HZ
-from ringmaster.bench.windows import Window, measure_window
+from ringmaster.bench.windows import RINGMASTER, TESTPMD
 from ringmaster.programs.cores import cores
 from ringmaster.report.conditions import StallFloor, stall_floor
 
@@ -60,6 +58,11 @@ class Held:
     stall_floor: StallFloor
     """Of the same cores over the same time, just after: see conditions.StallFloor."""
 
+    @property
+    def words(self) -> str:
+        """On one line."""
+        return f"{self.load_pps / 1e6:.2f} Mpps for {self.seconds:.0f} s: {'held' if self.held else 'not held'}"
+
 
 def turn_rate_for(testpmd_pps: float | None, packets_per_turn: float) -> float:
     """The turn rate that testpmd's adjacent rate exceeds by HEADROOM; the full one where it can, or without testpmd."""
@@ -68,19 +71,19 @@ def turn_rate_for(testpmd_pps: float | None, packets_per_turn: float) -> float:
     return min(TURN_RATE_HZ, float(int(testpmd_pps / HEADROOM / packets_per_turn / 1000)) * 1000)
 
 
-def _adjacent(load: Ring, seconds: float, tsc_hz: float, log: Log) -> Window | None:
+def _adjacent(load: Ring, seconds: float, tsc_hz: float, log: Log) -> Received | None:
     """A window of testpmd's; None without testpmd. The last of TRIES where none counts."""
     window = None
     for _ in range(TRIES if has_testpmd() else 0):
         window = measure_window(TESTPMD, load, 0.0, seconds, tsc_hz)
-        log.say(f"{load.name} {words(window)}")
+        log.say(window.words)
         if window.counts:
             break
     return window
 
 
-def run(load_seconds: float, seconds: float, tsc_hz: float, log: Log) -> Iterator[Held]:
-    """Adjacent window, load, adjacent window, floor. Yields one row."""
+def hold(load_seconds: float, seconds: float, tsc_hz: float, log: Log) -> Held:
+    """Adjacent window, load, adjacent window, floor."""
     load = elettra()
     before = _adjacent(load, seconds, tsc_hz, log)
     turn_rate_hz = turn_rate_for(before.rate_pps if before else None, load.packets_per_turn)
@@ -90,17 +93,17 @@ def run(load_seconds: float, seconds: float, tsc_hz: float, log: Log) -> Iterato
             f"{TURN_RATE_HZ * load.packets_per_turn / 1e6:.1f} Mpps: lowered to {turn_rate_hz / 1e3:.0f} kHz turn rate"
         )
     window = measure_window(RINGMASTER, load, turn_rate_hz, load_seconds, tsc_hz)
-    log.say(f"{load.name} {words(window)}")
+    log.say(window.words)
     after = _adjacent(load, seconds, tsc_hz, log)
     log.say(f"stall floor of cores {cores()} for {load_seconds:.0f} s")
     floor = stall_floor(load_seconds, cores())
     held = held_of(load, turn_rate_hz, window, [w.rate_pps for w in (before, after) if w], floor)
     if held.headroom is not None and held.headroom < HEADROOM:
         log.note(f"Elettra load: the machine became slower meanwhile, testpmd's rate is {held.headroom:.2f} × the load")
-    yield held
+    return held
 
 
-def held_of(load: Ring, turn_rate_hz: float, window: Window, testpmd: list[float], floor: StallFloor) -> Held:
+def held_of(load: Ring, turn_rate_hz: float, window: Received, testpmd: list[float], floor: StallFloor) -> Held:
     """The row, from what was measured."""
     load_pps = turn_rate_hz * load.packets_per_turn
     in_time = window.turn_rate_hz >= IN_TIME * turn_rate_hz

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What all measurements are: options, rounds in which peers take turns; figures, tables and charts of what was seen.
+"""What all measurements are: options, turns that peers take by rounds; figures, tables and charts of what was seen.
 
 A new one is a module with its Options and a class like this, and a line in benches.py:
 
@@ -12,25 +12,24 @@ A new one is a module with its Options and a class like this, and a line in benc
         def peers(cls, options: Options) -> Sequence[str]:
             return ("idle", "loaded")
 
-        def take(self, peer: str) -> Window: …
-
-        def words(self, row: Window) -> str: …
+        def take(self, peer: str) -> Window: …      # with words, for a line while it runs
 
         def headlines(self) -> list[Headline]: …
 
-Terminal, JSON, page, suite and comparison are made of its section. One that does not go round and round has a measure()
-of its own; one of several parts, each with rows of its own, is a PartByPart.
+Terminal, JSON, page, suite and comparison are made of its section. What stands around all turns, as a program that runs
+meanwhile, is in around(). One of several parts, each with turns and rows of its own, is a PartByPart.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from functools import partial
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 from ringmaster.bench.log import Log, NotMeasured
 from ringmaster.bench.options import command
 from ringmaster.programs.cores import cores
-from ringmaster.programs.program import ProgramFailed
 from ringmaster.report.conditions import StallFloor, core_to_core_ns, stall_floor
 from ringmaster.report.section import Chart, Section, Table
 from ringmaster.report.verdicts import Headline, conditions_of
@@ -46,6 +45,20 @@ AROUND_S = 2.0
 """What a step takes besides the time that is measured: programs start, links come up, the machine is probed."""
 SHORTEST_S, LONGER = 0.3, 5.0
 """A step is at least so long, and at most so many times what the measurement would choose by itself."""
+GIVEN_UP = 3
+"""A turn that failed so often, as others of its name, is not tried again."""
+
+
+class Turn(NamedTuple):
+    """What is done once."""
+
+    name: str
+    """Of the peer, for notes."""
+    take: Callable[[], Any]
+    """Gives a row, or a list of them. Raises NotMeasured or ProgramFailed, which is noted, and the others go on."""
+    of: str = ""
+    """Before its words, while it runs: "3/12 "."""
+    part: str = ""
 
 
 class Measurement(Log, Generic[OptionsT, RowT]):
@@ -68,7 +81,8 @@ class Measurement(Log, Generic[OptionsT, RowT]):
         super().__init__(say)
         self.options, self.step = options, step
         self.rows: list[RowT] = []
-        """Of all turns, one after the other."""
+        """Of all turns, one after the other; of parts: of the one that is measured."""
+        self._failures: Counter[str] = Counter()
         self.floors: list[StallFloor] = []
         self.probes_ns: list[float] = []
         """Round trips of a cache line between the two cores."""
@@ -86,33 +100,50 @@ class Measurement(Log, Generic[OptionsT, RowT]):
 
     @classmethod
     def steps(cls, options: OptionsT) -> int:
-        """As often as it calls `step`, at most."""
-        return cls.rounds(options) * len(cls.peers(options))
+        """As often as it calls `step`, at most: after every turn."""
+        return sum(1 for _ in cls(options).turns())
 
     @classmethod
     def fitted(cls, seconds: float) -> OptionsT:
         """Options with which it takes about so long: the usual ones, unless it knows better."""
         return fitted(cls.options_type(), cls.steps, seconds)  # type: ignore[no-any-return]
 
-    def measure(self) -> None:
-        """All of it. What is kept in the object by then is told, also where an interrupt ends it early."""
+    @contextmanager
+    def around(self) -> Iterator[None]:
+        """What stands around all turns: looks at the machine, before and after."""
         self.probe()
-        for number in range(self.rounds(self.options)):
+        yield
+        self.probe()
+
+    def turns(self) -> Iterator[Turn]:
+        """All of them: in each round the peers."""
+        rounds = self.rounds(self.options)
+        for number in range(rounds):
             for peer in self.peers(self.options):
-                row = self.attempt(partial(self.take, peer), peer)
-                if row is not None:
-                    self.rows.append(row)
-                    self.say(f"{number + 1}/{self.rounds(self.options)} {self.words(row)}")
-                self.step()
-        self.probe()
+                yield Turn(peer, partial(self.take, peer), f"{number + 1}/{rounds} ")
 
     def take(self, peer: str) -> RowT:
-        """A turn. Raises NotMeasured or ProgramFailed, which is noted, and the others go on."""
+        """A turn; the row has `words`, for a line while it runs."""
         raise NotImplementedError
 
-    def words(self, row: RowT) -> str:
-        """A turn on one line, while it runs."""
-        raise NotImplementedError
+    def measure(self) -> None:
+        """All of it. What is kept in the object by then is told, also where an interrupt ends it early."""
+        with self.around():
+            for turn in self.turns():
+                self.do(turn)
+                self.step()
+
+    def do(self, turn: Turn) -> None:
+        """Keeps what it gives."""
+        if self._failures[turn.name] >= GIVEN_UP:
+            return
+        made = self.attempt(turn.take, turn.name)
+        if made is None:
+            self._failures[turn.name] += 1
+            return
+        for row in made if isinstance(made, list) else [made]:
+            self.rows.append(row)
+            self.say(f"{turn.of}{row.words}")
 
     def headlines(self) -> list[Headline]:
         """The figures that stand for all."""
@@ -187,28 +218,40 @@ class Measurement(Log, Generic[OptionsT, RowT]):
 
 
 class PartByPart(Measurement[OptionsT, Any]):
-    """One of several parts, each with its own rows. A part that is interrupted keeps the rows there are."""
+    """One of several parts, each with its own turns and rows. A part that is interrupted keeps the rows there are."""
 
     def __init__(self, options: OptionsT, *watch: Any) -> None:
         super().__init__(options, *watch)
         self.parts: dict[str, list[Any]] = {}
         """Rows of each."""
+        self._part = ""
 
     def of(self, part: str) -> list[Any]:
         """Its rows; none of one that was not asked for."""
         return self.parts.get(part, [])
 
-    def keep(self, part: str, rows: Iterator[Any], step: Step = lambda: None) -> None:
-        """Rows as they are measured: of a part that a failing program ends, those there are."""
-        self.probe_distance(*cores())
-        kept = self.parts.setdefault(part, [])
-        try:
-            for row in rows:
-                kept.append(row)
-                self.probes_ns += [row.core_to_core_ns] if hasattr(row, "core_to_core_ns") else []
-                step()
-        except (NotMeasured, ProgramFailed) as error:
-            self.note(f"{part}: not measured to its end: {error}")
+    def turns_of(self, part: str) -> Iterable[Turn]:
+        """Of a part that was asked for."""
+        raise NotImplementedError
+
+    def turns(self) -> Iterator[Turn]:
+        """Part by part."""
+        for part in self.options.parts:  # type: ignore[attr-defined]
+            yield from self.within(part, self.turns_of(part))
+
+    def within(self, part: str, turns: Iterable[Turn]) -> Iterator[Turn]:
+        """Turns whose rows are the part's."""
+        return (turn._replace(part=part, name=f"{part}, {turn.name}".removesuffix(", ")) for turn in turns)
+
+    def do(self, turn: Turn) -> None:
+        """Keeps it among its part's rows; looks at the cores' distance where a part begins."""
+        if turn.part != self._part:
+            self._part = turn.part
+            self.probe_distance(*cores())
+        self.rows = self.parts.setdefault(turn.part, [])
+        before = len(self.rows)
+        super().do(turn)
+        self.probes_ns += [row.core_to_core_ns for row in self.rows[before:] if hasattr(row, "core_to_core_ns")]
 
 
 def fitted(options: Any, steps: Callable[[Any], int], seconds: float) -> Any:

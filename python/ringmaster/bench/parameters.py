@@ -6,15 +6,15 @@ libringmaster.so as a user's is (bench/parameter_cost.c), Python, and EPICS PVAc
 cores.
 """
 
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from statistics import median
 
 from ringmaster.bench.measurement import Measurement, windows_within
 from ringmaster.bench.options import COUNT, Finite, option
-from ringmaster.bench.printed import figures, printed
-from ringmaster.bench.pvaccess import Peer, Times, pva_server
+from ringmaster.bench.printed import Times, figures, printed
+from ringmaster.bench.pvaccess import Peer, pva_server
 from ringmaster.places import find_program
 from ringmaster.programs.cores import cores
 from ringmaster.programs.remains import scratch_folder
@@ -28,16 +28,6 @@ READ_NS, WRITE_NS, VISIBLE_RATIO = 10.0, 30.0, 1.3
 """Targets."""
 LIMIT_S = 60.0
 WINDOWS = "windows"
-
-
-@dataclass(frozen=True)
-class Range:
-    """Of one window: nanoseconds, or a ratio. Low and high leave the outermost tenths out."""
-
-    median: float
-    low: float
-    high: float
-    p99: float
 
 
 @dataclass(frozen=True)
@@ -57,14 +47,30 @@ class Window:
     """The longer of the probes before and after."""
     distance: str
     """near, far, mixed; or "one core"."""
-    cost: Mapping[str, Range]
+    cost: Mapping[str, Times]
     """By what is done, on one core."""
-    visible: Mapping[str, Range]
+    visible: Mapping[str, Times]
     """"plain", "parameter": half of there and back; "ratio" of the two, series by series."""
-    request: Mapping[str, Range]
+    request: Mapping[str, Times]
     """"put_polled", "put_asleep": until the reply, by an owner that looks all the time or that sleeps."""
     pva_get: Times | None
     pva_put: Times | None
+
+    @property
+    def words(self) -> str:
+        """Medians, on one line."""
+        parts = [f"{self.distance} ({self.core_to_core_ns:.0f} ns)"]
+        if self.cost:
+            cost = self.cost
+            parts.append(f"read {cost['read_f64'].median:.1f} ns, write {cost['write_f64'].median:.1f} ns")
+        if self.visible:
+            parts.append(f"visible {self.visible['parameter'].median:.0f} ns ({self.visible['ratio'].median:.2f} ×)")
+        if self.request:
+            parts.append(f"put {self.request['put_polled'].median / 1e3:.2f} µs")
+        for name, times in (("get", self.pva_get), ("put", self.pva_put)):
+            if times is not None:
+                parts.append(f"PVAccess {name} {times.median / 1e3:.0f} µs")
+        return ", ".join(parts)
 
 
 class Parameters(Measurement[Options, Window]):
@@ -94,11 +100,12 @@ class Parameters(Measurement[Options, Window]):
         """As many windows as fit."""
         return Options(windows_within(seconds, 4.0), 0.3)
 
-    def measure(self) -> None:
-        """Window by window."""
-        with ExitStack() as stack:
+    @contextmanager
+    def around(self) -> Iterator[None]:
+        """The peer runs all the while."""
+        with ExitStack() as stack, super().around():
             self.peer = self.attempt(lambda: stack.enter_context(pva_server(*cores())))
-            super().measure()
+            yield
 
     def take(self, _peer: str) -> Window:
         """All of it once, the peer between ours."""
@@ -113,15 +120,11 @@ class Parameters(Measurement[Options, Window]):
         distance = "one core" if first == second else class_of(before, after)
         return Window(max(before, after), distance, cost, visible, request, get, put)
 
-    def words(self, row: Window) -> str:
-        """Medians."""
-        return words(row)
-
     def _probe(self) -> float:
         self.probe_distance(*cores())
         return self.probes_ns[-1] if self.probes_ns else 0.0
 
-    def _ours(self, what: str, *wanted_cores: int) -> dict[str, Range]:
+    def _ours(self, what: str, *wanted_cores: int) -> dict[str, Times]:
         if len(set(wanted_cores)) < len(wanted_cores):
             return {}
         return self.attempt(lambda: run_program(what, wanted_cores)) or {}
@@ -211,29 +214,13 @@ def _distances(windows: Sequence[Window]) -> Table:
     return Table("From core to core, half of there and back", head, rows)
 
 
-def ranges_of(words: str) -> dict[str, Range]:
+def ranges_of(words: str) -> dict[str, Times]:
     """From the program's JSON. Raises NotMeasured where it is none of its kind."""
-    return figures(PROGRAM, words, lambda said: {name: Range(**values) for name, values in said.items()})
+    return figures(PROGRAM, words, lambda said: {name: Times(**values) for name, values in said.items()})
 
 
-def run_program(what: str, wanted_cores: Sequence[int]) -> dict[str, Range]:
+def run_program(what: str, wanted_cores: Sequence[int]) -> dict[str, Times]:
     """Runs a part of the program in a workspace of its own, of which nothing stays. Raises NotMeasured."""
     with scratch_folder("bench", "/dev/shm") as root:
         command = [find_program(PROGRAM), what, "bench", *map(str, wanted_cores)]
         return ranges_of(printed(what, command, LIMIT_S, environment={"RINGMASTER_WORKSPACES": root}))
-
-
-def words(window: Window) -> str:
-    """A window on one line."""
-    parts = [f"{window.distance} ({window.core_to_core_ns:.0f} ns)"]
-    if window.cost:
-        cost = window.cost
-        parts.append(f"read {cost['read_f64'].median:.1f} ns, write {cost['write_f64'].median:.1f} ns")
-    if window.visible:
-        parts.append(f"visible {window.visible['parameter'].median:.0f} ns ({window.visible['ratio'].median:.2f} ×)")
-    if window.request:
-        parts.append(f"put {window.request['put_polled'].median / 1e3:.2f} µs")
-    for name, times in (("get", window.pva_get), ("put", window.pva_put)):
-        if times is not None:
-            parts.append(f"PVAccess {name} {times.median / 1e3:.0f} µs")
-    return ", ".join(parts)

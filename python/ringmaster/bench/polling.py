@@ -9,15 +9,16 @@ sender's own pacing, as far as the machine lets both run; its mean is the nomina
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
 from ringmaster.bench.loads import Ring, elettra, single
-from ringmaster.bench.log import Log
-from ringmaster.bench.receivers import RINGMASTER, Running, running
+from ringmaster.bench.measurement import Turn
+from ringmaster.bench.receivers import Running, core_gone, observe, running
 from ringmaster.bench.setups import TURN_RATE_HZ, Mapping
-from ringmaster.bench.windows import WHOLE_CORE, core_gone, observe
+from ringmaster.bench.windows import RINGMASTER, WHOLE_CORE
 
 LOW_LOAD = 0.1
 RECORDS = 1 << 18
@@ -59,6 +60,15 @@ class Row:
     def lost(self) -> int:
         """All faults together."""
         return sum(self.faults.values())
+
+    @property
+    def words(self) -> str:
+        """On one line."""
+        return (
+            f"polling, {self.load}, governor {'on' if self.governor else 'off'}: busy {self.busy_share:.2f}, "
+            f"{self.packets_per_burst:.2f} packets per burst, {self.lost} lost {self.faults or ''}"
+            f"{'' if self.whole_core else '  (no whole core)'}"
+        )
 
 
 def percentiles(values: npt.NDArray[np.float64]) -> dict[str, float]:
@@ -118,15 +128,10 @@ def measure(load: Ring, governor: bool, turn_rate_hz: float, seconds: float, tsc
     )
 
 
-def run(seconds: float, tsc_hz: float, log: Log) -> Iterator[Row]:
+def turns(seconds: float, tsc_hz: float) -> Iterator[Turn]:
     """Both loads, each with the governor (the server's default) and without."""
     off: Mapping = {"target_packets": 0}
     for make, rate_hz in ((single, TURN_RATE_HZ), (elettra, LOW_LOAD * TURN_RATE_HZ)):
         for governor in (True, False):
-            row = measure(make(None if governor else off), governor, rate_hz, seconds, tsc_hz)
-            log.say(
-                f"polling, {row.load}, governor {'on' if governor else 'off'}: busy {row.busy_share:.2f}, "
-                f"{row.packets_per_burst:.2f} packets per burst, {row.lost} lost {row.faults or ''}"
-                f"{'' if row.whole_core else '  (no whole core)'}"
-            )
-            yield row
+            load = make(None if governor else off)
+            yield Turn(load.name, partial(measure, load, governor, rate_hz, seconds, tsc_hz))

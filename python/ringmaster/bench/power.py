@@ -17,7 +17,7 @@ from ringmaster.bench.power_section import headlines, published_table, states_ta
 from ringmaster.bench.power_windows import STATES, Window, measure_window
 from ringmaster.programs.cores import cores
 from ringmaster.report.section import Table
-from ringmaster.report.verdicts import Headline, number
+from ringmaster.report.verdicts import Headline
 
 
 @dataclass(frozen=True)
@@ -57,11 +57,9 @@ class Power(Measurement[Options, Window]):
         """States of the machine."""
         return tuple(state.name for state in STATES)
 
-    def measure(self) -> None:
-        """All states by turns."""
-        for line in self.meter.missing:
-            self.note(f"not to be had here: {line}")
-        super().measure()
+    def more_notes(self) -> list[str]:
+        """What this machine does not tell."""
+        return [f"not to be had here: {line}" for line in self.meter.missing]
 
     def take(self, peer: str) -> Window:
         """A window of that state."""
@@ -70,12 +68,6 @@ class Power(Measurement[Options, Window]):
         if window.lost:
             self.note(f"{state.name}: {window.lost} datagrams lost in a window")
         return window
-
-    def words(self, row: Window) -> str:
-        """Watts, and how busy the cores were."""
-        watts = "" if row.taken.package_w is None else f"{number(row.taken.package_w)} W, "
-        busy = ", ".join(f"core {core} {shares.total:.0%} busy" for core, shares in row.taken.shares.items())
-        return f"{row.state}: {watts}{busy}"
 
     def headlines(self) -> list[Headline]:
         """Watts, and how a core is spent."""

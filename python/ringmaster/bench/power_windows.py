@@ -13,9 +13,11 @@ from time import monotonic, sleep
 from ringmaster.bench import cpu_time
 from ringmaster.bench.loads import elettra
 from ringmaster.bench.power_meter import Meter, Taken
-from ringmaster.bench.receivers import RINGMASTER, Running, alone, running
+from ringmaster.bench.receivers import Running, alone, running
 from ringmaster.bench.setups import TURN_RATE_HZ, Mapping
+from ringmaster.bench.windows import RINGMASTER
 from ringmaster.fabric.workspace import Workspace
+from ringmaster.report.verdicts import number
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,13 @@ class Window:
     """Of the server's time: turns of its loop that had packets."""
     waited_share: float
     """Of the server's time: waits on purpose, so that packets gather."""
+
+    @property
+    def words(self) -> str:
+        """Watts, and how busy the cores were."""
+        watts = "" if self.taken.package_w is None else f"{number(self.taken.package_w)} W, "
+        busy = ", ".join(f"core {core} {shares.total:.0%} busy" for core, shares in self.taken.shares.items())
+        return f"{self.state}: {watts}{busy}"
 
     @property
     def nanojoules_per_datagram(self) -> float | None:

@@ -5,11 +5,25 @@ import json
 import os
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from ringmaster.bench.log import NotMeasured
 
 T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Times:
+    """What something took, often, as our C programs print it: nanoseconds, or what its name says."""
+
+    median: float
+    low: float
+    """Between low and high are all but the outermost tenths; of ringmaster-measure the middle half."""
+    high: float
+    p99: float
+    max: float
+    count: int
 
 
 def printed(

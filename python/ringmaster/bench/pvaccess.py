@@ -19,7 +19,7 @@ from time import monotonic, perf_counter_ns
 from typing import Any
 
 from ringmaster.bench.log import NotMeasured
-from ringmaster.bench.printed import printed
+from ringmaster.bench.printed import Times, printed
 
 NAME = "ringmaster:bench:value"
 INSTALL = "p4p is not installed (pip install p4p==4.3.0): no PVAccess beside our figures"
@@ -29,19 +29,11 @@ BEYOND_WINDOW_S = 60.0
 """A client that takes so much longer than its window is given up."""
 
 
-@dataclass(frozen=True)
-class Times:
-    """Of one window of calls, nanoseconds each."""
-
-    median: float
-    p99: float
-    count: int
-
-
 def times_of(samples: list[int]) -> Times:
-    """Of at least one."""
+    """Of calls, at least one."""
     ordered = sorted(samples)
-    return Times(ordered[len(ordered) // 2], ordered[min(len(ordered) - 1, len(ordered) * 99 // 100)], len(ordered))
+    p99 = ordered[min(len(ordered) - 1, len(ordered) * 99 // 100)]
+    return Times(ordered[len(ordered) // 2], ordered[0], ordered[-1], p99, ordered[-1], len(ordered))
 
 
 def has_p4p() -> bool:

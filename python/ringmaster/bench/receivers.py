@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sender and receiver of a window: ours or testpmd, on the same cores behind the same sender.
 
-The sender waits when the link is full, as pause frames would make it, so whatever it has sent was taken.
+The sender waits when the link is full, as pause frames would make it, so whatever it has sent was taken. testpmd keeps
+no record of its cycles unless it is built for that, and polls without pause: its busy share is 1 by construction, and
+its busy time per packet is the whole window's.
 """
 
 import json
@@ -13,20 +15,24 @@ from pathlib import Path
 from time import monotonic, sleep
 
 from ringmaster.bench.loads import Link, Load
+from ringmaster.bench.windows import RINGMASTER, Window, sub_rates
 from ringmaster.bench.workspace import own_workspace
 from ringmaster.errors import WorkspaceError
 from ringmaster.fabric.counters import CounterBlock, lost, refused_packets
 from ringmaster.fabric.layout import ObjectKind
 from ringmaster.fabric.segment import Segment
 from ringmaster.fabric.workspace import Workspace, directory_of
-from ringmaster.monitor.monitor import Totals
+from ringmaster.monitor.monitor import RECEIVE_LATENCY, Totals
 from ringmaster.programs.cores import cores
 from ringmaster.programs.program import START_S, Program, ProgramFailed, attach_to
 from ringmaster.programs.remains import release_workspace, scratch_folder
+from ringmaster.report.conditions import Probed, Watched
 
-RINGMASTER, TESTPMD = "ringmaster", "testpmd"
 DRAIN_S = 5.0
 SETTLE_S = 0.5
+
+
+NO_TESTPMD = "dpdk-testpmd is not installed (Debian package dpdk-dev): no peer beside our figures"
 
 
 def has_testpmd() -> bool:
@@ -195,3 +201,94 @@ def running(receiver: str, load: Load, turn_rate_hz: float) -> Iterator[Running]
         run = Running(program, sender, ws, counts)
         run.check()
         yield run
+
+
+@dataclass(frozen=True, kw_only=True)
+class Received(Window):
+    """One window of one receiver. Its rate is of the sender's whole run: the window and the moment before it."""
+
+    turn_rate_hz: float
+    """As really sent."""
+    faults: dict[str, int] | None
+    """What was lost, by the counters that tell it; "missing" was sent and never received."""
+    busy_share: float
+    """Of the receiver's time; 1 for testpmd, by construction."""
+    busy_ns_per_packet: float
+    """The port's share included."""
+    busy_cycles_per_packet: float
+    """TSC ticks."""
+    latency_ns: dict[str, float] | None
+    """Arrival of a burst to its records being visible; ours alone."""
+    longest_wait_us: float
+    """The longest time that the sender waited for a full link."""
+
+    @property
+    def more_words(self) -> str:
+        """What it took, and what was lost."""
+        lost = "".join(f"  {count} {name}" for name, count in (self.faults or {}).items())
+        return f"  busy {self.busy_share:.2f}, {self.busy_ns_per_packet:.1f} ns a packet{lost}"
+
+
+@dataclass(frozen=True)
+class Observed:
+    """What was seen of two running programs in between."""
+
+    shares: tuple[float, float]
+    """Of their cores: sender, receiver."""
+    before: Totals
+    after: Totals
+    latency_ns: dict[str, float] | None
+    sub_rates_pps: tuple[float, ...] = ()
+
+
+def observe(run: Running, seconds: float) -> Observed:
+    """Looks on for so long."""
+    watched, before = Watched(run.sender.pid, run.receiver.pid), run.totals()
+    latency = run.ws.histograms[RECEIVE_LATENCY].read() if run.ws else None
+    rates = sub_rates(run, seconds)
+    run.check()
+    sender, receiver = watched.shares()
+    later = run.ws.histograms[RECEIVE_LATENCY].read() if run.ws else None
+    summary = later.since(latency).summary() if later and latency else None
+    return Observed((sender, receiver), before, run.totals(), summary, rates)
+
+
+def core_gone(seen: Observed) -> dict[str, int]:
+    """By how much the counters of our one core grew."""
+    (name,) = (name for name in seen.after if name.startswith("core/"))
+    return {key: seen.after[name][key] - seen.before[name][key] for key in seen.after[name]}
+
+
+def _busy(seen: Observed, sent: Sent, tsc_hz: float) -> tuple[float, float]:
+    """Busy share, and busy ticks per packet."""
+    if not seen.after:
+        return 1.0, tsc_hz * seen.shares[1] / max(1.0, sent.rate_pps)
+    gone = core_gone(seen)
+    ticks = max(1, gone["busy_ticks"] + gone["idle_ticks"])
+    return gone["busy_ticks"] / ticks, gone["busy_ticks"] / max(1, gone["packets"])
+
+
+def measure_window(receiver: str, load: Load, turn_rate_hz: float, seconds: float, tsc_hz: float) -> Received:
+    """Starts receiver and sender, measures for some time, ends both. A turn rate of 0: all that the link takes."""
+    with Probed(*cores()) as probed, running(receiver, load, turn_rate_hz) as run:
+        seen = observe(run, seconds)
+        sent, faults = run.finish()
+    busy_share, busy_ticks = _busy(seen, sent, tsc_hz)
+    return Received(
+        peer=receiver,
+        load=load.name,
+        rate_pps=sent.rate_pps,
+        turn_rate_hz=sent.turn_rate_hz,
+        core_to_core_ns=probed.ns,
+        distance=probed.distance,
+        sender_share=seen.shares[0],
+        receiver_share=seen.shares[1],
+        lost=None if faults is None else sum(faults.values()),
+        faults=faults,
+        busy_share=busy_share,
+        busy_ns_per_packet=busy_ticks / tsc_hz * 1e9,
+        busy_cycles_per_packet=busy_ticks,
+        latency_ns=seen.latency_ns,
+        longest_wait_us=sent.longest_wait_us,
+        sub_rates_pps=seen.sub_rates_pps,
+    )

@@ -4,19 +4,22 @@
 A part yields its rows as they are measured; whoever interrupts it keeps those there are.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from typing import Any
 
 from ringmaster.bench import transmit_latency, transmit_rate
-from ringmaster.bench.log import Log
-from ringmaster.bench.measurement import PartByPart, windows_within
+from ringmaster.bench.measurement import PartByPart, Turn, windows_within
 from ringmaster.bench.options import COUNT, Finite, SomeOf, option
 from ringmaster.bench.printed import figures, printed
+from ringmaster.bench.receivers import NO_TESTPMD, has_testpmd
+from ringmaster.bench.transmit_latency import Window
+from ringmaster.bench.transmit_rate import ROWS
+from ringmaster.bench.windows import RINGMASTER, TESTPMD, compare, ratios_of
 from ringmaster.places import find_program
 from ringmaster.programs.cores import cores
-from ringmaster.report.headlines import Figure, of_all, of_values
-from ringmaster.report.section import Table
+from ringmaster.report.headlines import of_all, of_values
+from ringmaster.report.section import Columns, Table
 from ringmaster.report.verdicts import Headline, spread_cell
 
 PARTS = ("guard", "rate", "latency")
@@ -50,6 +53,35 @@ class Guard:
     fill_datagram_ns: float
     """Of a chain."""
 
+    @property
+    def words(self) -> str:
+        """On one line."""
+        return (
+            f"guard of {self.supplies} supplies: row {self.vector_ns:.0f} ns, "
+            f"cycle {self.cycle_moving_ns:.0f} ns, datagram {self.fill_datagram_ns:.1f} ns"
+        )
+
+
+RATES: Columns = {
+    "bytes": lambda row: row.load.partition("-")[0],
+    "class": lambda row: row.distance,
+    "ringmaster Mpps": lambda row: spread_cell(row.figure(RINGMASTER, "rate_pps"), 1e6),
+    "rows Mpps": lambda row: spread_cell(row.figure(ROWS, "rate_pps"), 1e6),
+    "testpmd Mpps": lambda row: spread_cell(row.figure(TESTPMD, "rate_pps"), 1e6),
+    "server ratio": lambda row: row.figure(RINGMASTER, "ratio"),
+    "rows ratio": lambda row: row.figure(ROWS, "ratio"),
+    "left out": lambda row: str(row.starved + sum(row.disturbed.values())),
+}
+LATENCIES: Columns = {
+    "supplies in chains": lambda here: f"{here[0].supplies} in {here[0].chains}",
+    "class": lambda here: here[0].distance,
+    "commit to sent p50": lambda here: of_all([row.sent_ns["p50"] for row in here], "windows"),
+    "p99": lambda here: of_all([row.sent_ns["p99"] for row in here], "windows"),
+    "bound": lambda here: of_all([row.bound_ns for row in here], "windows"),
+    "back over the link p50": lambda here: of_all([row.arrival.median for row in here], "windows"),
+}
+"""Of windows of one case and class."""
+
 
 class Setpoints(PartByPart[Options]):
     """Measure setpoints from an application's setpoint vector to the link: guard, rate, latency.
@@ -74,28 +106,24 @@ Parts:
     )
 
     @classmethod
-    def steps(cls, options: Options) -> int:
-        """As many rows as there will be, at most."""
-        each = {"guard": 1, "rate": 3 * len(transmit_rate.SUPPLIES), "latency": len(transmit_latency.CASES)}
-        return options.windows * sum(each[part] for part in options.parts)
-
-    @classmethod
     def fitted(cls, seconds: float) -> Options:
         """As many windows as fit."""
         return Options(windows=windows_within(seconds, 20.0), seconds=0.3)
 
-    def measure(self) -> None:
-        """Part by part, each row by row."""
-        windows, seconds = self.options.windows, self.options.seconds
-        runs: dict[str, Callable[[], Iterator[Any]]] = {
-            "guard": lambda: _guard(windows, self),
-            "rate": lambda: transmit_rate.run(windows, seconds, self),
-            "latency": lambda: transmit_latency.run(windows, seconds, self),
-        }
-        self.probe()
-        for part in self.options.parts:
-            self.keep(part, runs[part](), self.step)
-        self.probe()
+    @contextmanager
+    def around(self) -> Iterator[None]:
+        """Says what is missing."""
+        if "rate" in self.options.parts and not has_testpmd():
+            self.note(NO_TESTPMD)
+        with super().around():
+            yield
+
+    def turns_of(self, part: str) -> Iterable[Turn]:
+        """Windows."""
+        count, seconds = self.options.windows, self.options.seconds
+        if part == "guard":
+            return (Turn("", _guard, f"{number + 1}/{count} ") for number in range(count))
+        return transmit_rate.turns(count, seconds) if part == "rate" else transmit_latency.turns(count, seconds)
 
     def core_shares(self) -> list[float]:
         """Of sender and receiver."""
@@ -106,33 +134,35 @@ Parts:
         return [*self._rates(), *self._latencies(), *self._guards()]
 
     def _rates(self) -> list[Headline]:
-        names = {transmit_rate.RINGMASTER: "the server", transmit_rate.ROWS: "a new row each cycle"}
+        names = {RINGMASTER: "the server", ROWS: "a new row each cycle"}
         return [
             Headline(
-                f"rate_ratio.{sender}.{transmit_rate.frame_bytes(supplies)}",
-                of_values(transmit_rate.ratios_of(self.of("rate"), sender, supplies), "pairs of windows"),
+                f"rate_ratio.{peer}.{transmit_rate.frame_bytes(supplies)}",
+                of_values(ratios_of(self.of("rate"), transmit_rate.load_of(supplies), peer), "pairs of windows"),
                 *("×", RATIO, False, f"{about}, to testpmd txonly"),
             )
-            for sender, about in names.items()
+            for peer, about in names.items()
             for supplies in transmit_rate.SUPPLIES
         ]
 
     def _latencies(self) -> list[Headline]:
         found = []
         for chains, supplies in transmit_latency.CASES:
-            rows = [row for row in self.of("latency") if row.chains == chains and row.counts]
-            count = chains * supplies
-            over = of_values(transmit_latency.ratios_of(self.of("latency"), chains), "windows")
-            sent = of_values([row.sent_ns["p50"] for row in rows], "windows")
-            back = of_values([row.arrival.median for row in rows], "windows")
+            rows = self._counting(chains)
+            over = of_values((row.over_bound for row in rows), "windows")
+            sent = of_values((row.sent_ns["p50"] for row in rows), "windows")
+            back = of_values((row.arrival.median for row in rows), "windows")
+            to_bound, count = f"{chains} chains, to its bound", chains * supplies
             found += [
-                Headline(
-                    f"commit_to_sent_over_bound.{count}", over, "×", BOUND, about=f"{chains} chains, to its bound"
-                ),
+                Headline(f"commit_to_sent_over_bound.{count}", over, "×", BOUND, about=to_bound),
                 Headline(f"commit_to_sent_ns.{count}", sent, "ns", about="row committed, first datagram at the port"),
                 Headline(f"commit_to_arrival_ns.{count}", back, "ns", about="and back over the link"),
             ]
         return found
+
+    def _counting(self, chains: int) -> list[Window]:
+        """Windows of that case of which something is made."""
+        return [row for row in self.of("latency") if row.chains == chains and row.counts]
 
     def _guards(self) -> list[Headline]:
         abouts = {
@@ -140,56 +170,32 @@ Parts:
             "cycle_moving_ns": "guard: a step of 1248 supplies",
             "fill_datagram_ns": "a datagram of 13 supplies",
         }
-        return [Headline(f"guard.{name}", self._guard(name), "ns", about=about) for name, about in abouts.items()]
-
-    def _guard(self, name: str) -> Figure | None:
-        return of_values([getattr(row, name) for row in self.of("guard")], "visits")
+        rows = self.of("guard")
+        return [
+            Headline(f"guard.{name}", of_values((getattr(row, name) for row in rows), "visits"), "ns", about=about)
+            for name, about in abouts.items()
+        ]
 
     def tables(self) -> list[Table]:
         """Rates, and latencies."""
-        rates = [_rate_table(self.of("rate"))] if self.of("rate") else []
-        return rates + ([_latency_table(self.of("latency"))] if self.of("latency") else [])
+        compared = compare(self.of("rate"), ("rate_pps",))
+        cases = [
+            [row for row in self._counting(chains) if row.distance == distance]
+            for chains, _ in transmit_latency.CASES
+            for distance in ("near", "far")
+        ]
+        rates = [Table.of("One sending core over memif, beside testpmd txonly", compared, RATES)]
+        latencies = [Table.of("From commit to datagram, ns", filter(None, cases), LATENCIES)]
+        return (rates if compared else []) + (latencies if self.of("latency") else [])
 
     def data(self) -> dict[str, object]:
         """Every row."""
-        latencies = [
+        tables: dict[str, object] = {part: [asdict(row) for row in self.of(part)] for part in ("guard", "rate")}
+        tables["rate_comparisons"] = [asdict(row) for row in compare(self.of("rate"), ("rate_pps",))]
+        tables["latency"] = [
             asdict(row) | {"bound_ns": row.bound_ns, "over_bound": row.over_bound} for row in self.of("latency")
         ]
-        tables = {
-            "guard": [asdict(row) for row in self.of("guard")],
-            "rate": [asdict(row) for row in self.of("rate")],
-            "rate_comparisons": [asdict(row) for row in transmit_rate.compare(self.of("rate"))],
-            "latency": latencies,
-        }
         return {"tables": tables}
-
-
-def _rate_table(windows: Sequence[transmit_rate.Window]) -> Table:
-    senders = (transmit_rate.RINGMASTER, transmit_rate.ROWS, transmit_rate.TESTPMD)
-    head = ("bytes", "class", *(f"{name} Mpps" for name in senders), "server ratio", "rows ratio", "left out")
-    rows = [
-        (
-            *(str(row.frame_bytes), row.distance, *(spread_cell(row.rates_pps.get(name), 1e6) for name in senders)),
-            *(spread_cell(row.ratios.get(name)) for name in senders[:2]),
-            str(row.left_out),
-        )
-        for row in transmit_rate.compare(windows)
-    ]
-    return Table("One sending core over memif, beside testpmd txonly", head, rows)
-
-
-def _latency_table(windows: Sequence[transmit_latency.Window]) -> Table:
-    rows = []
-    for chains, _supplies in transmit_latency.CASES:
-        for distance in ("near", "far"):
-            here = [row for row in windows if (row.chains, row.distance) == (chains, distance) and row.counts]
-            if here:
-                columns = [[row.sent_ns[name] for row in here] for name in ("p50", "p99")]
-                columns += [[row.bound_ns for row in here], [row.arrival.median for row in here]]
-                cells = (spread_cell(of_all(column, "windows")) for column in columns)
-                rows.append((f"{here[0].supplies} in {chains}", distance, *cells))
-    head = ("supplies in chains", "class", "commit to sent p50", "p99", "bound", "back over the link p50")
-    return Table("From commit to datagram, ns", head, rows)
 
 
 def guard_of(words: str) -> Guard:
@@ -202,13 +208,6 @@ def guard_of(words: str) -> Guard:
     )
 
 
-def _guard(count: int, log: Log) -> Iterator[Guard]:
+def _guard() -> Guard:
     command = [find_program("ringmaster-transmit-cost"), "cost", str(GUARD_CHAINS), str(GUARD_SUPPLIES)]
-    pinned = ["taskset", "-c", str(cores()[1]), *command]
-    for number_of in range(count):
-        row = guard_of(printed("guard", pinned, LIMIT_S))
-        log.say(
-            f"{number_of + 1}/{count} guard of {row.supplies} supplies: row {row.vector_ns:.0f} ns, "
-            f"cycle {row.cycle_moving_ns:.0f} ns, datagram {row.fill_datagram_ns:.1f} ns"
-        )
-        yield row
+    return guard_of(printed("guard", ["taskset", "-c", str(cores()[1]), *command], LIMIT_S))

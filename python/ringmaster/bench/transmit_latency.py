@@ -6,25 +6,23 @@ between the cores); the application measures how long until it has the datagram 
 The bound is 1.5 × half a cache line's round trip, probed before and after the same window, + 100 ns.
 """
 
-import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from time import monotonic
-from typing import Any
 
-from ringmaster.bench.log import Log, NotMeasured
-from ringmaster.bench.parameters import Range
-from ringmaster.bench.printed import printed
+from ringmaster.bench.log import NotMeasured
+from ringmaster.bench.measurement import Turn
+from ringmaster.bench.printed import Times, figures, printed
 from ringmaster.bench.transmit_setups import led
 from ringmaster.bench.windows import WHOLE_CORE
 from ringmaster.bench.workspace import own_workspace
 from ringmaster.errors import WorkspaceError
 from ringmaster.places import find_program
 from ringmaster.programs.cores import cores
-from ringmaster.programs.program import Program, ProgramFailed, attach_to
+from ringmaster.programs.program import Program, attach_to
 from ringmaster.programs.remains import scratch_folder
-from ringmaster.report.conditions import busiest_share, class_of, core_to_core_ns, run_times_ns
+from ringmaster.report.conditions import Probed, Watched
 
 HISTOGRAM = "latency/setpoint"
 CASES = ((1, 1), (18, 8))
@@ -49,7 +47,7 @@ class Window:
     """That led a cycle."""
     sent_ns: dict[str, float]
     """Commit to the first datagram handed to the port, as the server counts: p50, p90, p99, …"""
-    arrival: Range
+    arrival: Times
     """Commit to that datagram's being back."""
     core_to_core_ns: float
     """The longer of the probes before and after."""
@@ -72,67 +70,54 @@ class Window:
         """Above 1: missed."""
         return self.sent_ns["p50"] / self.bound_ns
 
-
-def ratios_of(windows: Sequence[Window], chains: int) -> list[float]:
-    """To their bounds, of windows of one class each."""
-    return [window.over_bound for window in windows if window.chains == chains and window.counts]
+    @property
+    def words(self) -> str:
+        """On one line."""
+        return (
+            f"{self.supplies} supplies in {self.chains} chains: commit to sent p50 {self.sent_ns['p50']:.0f} ns, "
+            f"p99 {self.sent_ns['p99']:.0f} ns, bound {self.bound_ns:.0f} ns, back {self.arrival.median:.0f} ns, "
+            f"{self.distance} ({self.core_to_core_ns:.0f} ns){'' if self.counts else '  discarded'}"
+        )
 
 
 def measure_window(chains: int, supplies: int, seconds: float) -> Window:
     """Starts a server and its application for so long. Raises NotMeasured, ProgramFailed."""
     application_core, server_core = cores()
     if application_core == server_core:
-        raise NotMeasured("latency: needs two cores")
-    before_ns = core_to_core_ns(*cores())
-    with own_workspace() as workspace, scratch_folder("bench") as name:
+        raise NotMeasured("needs two cores")
+    with Probed(*cores()) as probed, own_workspace() as workspace, scratch_folder("bench") as name:
         socket, config = Path(name) / "supplies.sock", Path(name) / "server.yaml"
         config.write_text(led(workspace, socket, server_core, chains, supplies))
         with Program("ringmaster-server", "run", config) as server:
             attach_to(workspace, server).close()
             command = [find_program("ringmaster-setpoint-latency"), workspace, "bench", str(socket)]
-            begin, times = monotonic(), run_times_ns(server.pid)
-            said = _run([*command, str(application_core), f"{seconds:g}"], seconds)
-            share = busiest_share(times, run_times_ns(server.pid), monotonic() - begin)
+            watched = Watched(server.pid)
+            said = printed("latency", [*command, str(application_core), f"{seconds:g}"], seconds + BEYOND_S)
+            (share,) = watched.shares()
             server.check()
-            ws = attach_to(workspace, server)
-            try:
-                histogram = ws.histograms[HISTOGRAM].read()
-            finally:
-                ws.close()
-    after_ns = core_to_core_ns(*cores())
-    return Window(
-        chains=chains,
-        supplies=chains * supplies,
-        rows=said["led"],
-        sent_ns=histogram.summary(),
-        arrival=Range(**said["arrival"]),
-        core_to_core_ns=max(before_ns, after_ns),
-        distance=class_of(before_ns, after_ns),
-        server_share=share,
+            with attach_to(workspace, server) as ws:
+                try:
+                    histogram = ws.histograms[HISTOGRAM].read()
+                except (WorkspaceError, KeyError) as error:
+                    raise NotMeasured(f"no {HISTOGRAM}: {error!r}") from error
+    return figures(
+        "ringmaster-setpoint-latency",
+        said,
+        lambda said: Window(
+            chains=chains,
+            supplies=chains * supplies,
+            rows=said["led"],
+            sent_ns=histogram.summary(),
+            arrival=Times(**said["arrival"]),
+            core_to_core_ns=probed.ns,
+            distance=probed.distance,
+            server_share=share,
+        ),
     )
 
 
-def _run(command: list[str], seconds: float) -> dict[str, Any]:
-    return json.loads(printed("latency", command, seconds + BEYOND_S))  # type: ignore[no-any-return]
-
-
-def run(count: int, seconds: float, log: Log) -> Iterator[Window]:
+def turns(count: int, seconds: float) -> Iterator[Turn]:
     """So many windows of each case, by turns."""
     for number in range(count):
-        for chains, supplies in CASES:
-            try:
-                window = measure_window(chains, supplies, seconds)
-            except (NotMeasured, ProgramFailed, WorkspaceError, KeyError) as error:
-                log.note(f"latency, {chains} chains: not measured: {error}")
-                continue
-            log.say(f"{number + 1}/{count} {words(window)}")
-            yield window
-
-
-def words(window: Window) -> str:
-    """A window on one line."""
-    return (
-        f"{window.supplies} supplies in {window.chains} chains: commit to sent p50 {window.sent_ns['p50']:.0f} ns, "
-        f"p99 {window.sent_ns['p99']:.0f} ns, bound {window.bound_ns:.0f} ns, back {window.arrival.median:.0f} ns, "
-        f"{window.distance} ({window.core_to_core_ns:.0f} ns){'' if window.counts else '  discarded'}"
-    )
+        for case in CASES:
+            yield Turn(f"{case[0]} chains", partial(measure_window, *case, seconds), f"{number + 1}/{count} ")

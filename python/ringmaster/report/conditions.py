@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from time import monotonic
+from typing import Self
 
 from ringmaster.places import find_program
 
@@ -28,6 +30,30 @@ def class_of(before_ns: float, after_ns: float) -> str:
     return ("far", "mixed", "near")[near]
 
 
+class Probed:
+    """Round trips of a cache line between two cores, before and after what is done within it."""
+
+    def __init__(self, first: int, second: int) -> None:
+        self._cores, self.both_ns = (first, second), list[float]()
+
+    def __enter__(self) -> Self:
+        self.both_ns.append(core_to_core_ns(*self._cores))
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.both_ns.append(core_to_core_ns(*self._cores))
+
+    @property
+    def ns(self) -> float:
+        """The longer one."""
+        return max(self.both_ns)
+
+    @property
+    def distance(self) -> str:
+        """See class_of."""
+        return class_of(*self.both_ns)
+
+
 def run_times_ns(pid: int) -> dict[int, int]:
     """Time that each thread of a process has been on a CPU, by thread id."""
     times = {}
@@ -40,6 +66,18 @@ def run_times_ns(pid: int) -> dict[int, int]:
 def busiest_share(before: Mapping[int, int], after: Mapping[int, int], seconds: float) -> float:
     """Share of a core that the busiest thread had between two looks at run_times_ns."""
     return max((after[task] - time for task, time in before.items() if task in after), default=0) / (seconds * 1e9)
+
+
+class Watched:
+    """Processes, and since when they are."""
+
+    def __init__(self, *pids: int) -> None:
+        self._pids, self._since, self._times = pids, monotonic(), [run_times_ns(pid) for pid in pids]
+
+    def shares(self) -> list[float]:
+        """Of a core that the busiest thread of each had since then, 0–1."""
+        seconds, both = monotonic() - self._since, zip(self._times, self._pids, strict=True)
+        return [busiest_share(then, run_times_ns(pid), seconds) for then, pid in both]
 
 
 @dataclass(frozen=True)

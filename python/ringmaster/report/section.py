@@ -4,10 +4,17 @@
 A bench makes a ``Section``; the terminal, the JSON and the page are made from it. Nothing in here draws.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
-from ringmaster.report.verdicts import Conditions, Headline
+from ringmaster.report.headlines import Figure
+from ringmaster.report.verdicts import Conditions, Headline, cell, spread_cell
+
+Cell = str | float | Figure | None
+"""What a table shows: a text as it is, a number in three digits, a figure with its spread, a dash of nothing."""
+Columns = Mapping[str, Callable[[Any], Cell]]
+"""By their heads: what each shows of a row."""
 
 
 @dataclass(frozen=True)
@@ -19,6 +26,19 @@ class Table:
     rows: Sequence[Sequence[str]]
     about: str = ""
     """What the reader has to know to read it; one or two sentences."""
+
+    @classmethod
+    def of(cls, title: str, rows: Iterable[Any], columns: Columns, about: str = "") -> "Table":
+        """Of rows of any kind."""
+        cells = [tuple(shown(column(row)) for column in columns.values()) for row in rows]
+        return cls(title, tuple(columns), cells, about)
+
+
+def shown(value: Cell) -> str:
+    """In a cell."""
+    if isinstance(value, str):
+        return value
+    return spread_cell(value) if isinstance(value, Figure) else cell(value)
 
 
 @dataclass(frozen=True)
