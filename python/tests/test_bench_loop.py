@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from ringmaster.bench import measurement
+from ringmaster.bench.bare_clock import Bare, watches_of
 from ringmaster.bench.log import NotMeasured
-from ringmaster.bench.loop import WAITS_S, ClosedLoop, Options, Second, away_share
+from ringmaster.bench.loop import WAITS_S, ClosedLoop, Options, Second
 from ringmaster.programs.program import ProgramFailed
 from ringmaster.report.conditions import StallFloor
 from ringmaster.report.plain import as_json
@@ -36,6 +37,10 @@ def watched(cpu: int, *gaps: int) -> list[tuple[int, int, int]]:
     ]
 
 
+def away_share(rows: "np.ndarray[tuple[int, int], np.dtype[np.int64]]") -> float:
+    return Bare(FLOOR, watches_of(rows)).away_share(WAITS_S)
+
+
 @pytest.mark.parametrize(
     ("rows", "share"),
     [
@@ -52,13 +57,13 @@ def watched(cpu: int, *gaps: int) -> list[tuple[int, int, int]]:
 def test_only_gaps_that_no_cycle_outlasts_are_away_and_those_of_both_cores_count_once(
     rows: list[tuple[int, int, int]], share: float
 ) -> None:
-    assert away_share(np.array(rows, dtype="<u8"), TSC_HZ) == pytest.approx(share, rel=1e-9)
+    assert away_share(np.array(rows, dtype=np.int64)) == pytest.approx(share, rel=1e-9)
 
 
 def test_rows_of_cores_may_alternate() -> None:
-    rows = np.array(watched(0, WHOLE // 100) + watched(1, WHOLE // 20), dtype="<u8")
+    rows = np.array(watched(0, WHOLE // 100) + watched(1, WHOLE // 20), dtype=np.int64)
     mixed = rows[[0, 2, 1, 3]]  # of each core its own order
-    assert away_share(mixed, TSC_HZ) == pytest.approx(0.05)
+    assert away_share(mixed) == pytest.approx(0.05)
 
 
 def second(late: int, skipped: int, skipped_turns: float = 0.01, on: float = 1.0) -> Second:

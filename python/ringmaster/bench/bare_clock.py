@@ -42,7 +42,11 @@ class Watch:
 
 def read_watches(path: Path) -> dict[int, Watch]:
     """By core, from a file of ringmaster-stall-floor."""
-    rows = np.fromfile(path, "<u8").reshape(-1, 3).astype(np.int64)
+    return watches_of(np.fromfile(path, "<u8").reshape(-1, 3).astype(np.int64))
+
+
+def watches_of(rows: Ticks) -> dict[int, Watch]:
+    """By core, of its rows."""
     return {int(core): _watch(rows[rows[:, 0] == core, 1:]) for core in np.unique(rows[:, 0])}
 
 
@@ -67,6 +71,17 @@ class Bare:
         for core in cores:
             when = self.watches[core].happens(when)
         return np.maximum(np.abs(np.diff(when) - period) / self.floor.tsc_hz * US, READING_US)
+
+    def away_share(self, least_s: float) -> float:
+        """Of the time, 0–1, that a core was away for longer than that. When several are, it counts once."""
+        begin = max(watch.begin for watch in self.watches.values())
+        end = min(watch.end for watch in self.watches.values())
+        gaps = np.concatenate([watch.gaps for watch in self.watches.values()])
+        long = np.clip(gaps[gaps[:, 1] - gaps[:, 0] > least_s * self.floor.tsc_hz], begin, end)
+        long = long[np.argsort(long[:, 0])]
+        until = np.maximum.accumulate(long[:, 1])
+        since = np.maximum(long[:, 0], np.concatenate([[begin], until])[:-1])
+        return float(np.maximum(until - since, 0).sum() / (end - begin))
 
 
 def look(seconds: float, cores: Sequence[int]) -> Bare:

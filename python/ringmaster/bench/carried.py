@@ -15,6 +15,7 @@ import numpy as np
 
 from ringmaster.bench.account import account, check, complaint, wait_until_ready
 from ringmaster.bench.groups import ROW, Rows, read_rows
+from ringmaster.bench.intervals import of_caught
 from ringmaster.bench.links import Pair
 from ringmaster.bench.log import NotMeasured
 from ringmaster.programs.program import Program, ProgramFailed
@@ -100,6 +101,16 @@ class Carried:
     def seconds(self) -> float:
         """That the receiver counted."""
         return float(self.received["seconds"])
+
+    @property
+    def words(self) -> str:
+        """On one line: averages of its instruments, and what was lost."""
+        means = [one.mean_ns for one in of_caught(self.received)]
+        if not means:
+            return f"{self.pair.kind}: nothing came"
+        lost, received = self.total("lost"), self.total("received")
+        nominal, averages = f"{1e9 / self.traffic.rate_hz:.6g} ns", f"{min(means):.6g}–{max(means):.6g} ns"
+        return f"{self.pair.kind}: nominal {nominal}, averages {averages}, {lost:,} of {lost + received:,} lost"
 
     def total(self, name: str) -> int:
         """Of all links of the receiver: "received", "lost", "duplicate", "missed", …"""

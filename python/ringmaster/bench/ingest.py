@@ -4,7 +4,7 @@
 A part yields its rows as they are measured; whoever interrupts it keeps those there are.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -115,7 +115,7 @@ Parts:
         """As the first look at the machine found it."""
         return self.floors[0].tsc_hz if self.floors else float("nan")
 
-    def turns(self) -> Iterator[Turn]:
+    def turns(self) -> Generator[Turn]:
         """Part by part; between them the added cost that stands for all."""
         parts, fewer = self.options.parts, max(3, self.options.rounds // 3)
         for part in (part for part in PARTS if part in parts):

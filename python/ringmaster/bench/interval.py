@@ -7,6 +7,8 @@ port. So records of one burst are apart by nothing, and the next by what lies be
 waits for a few datagrams at a time, is seen in single intervals and not in averages.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from time import sleep
 from typing import Any
@@ -17,7 +19,7 @@ from ringmaster.bench.intervals import Instrument, of_caught, of_stamps
 from ringmaster.bench.link_options import SteadyOptions, instruments_option, kinds_option, links_option, rate_option
 from ringmaster.bench.log import NotMeasured
 from ringmaster.bench.options import Finite, option
-from ringmaster.bench.steady import FLAT_OUT_S, Steady
+from ringmaster.bench.steady import Steady
 from ringmaster.fabric.layout import InstrumentKind
 from ringmaster.fabric.stream import Stream
 from ringmaster.fabric.workspace import Workspace, attach
@@ -92,15 +94,26 @@ class Interval(Steady[Options, Measured]):
 
     def __init__(self, options: Options, *watch: Any) -> None:
         super().__init__(options, *watch)
-        self.looks: list[list[Instrument]] = []
+        self.looks: list[Look] = []
         """At a running server."""
-        self.server, self.nominal_ns = options.workspace or "", 0.0
-        """Its name, and the length of its turn."""
+        self.server, self.nominal_ns, self.tsc_hz = options.workspace or "", 0.0, 0.0
+        """Its name, the length of its turn, and the rate of its time stamps."""
+        self.streams: list[Stream] = []
+
+    @classmethod
+    def rounds(cls, options: Options) -> int:
+        """Looks, or rounds of all kinds."""
+        return LOOKS if options.workspace else options.rounds
+
+    @classmethod
+    def peers(cls, options: Options) -> tuple[str, ...]:
+        """The server, or kinds of link."""
+        return (options.workspace,) if options.workspace else options.chosen
 
     @classmethod
     def steps(cls, options: Options) -> int:
-        """A step for each look, or for each kind at the start and in each round."""
-        return LOOKS if options.workspace else len(options.chosen) * (1 + options.rounds)
+        """At a server there is no beginning."""
+        return LOOKS if options.workspace else super().steps(options)
 
     @property
     def title(self) -> str:  # type: ignore[override]
@@ -112,64 +125,51 @@ class Interval(Steady[Options, Measured]):
         """What is compared."""
         return OF_A_SERVER if self.options.workspace else BETWEEN_PROGRAMS
 
-    def measure(self) -> None:
-        """Of a running server, or between programs of its own."""
-        if self.options.workspace:
-            with attach(self.options.workspace) as ws:
-                self._look_on(ws)
+    @contextmanager
+    def around(self) -> Iterator[None]:
+        """Of a running server, or between programs of its own. Raises NotMeasured where nothing comes."""
+        if not self.options.workspace:
+            with super().around():
+                yield
             return
-        cores = (self.cores.sender, *self.cores.receivers)
-        self.probe(*cores)
-        for kind in self.options.chosen:
-            self._begin(kind)
-            self.step()
-        for number in range(self.options.rounds):
-            for measured in self.kinds:
-                self._round(f"{number + 1}/{self.options.rounds}", measured)
-                self.step()
-        self.probe(*cores)
+        with attach(self.options.workspace) as ws:
+            self.server, self.streams, self.tsc_hz = ws.name, streams_of(ws), ws.clock.read().tsc_hz
+            self.nominal_ns = 1e9 / float(ws.parameters["server/turn_rate_hz"].value)
+            yield
+        if not any(look.instruments for look in self.looks):
+            count = len(self.streams)
+            raise NotMeasured(f"interval: nothing comes in the {count} full-rate streams of workspace {self.server!r}")
 
-    def _begin(self, kind: str) -> None:
-        """What the kind carries flat out, and the rate it is given by that."""
+    def begin(self, kind: str, flat_out: Carried) -> Measured:
+        """As high a rate as it can hold."""
         options = self.options
-        flat_out = self.attempt(lambda: self.carry(kind, options.count, 0.0, FLAT_OUT_S))
-        if flat_out is None:
-            return
         rate_hz = min(options.rate_hz, rounded(HELD_SHARE * flat_out.received_pps / options.instruments))
-        self.kinds.append(Measured(kind, rate_hz, flat_out))
         if rate_hz < options.rate_hz:
             self.note(
                 f"{kind}: takes {flat_out.received_pps / 1e6:.3g} Mpps flat out, so it was given "
                 f"{rate_hz:,.0f} Hz of {options.rate_hz:,.0f} Hz, which it can hold"
             )
+        return Measured(kind, rate_hz, flat_out)
 
-    def _round(self, name: str, kind: Measured) -> None:
-        options = self.options
-        run = self.attempt(lambda: self.carry(kind.kind, options.count, kind.rate_hz, options.seconds))
-        if run is not None:
-            kind.carried.append(run)
-            self.say(f"{name} {kind.kind}: {words(kind, run)}")
-
-    def _look_on(self, ws: Workspace) -> None:
-        """Raises NotMeasured where nothing comes."""
-        streams, tsc_hz = streams_of(ws), ws.clock.read().tsc_hz
-        self.server = ws.name
-        self.nominal_ns = 1e9 / float(ws.parameters["server/turn_rate_hz"].value)
-        for number in range(LOOKS):
-            self.looks.append(look(streams, tsc_hz))
-            self.say(f"{number + 1}/{LOOKS}: {len(self.looks[-1])} of {len(streams)} instruments")
-            self.step()
+    def take(self, peer: str) -> Any:
+        """A look at the server, or a run of a kind."""
+        if not self.options.workspace:
+            return super().take(peer)
+        if self.looks:
             sleep(self.options.seconds / LOOKS)
-        if not any(self.looks):
-            raise NotMeasured(
-                f"interval: nothing comes in the {len(streams)} full-rate streams of workspace {self.server!r}"
-            )
+        self.looks.append(look(self.streams, self.tsc_hz))
+        return self.looks[-1]
+
+    def take_of(self, kind: Measured) -> Carried:
+        """At the rate that it was given."""
+        kind.carried.append(self.carry(kind.kind, self.options.count, kind.rate_hz, self.options.seconds))
+        return kind.carried[-1]
 
     @property
     def observed(self) -> list[Observed]:
         """All that was seen, of every sender."""
         if self.looks:
-            return [Observed(self.server, self.nominal_ns, self.looks)]
+            return [Observed(self.server, self.nominal_ns, [look.instruments for look in self.looks])]
         return [
             Observed(kind.kind, kind.nominal_ns, [of_caught(run.received) for run in kind.carried])
             for kind in self.measured
@@ -225,7 +225,19 @@ def streams_of(ws: Workspace) -> list[Stream]:
     return found
 
 
-def look(streams: list[Stream], tsc_hz: float) -> list[Instrument]:
+@dataclass(frozen=True)
+class Look:
+    """At a running server once."""
+
+    instruments: list[Instrument]
+
+    @property
+    def words(self) -> str:
+        """On one line."""
+        return f"{len(self.instruments)} instruments"
+
+
+def look(streams: list[Stream], tsc_hz: float) -> Look:
     """The newest records of each stream, those of which two or more were had."""
     found = []
     for stream in streams:
@@ -233,7 +245,7 @@ def look(streams: list[Stream], tsc_hz: float) -> list[Instrument]:
         one = of_stamps(stream.instrument, [(window.turn[window.ok], window.tsc[window.ok])], tsc_hz)
         if one is not None:
             found.append(one)
-    return found
+    return Look(found)
 
 
 def said(run: Carried) -> dict[str, object]:
@@ -243,15 +255,3 @@ def said(run: Carried) -> dict[str, object]:
         for link in run.received["links"]
     ]
     return {"sent": run.sent, "received": {**run.received, "links": links}}
-
-
-def words(kind: Measured, run: Carried) -> str:
-    """One run on one line."""
-    means = [one.mean_ns for one in of_caught(run.received)]
-    if not means:
-        return "nothing came"
-    lost, received = run.total("lost"), run.total("received")
-    return (
-        f"nominal {kind.nominal_ns:.6g} ns, averages {min(means):.6g}–{max(means):.6g} ns, "
-        f"{lost:,} of {lost + received:,} lost"
-    )

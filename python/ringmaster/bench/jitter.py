@@ -11,14 +11,16 @@ from typing import Any
 
 from ringmaster.bench import bare_clock, jitter_tables
 from ringmaster.bench.bare_clock import Bare
+from ringmaster.bench.carried import Carried
 from ringmaster.bench.groups import Floats, Groups, Rows, groups_of, not_sent, took_us
 from ringmaster.bench.jitter_tables import Measured, Turn, pooled
 from ringmaster.bench.link_options import SteadyOptions, kinds_option, links_option
 from ringmaster.bench.options import WrongOptions
-from ringmaster.bench.steady import FLAT_OUT_S, Steady
+from ringmaster.bench.steady import Steady
 from ringmaster.report.section import Chart, Table
 from ringmaster.report.verdicts import Headline
 
+CLOCK = "clock"
 CARRIED_SHARE = 0.8
 """Of what a kind carries flat out: more is not asked of it."""
 MOST_CYCLES = 10_000_000
@@ -73,48 +75,33 @@ class Jitter(Steady[Options, Measured]):
         """A look at all cores in each round."""
 
     @classmethod
-    def steps(cls, options: Options) -> int:
-        """A step for each kind, at the start and in each round, and for each look at the bare clock."""
-        return len(options.chosen) * (1 + options.rounds) + options.rounds
+    def peers(cls, options: Options) -> tuple[str, ...]:
+        """The bare clock, and kinds of link."""
+        return (CLOCK, *options.chosen)
 
-    def measure(self) -> None:
-        """What each kind carries; then rounds: the bare loop, then each kind."""
-        for kind in self.options.chosen:
-            self._begin(kind)
-            self.step()
-        for number in range(self.options.rounds if self.kinds else 0):
-            self._look_at_the_clock()
-            self.step()
-            for measured in self.kinds:
-                self._turn(f"{number + 1}/{self.options.rounds}", measured)
-                self.step()
-
-    def _begin(self, kind: str) -> None:
+    def begin(self, kind: str, flat_out: Carried) -> Measured:
+        """As many links as it can take."""
         options = self.options
-        flat_out = self.attempt(lambda: self.carry(kind, options.count, 0.0, FLAT_OUT_S))
-        if flat_out is None:
-            return
         on_each = options.group * options.rate_hz
         links = max(1, min(options.count, int(CARRIED_SHARE * flat_out.received_pps / on_each)))
-        self.kinds.append(Measured(kind, links, flat_out))
         mpps = flat_out.received_pps / 1e6
         self.say(f"{kind}: flat out {mpps:.3g} Mpps")
         if links < options.count:
             self.note(f"{kind}: takes {mpps:.3g} Mpps flat out: it was given {links} of the {options.count} links")
+        return Measured(kind, links, flat_out)
 
-    def _look_at_the_clock(self) -> None:
-        sender, receivers = self.cores.sender, self.cores.receivers
-        self.probe_distance(sender, receivers[0])
-        self.bare.append(bare_clock.look(self.options.seconds, (sender, *receivers)))
-        self.floors.append(self.bare[-1].floor)
+    def take(self, peer: str) -> Any:
+        """A look of the clock's, or a turn of a kind."""
+        if peer != CLOCK:
+            return super().take(peer)
+        if self.kinds:
+            self.probe_distance()
+            self.bare.append(bare_clock.look(self.options.seconds, self.on()))
+            self.floors.append(self.bare[-1].floor)
+        return []
 
-    def _turn(self, name: str, kind: Measured) -> None:
-        turn = self.attempt(lambda: self._take_turn(kind))
-        if turn is not None:
-            kind.turns.append(turn)
-            self.say(f"{name} {kind.kind}: {turn.words}")
-
-    def _take_turn(self, kind: Measured) -> Turn:
+    def take_of(self, kind: Measured) -> Turn:
+        """The groups of all links."""
         options = self.options
         run = self.carry(kind.kind, kind.links, options.rate_hz, options.seconds, keep_rows=True)
         tsc_hz, links = run.received["tsc_hz"], range(kind.links)
@@ -124,7 +111,8 @@ class Jitter(Steady[Options, Measured]):
 
         took = tuple(took_us(run.sent_rows, run.rows, link, options.group, tsc_hz) for link in links)
         left_out = sum(not_sent(run.sent_rows, run.rows, link) for link in links)
-        return Turn(by_link(run.rows), by_link(run.sent_rows), took, left_out, run)
+        kind.turns.append(Turn(by_link(run.rows), by_link(run.sent_rows), took, left_out, run))
+        return kind.turns[-1]
 
     def bare_jitter_us(self, cores: Sequence[int]) -> Floats:
         """Of loops on the clock, one behind the other."""

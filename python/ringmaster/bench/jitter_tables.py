@@ -52,8 +52,9 @@ class Turn:
         jitter = pooled([one.jitter_us for one in self.groups])
         most, worst = quantile(jitter, MOST), quantile(jitter, 1.0)
         if most is None or worst is None:
-            return "no two cycles came whole"
-        return f"99.95 % of {len(jitter):,} cycles within {most:.1f} µs, worst {worst:.1f} µs, {self.lost:,} lost"
+            return f"{self.run.pair.kind}: no two cycles came whole"
+        came = f"99.95 % of {len(jitter):,} cycles within {most:.1f} µs, worst {worst:.1f} µs"
+        return f"{self.run.pair.kind}: {came}, {self.lost:,} lost"
 
 
 @dataclass

@@ -9,7 +9,6 @@ the BPM samples at, the BPM's sending, the link back, and the server's receiving
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -81,26 +80,29 @@ class Latency(Measurement[Options, Run]):
         self.turn_us = 1e6 / options.turn_rate_hz
 
     @classmethod
+    def rounds(cls, _options: Options) -> int:
+        """One."""
+        return 1
+
+    @classmethod
+    def peers(cls, _options: Options) -> Sequence[str]:
+        """Variants."""
+        return [variant.name for variant in VARIANTS]
+
+    @classmethod
     def steps(cls, _options: Options) -> int:
-        """Steps for parts of each variant's time."""
-        return PARTS * len(VARIANTS)
+        """Steps for parts of each variant's time, too."""
+        return (1 + PARTS) * len(VARIANTS)
 
     @classmethod
     def fitted(cls, seconds: float) -> Options:
         """Half of the time for each variant."""
         return Options(seconds=max(1.0, min(10.0, round(seconds / 2 - 3.0, 1))))
 
-    def measure(self) -> None:
-        """Both variants, one after the other."""
-        self.say("server and square wave on one core, the virtual ring on the other; the application leads")
-        self.probe()
-        for variant in VARIANTS:
-            self.attempt(partial(self._watch, variant), variant.name)
-            self.probe()
-
-    def _watch(self, variant: Variant) -> None:
+    def take(self, peer: str) -> Any:
         """One variant; what there is of it is kept also where it ends early."""
         options, done = self.options, 0
+        variant = next(variant for variant in VARIANTS if variant.name == peer)
         kept: Run | None = None
         try:
             with closing(latency_run.measure(variant, options.seconds, options.turn_rate_hz)) as runs:
@@ -115,6 +117,7 @@ class Latency(Measurement[Options, Run]):
             if kept is not None:
                 self.say(words(kept, self.turn_us))
                 _note(kept, self)
+        return []
 
     def finish(self) -> None:
         """Writes the plot. Raises NotMeasured without matplotlib."""

@@ -6,7 +6,8 @@ has no step, or when an input was not there at its deadline. Before and after, a
 how much of their time the cores are away for longer than a cycle can wait: nothing on them misses fewer.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from time import monotonic, sleep
@@ -15,13 +16,12 @@ from typing import Any
 import click
 import numpy as np
 
+from ringmaster.bench import bare_clock
 from ringmaster.bench.measurement import Measurement
 from ringmaster.bench.options import Finite, option
 from ringmaster.feedback.names import State
-from ringmaster.programs.cores import cores
 from ringmaster.programs.program import ProgramFailed
-from ringmaster.programs.remains import scratch_folder
-from ringmaster.report.conditions import run_times_ns, stall_floor
+from ringmaster.report.conditions import run_times_ns
 from ringmaster.report.headlines import Figure, exact, of_values
 from ringmaster.report.section import Chart, Lines, Table
 from ringmaster.report.verdicts import Headline, number
@@ -85,6 +85,11 @@ class Second:
         """Share of the cycles."""
         return (self.late + self.skipped) / self.cycles
 
+    @property
+    def words(self) -> str:
+        """On one line."""
+        return f"{self.missed:.2%} of {self.cycles:.0f} cycles missed, on in {self.on:.0%}"
+
 
 class ClosedLoop(Measurement[Options, Second]):
     """Close the orbit feedback on a living machine, and count the cycles that it missed.
@@ -94,7 +99,7 @@ class ClosedLoop(Measurement[Options, Second]):
     two cores. Ctrl-C prints what was measured so far.
     """
 
-    name, title, options_type = "loop", "The loop, live", Options
+    name, title, options_type, given_up = "loop", "The loop, live", Options, 1
     examples = ("", "--ring elettra2 --seconds 20 --json > loop.json", "--turn-rate 800000 --report out")
     two_cores = "one for the ring and one for the server"
 
@@ -110,8 +115,8 @@ class ClosedLoop(Measurement[Options, Second]):
         """By "open" and "closed", then by plane."""
 
     @classmethod
-    def steps(cls, options: Options) -> int:
-        """A step for each second."""
+    def rounds(cls, options: Options) -> int:
+        """Windows."""
         return int(options.seconds / WINDOW_S)
 
     @classmethod
@@ -130,19 +135,26 @@ class ClosedLoop(Measurement[Options, Second]):
         )
 
     def measure(self) -> None:
+        """What fails ends it, with what there is."""
+        try:
+            super().measure()
+        except ProgramFailed as error:
+            self.note(f"not measured further: {error}")
+
+    @contextmanager
+    def around(self) -> Iterator[None]:
         """Closes the loop, between two looks at the machine."""
         shipped = RINGS[self.options.ring]
         self._look_at_floor()
-        try:
-            with virtual_loop.prepare(shipped) as directory:
-                self.turn_rate_hz = self.turn_rate_hz or self._carried(directory, shipped)
-                delay_us = virtual_rate.learn_delay(directory, self.turn_rate_hz, shipped)
-                self.note(f"the model's delay: {delay_us:.0f} µs more")
-                with virtual_loop.start(directory, self.turn_rate_hz, shipped) as loop:
-                    self._run(loop)
-        except ProgramFailed as error:
-            self.note(f"not measured further: {error}")
-            return
+        with virtual_loop.prepare(shipped) as directory:
+            self.turn_rate_hz = self.turn_rate_hz or self._carried(directory, shipped)
+            delay_us = virtual_rate.learn_delay(directory, self.turn_rate_hz, shipped)
+            self.note(f"the model's delay: {delay_us:.0f} µs more")
+            with virtual_loop.start(directory, self.turn_rate_hz, shipped) as self.loop:
+                self._close(self.loop)
+                yield
+                self._note_motion(self.loop, "closed")
+                self.lost = self.loop.never_came()
         self._look_at_floor()
 
     def _carried(self, directory: Path, shipped: Shipped) -> float:
@@ -154,15 +166,12 @@ class ClosedLoop(Measurement[Options, Second]):
         return rate
 
     def _look_at_floor(self) -> None:
-        with scratch_folder("bench") as directory:
-            path = Path(directory) / "gaps"
-            floor = stall_floor(min(LONG_FLOOR_S, self.options.seconds), cores(), path)
-            rows = np.fromfile(path, dtype="<u8").reshape(-1, 3)
-        self.floors.append(floor)
-        self.away.append(away_share(rows, floor.tsc_hz))
-        self.probe_distance(*cores())
+        bare = bare_clock.look(min(LONG_FLOOR_S, self.options.seconds), self.on())
+        self.floors.append(bare.floor)
+        self.away.append(bare.away_share(WAITS_S))
+        self.probe_distance()
 
-    def _run(self, loop: Loop) -> None:
+    def _close(self, loop: Loop) -> None:
         virtual_loop.stable_rate_hz()
         loop.figures()
         loop.take_golden()
@@ -174,17 +183,15 @@ class ClosedLoop(Measurement[Options, Second]):
             missing = "; ".join(figures.missing) or "the feedback gives no cause"
             self.note(f"the loop is {figures.mostly.name.lower()}: {missing}")
         sleep(virtual_loop.SETTLES_S)
-        waited, before = _waited_ns(loop), _counts(loop)
-        begun = monotonic()
-        while not self.rows or monotonic() - begun < self.options.seconds:
-            sleep(WINDOW_S)
-            after = _counts(loop)
-            self.rows.append(_second(loop, before, after, self.turn_rate_hz))
-            before = after
-            self.waited = (_waited_ns(loop) - waited) / (monotonic() - begun) / 2e9
-            self.step()
-        self._note_motion(loop, "closed")
-        self.lost = loop.never_came()
+        self._begun, self._waited = monotonic(), _waited_ns(loop)
+        self._before = _counts(loop)
+
+    def take(self, _peer: str) -> Second:
+        """The next second."""
+        sleep(WINDOW_S)
+        before, self._before = self._before, _counts(self.loop)
+        self.waited = (_waited_ns(self.loop) - self._waited) / (monotonic() - self._begun) / 2e9
+        return _second(self.loop, before, self._before, self.turn_rate_hz)
 
     def _note_motion(self, loop: Loop, when: str) -> None:
         motion = loop.motion()
@@ -238,20 +245,6 @@ class ClosedLoop(Measurement[Options, Second]):
         names = ("turn_rate_hz", "away", "waited", "lost", "motion_um")
         seen = {name: getattr(self, name) for name in names}
         return {"seen": {**seen, "seconds": [asdict(one) for one in self.rows]}}
-
-
-def away_share(rows: np.ndarray, tsc_hz: float) -> float:
-    """Of rows as `ringmaster-stall-floor --gaps` writes them: the share of the time, 0–1, that a core was away for
-    longer than WAITS_S. When both are, it counts once.
-    """
-    spans = [rows[rows[:, 0] == cpu][:, 1:].astype(np.int64) for cpu in np.unique(rows[:, 0])]
-    begin, end = max(own[0, 0] for own in spans), min(own[0, 1] for own in spans)
-    gaps = np.concatenate([own[1:] for own in spans])
-    long = np.clip(gaps[gaps[:, 1] - gaps[:, 0] > WAITS_S * tsc_hz], begin, end)
-    long = long[np.argsort(long[:, 0])]
-    until = np.maximum.accumulate(long[:, 1])
-    since = np.maximum(long[:, 0], np.concatenate([[begin], until])[:-1])
-    return float(np.maximum(until - since, 0).sum() / (end - begin))
 
 
 def _waited_ns(loop: Loop) -> int:

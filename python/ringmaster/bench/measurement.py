@@ -21,8 +21,8 @@ meanwhile, is in around(). One of several parts, each with turns and rows of its
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import asdict, replace
 from functools import partial
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
@@ -45,8 +45,6 @@ AROUND_S = 2.0
 """What a step takes besides the time that is measured: programs start, links come up, the machine is probed."""
 SHORTEST_S, LONGER = 0.3, 5.0
 """A step is at least so long, and at most so many times what the measurement would choose by itself."""
-GIVEN_UP = 3
-"""A turn that failed so often, as others of its name, is not tried again."""
 
 
 class Turn(NamedTuple):
@@ -74,6 +72,8 @@ class Measurement(Log, Generic[OptionsT, RowT]):
     """For its help: a list of what its parts or kinds are."""
     two_cores: ClassVar[str] = ""
     """Why one is not enough: "one for the server and one for the ring"."""
+    given_up: ClassVar[int] = 3
+    """A turn is not tried again when so many of its name have failed."""
     about: str
     """What was measured, between what and what, and how: a paragraph."""
 
@@ -115,7 +115,7 @@ class Measurement(Log, Generic[OptionsT, RowT]):
         yield
         self.probe()
 
-    def turns(self) -> Iterator[Turn]:
+    def turns(self) -> Generator[Turn]:
         """All of them: in each round the peers."""
         rounds = self.rounds(self.options)
         for number in range(rounds):
@@ -128,14 +128,14 @@ class Measurement(Log, Generic[OptionsT, RowT]):
 
     def measure(self) -> None:
         """All of it. What is kept in the object by then is told, also where an interrupt ends it early."""
-        with self.around():
-            for turn in self.turns():
+        with self.around(), closing(self.turns()) as turns:
+            for turn in turns:
                 self.do(turn)
                 self.step()
 
     def do(self, turn: Turn) -> None:
         """Keeps what it gives."""
-        if self._failures[turn.name] >= GIVEN_UP:
+        if self._failures[turn.name] >= self.given_up:
             return
         made = self.attempt(turn.take, turn.name)
         if made is None:
@@ -176,14 +176,18 @@ class Measurement(Log, Generic[OptionsT, RowT]):
     def finish(self) -> None:
         """When all was shown: what its options ask for besides."""
 
-    def probe(self, *on: int) -> None:
-        """Looks at the machine: before, after, between. On the two cores unless told otherwise, sender first."""
-        first, second, *_ = on or cores()
-        self.floors.append(stall_floor(FLOOR_S, on or cores()))
-        self.probe_distance(first, second)
+    def on(self) -> Sequence[int]:
+        """The cores that programs run on, the sender's first."""
+        return cores()
 
-    def probe_distance(self, first: int, second: int) -> None:
+    def probe(self) -> None:
+        """Looks at the machine: before, after, between."""
+        self.floors.append(stall_floor(FLOOR_S, self.on()))
+        self.probe_distance()
+
+    def probe_distance(self) -> None:
         """Of the two cores, if there are two."""
+        first, second, *_ = self.on()
         if first != second:
             self.probes_ns.append(core_to_core_ns(first, second))
 
@@ -234,7 +238,7 @@ class PartByPart(Measurement[OptionsT, Any]):
         """Of a part that was asked for."""
         raise NotImplementedError
 
-    def turns(self) -> Iterator[Turn]:
+    def turns(self) -> Generator[Turn]:
         """Part by part."""
         for part in self.options.parts:  # type: ignore[attr-defined]
             yield from self.within(part, self.turns_of(part))
@@ -247,7 +251,7 @@ class PartByPart(Measurement[OptionsT, Any]):
         """Keeps it among its part's rows; looks at the cores' distance where a part begins."""
         if turn.part != self._part:
             self._part = turn.part
-            self.probe_distance(*cores())
+            self.probe_distance()
         self.rows = self.parts.setdefault(turn.part, [])
         before = len(self.rows)
         super().do(turn)

@@ -121,7 +121,7 @@ class Parameters(Measurement[Options, Window]):
         return Window(max(before, after), distance, cost, visible, request, get, put)
 
     def _probe(self) -> float:
-        self.probe_distance(*cores())
+        self.probe_distance()
         return self.probes_ns[-1] if self.probes_ns else 0.0
 
     def _ours(self, what: str, *wanted_cores: int) -> dict[str, Times]:

@@ -6,9 +6,10 @@ turn in every round, on an idle machine and on a loaded one; between two virtual
 two cards with a cable, as the paper does it.
 """
 
-from collections.abc import Iterator
-from contextlib import ExitStack, nullcontext
+from collections.abc import Generator, Iterator
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any
 
 import click
@@ -18,16 +19,16 @@ from ringmaster.bench.distribution import Distribution
 from ringmaster.bench.link_options import MOST_HZ, LinkOptions, size_option
 from ringmaster.bench.links import LEAST_BYTES, Pair, about, linked, mtu_of, way_of
 from ringmaster.bench.log import NotMeasured
-from ringmaster.bench.measurement import FLOOR_S, Measurement
+from ringmaster.bench.measurement import FLOOR_S, Measurement, Turn
 from ringmaster.bench.options import COUNT, SECONDS, Finite, SomeOf, WrongOptions, option
-from ringmaster.bench.placements import Placement, Placements, card_node, find_placements, isolated_cores
+from ringmaster.bench.placements import Placements, card_node, find_placements, isolated_cores
 from ringmaster.bench.rtt_run import LOADS, Probes, Round, Variant, run
 from ringmaster.bench.rtt_tables import Pooled
 from ringmaster.bench.stress import loaded
 from ringmaster.programs.cores import allowed_cores
 from ringmaster.report.conditions import stall_floor
 from ringmaster.report.section import Chart, Section, Table
-from ringmaster.report.verdicts import Headline, number
+from ringmaster.report.verdicts import Headline
 
 MOST_PROBES = 20_000_000
 """In a round: half a gigabyte of time stamps."""
@@ -86,7 +87,7 @@ class RoundTrips(Measurement[Options, Round]):
     a cable. Ctrl-C prints what was measured so far.
     """
 
-    name, title, options_type = "rtt", "Round trip time", Options
+    name, title, options_type, given_up = "rtt", "Round trip time", Options, 1
     examples = (
         "",
         "--report out --rounds 5 --seconds 10",
@@ -100,52 +101,45 @@ class RoundTrips(Measurement[Options, Round]):
         self.places = options.places
         self.loads: dict[str, str] = {}
         """What ran meanwhile, by load."""
-        self._given_up: set[str] = set()
-        """What failed once is not tried again: a load, or a way."""
 
     @classmethod
     def steps(cls, options: Options) -> int:
         """A step for each round of each way."""
         return options.rounds * len(options.loads) * len(options.ways) * len(options.places.found)
 
-    def measure(self) -> None:
-        """All ways by turns."""
+    @contextmanager
+    def around(self) -> Iterator[None]:
+        """Looks at all cores that there are to choose from."""
         cores = [core for place in self.places.found for core in place.cores]
         self.floors.append(stall_floor(FLOOR_S, cores))
-        for _ in range(self.options.rounds):
-            for load in self.options.loads:
-                self._under(load)
+        yield
         self.floors.append(stall_floor(FLOOR_S, cores))
 
-    def _under(self, load: str) -> None:
+    def turns(self) -> Generator[Turn]:
+        """All ways by turns, under each load."""
+        loads = list(self.options.loads)
+        for _ in range(self.options.rounds):
+            for load in loads.copy():
+                try:
+                    yield from self._under(load)
+                except NotMeasured as error:
+                    loads.remove(load)
+                    self.note(f"not measured: {error}")
+
+    def _under(self, load: str) -> Iterator[Turn]:
         """Every way once, under a load: on the cores that the kernel hands out by itself."""
-        if load in self._given_up:
-            return
         isolated = isolated_cores()
         ordinary = [core for core in allowed_cores() if core not in isolated]
-        try:
-            with loaded(ordinary) if load == "loaded" else nullcontext("nothing") as what:
-                self.loads[load] = what
-                for way in range(len(self.options.ways)):
-                    for place in self.places.found:
-                        self._once(way, place, load)
-                        self.step()
-        except NotMeasured as error:
-            self._given_up.add(load)
-            self.note(f"not measured: {error}")
+        with loaded(ordinary) if load == "loaded" else nullcontext("nothing") as what:
+            self.loads[load] = what
+            for way, name in enumerate(self.options.ways):
+                for place in self.places.found:
+                    yield Turn(f"{name}, {load}", partial(self._round, way, Variant(name, place, load)))
 
-    def _once(self, way: int, place: Placement, load: str) -> None:
-        """One round of one way; where it fails, that way is given up and the others go on."""
-        name = self.options.ways[way]
-        if name in self._given_up:
-            return
-        done = self.attempt(lambda: self._round(way, Variant(name, place, load)), f"{name}, {load}")
-        if done is None:
-            self._given_up.add(name)
-            return
-        self.rows.append(done)
-        self.say(_words(done))
-        if done.interrupted:
+    def do(self, turn: Turn) -> None:
+        """A round that was interrupted is the last."""
+        super().do(turn)
+        if self.rows and self.rows[-1].interrupted:
             raise KeyboardInterrupt
 
     def _round(self, way: int, variant: Variant) -> Round:
@@ -213,13 +207,6 @@ class RoundTrips(Measurement[Options, Round]):
             "loads": self.loads,
             "rounds": [_as_json(done) for done in self.rows],
         }
-
-
-def _words(done: Round) -> str:
-    """A round on one line."""
-    figures = Distribution.of(done.due_us, done.lost)
-    came = f"median {number(figures.quantiles['median'])} µs, most {number(figures.most)}" if figures else "none came"
-    return f"{done.variant.way}, {done.variant.load}: {came}, {done.lost} lost, cores {done.distance}"
 
 
 def _doubts(one: Pooled) -> Iterator[str]:

@@ -15,12 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ringmaster.bench.account import account, complaint, wait_until_ready
-from ringmaster.bench.distribution import Times
+from ringmaster.bench.distribution import Distribution, Times
 from ringmaster.bench.links import Pair
 from ringmaster.bench.placements import Placement
 from ringmaster.programs.program import Program, ProgramFailed
 from ringmaster.programs.remains import scratch_folder
 from ringmaster.report.conditions import busiest_share, class_of, core_to_core_ns, run_times_ns
+from ringmaster.report.verdicts import number
 
 LOADS = ("idle", "loaded")
 LOOK_S = 0.25
@@ -75,6 +76,15 @@ class Round:
     reflected: dict[str, Any] = field(default_factory=dict)
     """The reflector's own account."""
     interrupted: bool = False
+
+    @property
+    def words(self) -> str:
+        """On one line."""
+        figures = Distribution.of(self.due_us, self.lost)
+        came = (
+            f"median {number(figures.quantiles['median'])} µs, most {number(figures.most)}" if figures else "none came"
+        )
+        return f"{self.variant.way}, {self.variant.load}: {came}, {self.lost} lost, cores {self.distance}"
 
 
 def round_trips(samples: NDArray[np.uint64], tsc_hz: float) -> tuple[Times, Times, int]:

@@ -4,8 +4,9 @@
 Each kind is first asked what it carries flat out, so that it is given no more than it can take; then all have turns.
 """
 
-from collections.abc import Sequence
-from functools import cached_property
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cached_property, partial
 from typing import Any, Generic, Protocol, TypeVar
 
 from ringmaster.bench.carried import Carried, Cores, Traffic, carry, place
@@ -31,7 +32,7 @@ OptionsT = TypeVar("OptionsT", bound=SteadyOptions)
 KindT = TypeVar("KindT", bound=OneKind)
 
 
-class Steady(Measurement[OptionsT, KindT], Generic[OptionsT, KindT]):
+class Steady(Measurement[OptionsT, Any], Generic[OptionsT, KindT]):
     """Such a measurement; KindT is what it keeps of a kind."""
 
     def __init__(self, options: OptionsT, *watch: Any) -> None:
@@ -42,6 +43,43 @@ class Steady(Measurement[OptionsT, KindT], Generic[OptionsT, KindT]):
     def cores(self) -> Cores:
         """Of sender and receivers. Raises NotMeasured where these cannot be had."""
         return place(self.options.cores, self.options.count)
+
+    def on(self) -> Sequence[int]:
+        """The sender's, then the receivers'."""
+        return (self.cores.sender, *self.cores.receivers)
+
+    @classmethod
+    def steps(cls, options: OptionsT) -> int:
+        """A step more for each kind at the start."""
+        return super().steps(options) + len(options.chosen)
+
+    @classmethod
+    def peers(cls, options: OptionsT) -> Sequence[str]:
+        """Kinds of link."""
+        return options.chosen
+
+    @contextmanager
+    def around(self) -> Iterator[None]:
+        """What each kind carries flat out, before all turns."""
+        with super().around():
+            for name in self.options.chosen:
+                flat_out = self.attempt(partial(self.carry, name, self.options.count, 0.0, FLAT_OUT_S))
+                if flat_out is not None:
+                    self.kinds.append(self.begin(name, flat_out))
+                self.step()
+            yield
+
+    def begin(self, kind: str, flat_out: Carried) -> KindT:
+        """What it is given, by what it carries flat out."""
+        raise NotImplementedError
+
+    def take_of(self, kind: KindT) -> Any:
+        """A turn of a kind, which keeps it."""
+        raise NotImplementedError
+
+    def take(self, peer: str) -> Any:
+        """A turn; nothing of a kind that could not be had."""
+        return next((self.take_of(kind) for kind in self.kinds if kind.kind == peer), [])
 
     @property
     def measured(self) -> list[KindT]:

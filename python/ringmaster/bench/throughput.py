@@ -5,9 +5,10 @@ The slides' measurement: throughput and datagram rate over the size of the datag
 sender's and the receiver's core. All kinds are measured by turns: in each round, for each size, one after the other.
 """
 
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import Any
 
 import click
@@ -16,7 +17,7 @@ from ringmaster.bench import throughput_section as tell
 from ringmaster.bench.link_options import LinkOptions, kinds_option
 from ringmaster.bench.links import Pair, linked
 from ringmaster.bench.log import NotMeasured
-from ringmaster.bench.measurement import Measurement, fitted
+from ringmaster.bench.measurement import Measurement, Turn, fitted
 from ringmaster.bench.options import COUNT, SECONDS, Finite, Integers, WrongOptions, option
 from ringmaster.bench.throughput_cases import KINDS, MTUS, SENDERS, SIZES, Case, about, cases, link_kind, senders_words
 from ringmaster.bench.throughput_charts import charts
@@ -128,12 +129,14 @@ class Throughput(Measurement[Options, Window]):
         self.cores = options.cores
         chosen = replace(options, sender_cores=self.cores.senders, receiver_core=self.cores.receiver)
         super().__init__(chosen, *watch)
-        self.found = tell.Found()
+        self.found = tell.Found(self.rows)
         self._links = ExitStack()
         """That are kept for all windows."""
         self._pairs: dict[tuple[str, int], Pair] = {}
         self._refused: set[tuple[str, int]] = set()
         """Links that cannot be had."""
+        self._warm: set[tuple[str, int]] = set()
+        self._size = 0
 
     @classmethod
     def steps(cls, options: Options) -> int:
@@ -153,54 +156,48 @@ class Throughput(Measurement[Options, Window]):
         )
         return fitted(options, cls.steps, seconds)  # type: ignore[no-any-return]
 
-    def measure(self) -> None:
-        """By turns; then the search."""
-        self._note_shared_core()
-        sender, receiver = self.cores.sender(0), self.cores.receiver
-        with self._links:
-            self.probe(sender, receiver)
-            self._rounds()
-            for case in self.options.searched:
-                self._search(case)
-            self.probe(sender, receiver)
+    def on(self) -> Sequence[int]:
+        """Of the first sender, and the receiver's."""
+        return self.cores.sender(0), self.cores.receiver
 
-    def _note_shared_core(self) -> None:
+    @contextmanager
+    def around(self) -> Iterator[None]:
+        """Links are kept for all windows."""
         most = max(self.options.senders)
         if most > len(self.cores.senders):
             self.note(
                 f"{senders_words(most)} share core {self.cores.senders[-1]}: what two senders on two cores carry "
                 "cannot be had with these cores; choose more with --sender-cores"
             )
+        with self._links, super().around():
+            yield
 
-    def _rounds(self) -> None:
-        warm: set[tuple[str, int]] = set()
-        for number_of_round in range(self.options.rounds):
-            size = 0
-            for case in self.options.cases:
-                if case.size != size:
-                    size = case.size
-                    self.probe_distance(self.cores.sender(0), self.cores.receiver)
-                if (case.kind, case.mtu) not in warm:
-                    warm.add((case.kind, case.mtu))
-                    self._try(case, WARM_UP_S)
-                if (window := self._try(case, self.options.seconds)) is not None:
-                    self.found.windows.append(window)
-                    self.say(f"round {number_of_round + 1}, {case.name}: {_words(window)}")
-                self.step()
+    def turns(self) -> Generator[Turn]:
+        """By turns; then the search."""
+        options = self.options
+        for number_of_round in range(options.rounds):
+            for case in options.cases:
+                yield Turn(case.name, partial(self._try, case, options.seconds), f"round {number_of_round + 1}, ")
+        for case in options.searched:
+            yield Turn(f"zero loss, {case.name}", partial(self._search, case))
 
-    def _try(self, case: Case, seconds: float) -> Window | None:
-        """None where it cannot be measured, with a note; a kind that has no link is not tried again."""
+    def _try(self, case: Case, seconds: float) -> list[Window]:
+        """Nothing of links that cannot be had, with a note; those are not tried again. Raises ProgramFailed."""
         group = (link_kind(case.kind), case.mtu)
         if group in self._refused:
-            return None
+            return []
         try:
-            return self._window(case, seconds)
+            if (case.kind, case.mtu) not in self._warm:
+                self._warm.add((case.kind, case.mtu))
+                self._window(case, WARM_UP_S)
+            if case.size != self._size:
+                self._size = case.size
+                self.probe_distance()
+            return [self._window(case, seconds)]
         except NotMeasured as error:
             self._refused.add(group)
             self.note(f"not to be had here: {group[0]} with an MTU of {case.mtu}: {error}")
-        except ProgramFailed as error:
-            self.note(f"{case.name}: not measured: {error}")
-        return None
+            return []
 
     def _window(self, case: Case, seconds: float, pps: float = 0.0) -> Window:
         """One. Raises NotMeasured, ProgramFailed."""
@@ -221,12 +218,9 @@ class Throughput(Measurement[Options, Window]):
             self._pairs[key] = self._links.enter_context(links)
         return self._pairs[key]
 
-    def _search(self, case: Case) -> None:
+    def _search(self, case: Case) -> list[Window]:
+        """Its trials are kept by themselves."""
         options = self.options
-        unpaced = self._try(case, options.seconds)
-        if unpaced is None:
-            return
-        self.step()
         found = self.found.searches.setdefault(case, Search())
 
         def trial(pps: float) -> Trial:
@@ -237,10 +231,9 @@ class Throughput(Measurement[Options, Window]):
             self.step()
             return made
 
-        try:
+        for unpaced in self._try(case, options.seconds):
             search(trial, unpaced.sent / unpaced.seconds, options.resolution, found)
-        except ProgramFailed as error:
-            self.note(f"zero loss, {case.name}: ended early: {error}")
+        return []
 
     @property
     def about(self) -> str:  # type: ignore[override]
@@ -305,10 +298,3 @@ class Throughput(Measurement[Options, Window]):
             "zero_loss": [asdict(case) | asdict(one) for case, one in self.found.searches.items()],
             "group": "32 instruments, one datagram of each per cycle",
         }
-
-
-def _words(window: Window) -> str:
-    load = f"sender {window.sender.total:.0%}, receiver {window.receiver.total:.0%} busy"
-    lost = f", {window.losses.total} lost" if window.losses.total else ""
-    share = "" if window.whole else "  (no whole core)"
-    return f"{number(window.gbps)} Gb/s, {number(window.pps / 1e3)} kHz, {load}{lost}{share}"

@@ -23,6 +23,7 @@ from ringmaster.bench.throughput_loss import Losses, locate
 from ringmaster.bench.windows import WHOLE_CORE
 from ringmaster.programs.program import START_S, Program, ProgramFailed
 from ringmaster.report.conditions import run_times_ns
+from ringmaster.report.verdicts import number
 
 GROUP = 32
 """Datagrams of a cycle, one of each instrument: a burst, and a batch of udp-32."""
@@ -80,6 +81,14 @@ class Window:
     def cores(self) -> tuple[Shares, ...]:
         """Of all: the senders', then the receiver's."""
         return (self.sender, *self.more_senders, self.receiver)
+
+    @property
+    def words(self) -> str:
+        """On one line."""
+        load = f"sender {self.sender.total:.0%}, receiver {self.receiver.total:.0%} busy"
+        lost = f", {self.losses.total} lost" if self.losses.total else ""
+        share = "" if self.whole else "  (no whole core)"
+        return f"{self.case.name}: {number(self.gbps)} Gb/s, {number(self.pps / 1e3)} kHz, {load}{lost}{share}"
 
     @property
     def pps(self) -> float:

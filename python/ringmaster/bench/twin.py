@@ -6,8 +6,10 @@ the two say of the last change is compared: max|Δ| / max|reference| of each qua
 """
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
@@ -18,7 +20,7 @@ import click
 import numpy as np
 
 from ringmaster.bench.log import Log, NotMeasured
-from ringmaster.bench.measurement import FLOOR_S, Measurement
+from ringmaster.bench.measurement import FLOOR_S, Measurement, Turn
 from ringmaster.bench.options import COUNT, SomeOf, option
 from ringmaster.places import ProgramNotFound
 from ringmaster.report.conditions import stall_floor
@@ -89,13 +91,19 @@ class Row:
     xtrack_s: float | None
     """Of xtrack's tracking, where it is installed: as many kicks, but other maps."""
 
+    @property
+    def words(self) -> str:
+        """On one line."""
+        times = f"{self.ours_s * 1e3:.3g} ms, {self.ratio:.0f} × pyAT"
+        return f"{self.lattice}, {self.function}: {times}, differs by {self.max_relative_difference:.1e}"
+
 
 class Pair:
     """One lattice on both sides, in 6D where it has a cavity."""
 
     def __init__(self, path: Path) -> None:
         at = peer()
-        self.name = path.stem
+        self.path, self.name = path, path.stem
         self.twin = Twin(load_lattice(path))
         self.ring = (at.load_mat if path.suffix == ".mat" else at.load_m)(str(path))
         self.has_cavity = bool(len(self.twin.lattice.get_cavities()))
@@ -338,58 +346,48 @@ class TwinBesidePyAt(Measurement[Options, Row]):
     def __init__(self, options: Options, *watch: Any) -> None:
         super().__init__(options, *watch)
         self.core = max(os.sched_getaffinity(0))
-
-    @classmethod
-    def steps(cls, options: Options) -> int:
-        """A step for each function of each lattice. Raises NotMeasured without pyAT."""
-        peer()
-        return len(list(_files(options.lattices))) * len(options.functions)
+        self._pair: Pair | None = None
+        """Of the last turn."""
 
     @classmethod
     def fitted(cls, _seconds: float) -> Options:
         """The functions that are asked for most."""
         return Options(functions=("linopt6", "refresh", "ohmi_envelope", "tracking"), rounds=3)
 
-    def measure(self) -> None:
-        """Lattice by lattice, on one core. Raises NotMeasured without pyAT."""
-        peer()
+    @contextmanager
+    def around(self) -> Iterator[None]:
+        """On one core; looks at it where our C programs are installed: the twin itself needs none of them."""
         if not self.options.lattices:
             self.note("no lattices given: only those that pyAT brings along; --lattices takes files and folders")
         allowed = os.sched_getaffinity(0)
         os.sched_setaffinity(0, {self.core})
         try:
             self._look_at_floor()
-            for path in _files(self.options.lattices):
-                self._lattice(path)
+            yield
             self._look_at_floor()
         finally:
             os.sched_setaffinity(0, allowed)
 
     def _look_at_floor(self) -> None:
-        """Where our C programs are installed: the twin itself needs none of them."""
         try:
             self.floors.append(stall_floor(FLOOR_S, (self.core,)))
         except ProgramNotFound as error:
             self.note(f"stall floor: not measured: {error}")
 
-    def _lattice(self, path: Path) -> None:
+    def turns(self) -> Generator[Turn]:
+        """Lattice by lattice. Raises NotMeasured without pyAT."""
+        peer()
+        for path in _files(self.options.lattices):
+            for function in self.options.functions:
+                yield Turn(f"{path.stem}, {function}", partial(self._take, path, function))
+
+    def _take(self, path: Path, function: str) -> Row:
         try:
-            pair = Pair(path)
+            if self._pair is None or self._pair.path != path:
+                self._pair = Pair(path)
+            return _measure(self._pair, function, self.options.rounds, self)
         except TwinError as error:
-            self.note(f"{path.stem}: not measured: {error}")
-            return
-        for function in self.options.functions:
-            self.step()
-            try:
-                row = _measure(pair, function, self.options.rounds, self)
-            except (NotMeasured, TwinError) as error:
-                self.note(f"{pair.name}, {function}: not measured: {error}")
-                continue
-            self.rows.append(row)
-            worst = row.max_relative_difference
-            self.say(
-                f"{pair.name}, {function}: {row.ours_s * 1e3:.3g} ms, {row.ratio:.0f} × pyAT, differs by {worst:.1e}"
-            )
+            raise NotMeasured(str(error)) from error
 
     def headlines(self) -> list[Headline]:
         """The ratio to pyAT stands for all."""
