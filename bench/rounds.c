@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/options.h"
 #include "base/pin.h"
 #include "base/timebase.h"
 
@@ -85,33 +84,28 @@ void bench_rounds(struct bench_case *cases, size_t count, size_t rounds) {
         }
 }
 
-size_t bench_rounds_asked(int argc, char **argv, char const *usage) {
-    uint64_t rounds = 15;
-    struct rm_option option = {.name = "ROUNDS",
-                               .kind = RM_OPTION_WHOLE,
-                               .value = &rounds,
-                               .least = 1,
-                               .most = 1000,
-                               .place = RM_OPTIONAL_WORD};
-    rm_options_or_exit(argc, argv, usage, &option, 1);
-    return rounds;
-}
-
-void bench_print(struct bench_case *cases, size_t count, size_t rounds, char const *what) {
-    for (size_t i = 0; i < count; ++i) {
-        struct bench_figure const figure = bench_figure_of(cases[i].ns, rounds, 0);
-        printf("%-*s %8.2f %s (%.2f to %.2f)\n", NAME_COLUMNS, cases[i].name, figure.median, what, figure.low,
-               figure.high);
-    }
-}
-
-struct bench_figure bench_difference(struct bench_case const *one, struct bench_case const *other, size_t rounds) {
-    double *const more_ns = bench_allocate(rounds * sizeof *more_ns);
+/** Median and middle half of a case, or of what it takes more than another. */
+static struct bench_figure case_figure(struct bench_case const *one, struct bench_case const *other, size_t rounds,
+                                       double unit_ns) {
+    double *const values = bench_allocate(rounds * sizeof *values);
     for (size_t i = 0; i < rounds; ++i)
-        more_ns[i] = one->ns[i] - (other != NULL ? other->ns[i] : 0);
-    struct bench_figure const figure = bench_figure_of(more_ns, rounds, 0.25);
-    free(more_ns);
+        values[i] = (one->ns[i] - (other != NULL ? other->ns[i] : 0)) / unit_ns;
+    struct bench_figure const figure = bench_figure_of(values, rounds, 0.25);
+    free(values);
     return figure;
+}
+
+void bench_print(struct bench_case const *cases, size_t count, size_t rounds, char const *unit, double unit_ns) {
+    for (size_t i = 0; i < count; ++i) {
+        struct bench_figure figure = case_figure(&cases[i], NULL, rounds, unit_ns);
+        printf("%-*s %8.2f %s (%.2f to %.2f)", NAME_COLUMNS, cases[i].name, figure.median, unit, figure.low,
+               figure.high);
+        if (cases[i].beside != NULL) {
+            figure = case_figure(&cases[i], cases[i].beside, rounds, unit_ns);
+            printf(", %+.2f (%+.2f to %+.2f) beside %s", figure.median, figure.low, figure.high, cases[i].beside->name);
+        }
+        putchar('\n');
+    }
 }
 
 void bench_times_clear(struct bench_times *times) {

@@ -6,7 +6,7 @@
  *
  *     struct bench_case cases[] = {{"copy", copy, &buffer}, …};
  *     bench_rounds(cases, COUNT, 15);
- *     bench_print(cases, COUNT, 15, "ns per copy");
+ *     bench_print(cases, COUNT, 15, "ns per copy", 1);
  */
 #ifndef RM_BENCH_ROUNDS_H
 #define RM_BENCH_ROUNDS_H
@@ -41,6 +41,8 @@ struct bench_case {
     uint64_t (*act)(void *subject);
 
     void *subject;
+    /** The case that this one is compared with; NULL: none. */
+    struct bench_case const *beside;
     /** Nanoseconds of once, by round: made by bench_rounds(). */
     double *ns;
 };
@@ -48,14 +50,9 @@ struct bench_case {
 /** Once untimed; then every round has all cases, and begins with another one. Ends the program without memory. */
 void bench_rounds(struct bench_case *cases, size_t count, size_t rounds);
 
-/** For main: the rounds that the only word of a command line asks for, 15 where there is none. */
-size_t bench_rounds_asked(int argc, char **argv, char const *usage);
-
-/** A line for each case: its name, the median in nanoseconds, what that is, and the least and the greatest. */
-void bench_print(struct bench_case *cases, size_t count, size_t rounds, char const *what);
-
-/** Difference of two cases, round by round: median, and the middle half. Without the other, of the one itself. */
-struct bench_figure bench_difference(struct bench_case const *one, struct bench_case const *other, size_t rounds);
+/** A line for each case: its name, the median in the unit of so many nanoseconds, and the middle half of the rounds;
+ * and the same of its difference to the one that it stands beside, round by round. */
+void bench_print(struct bench_case const *cases, size_t count, size_t rounds, char const *unit, double unit_ns);
 
 enum { BENCH_TICKS_MAX = 1 << 20 };
 

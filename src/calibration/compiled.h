@@ -7,7 +7,7 @@
  *
  * Plain C, which the compiler turns into vectors of four lanes. The same by hand in AVX-512 takes twice as long for
  * first orders (11 instead of 6 ns): a load of 64 bytes waits for the narrower stores that have just made the record.
- * bench/calibrate_cost.c measures it.
+ * bench/costs/calibrate.c measures it.
  */
 #ifndef RM_CALIBRATION_COMPILED_H
 #define RM_CALIBRATION_COMPILED_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The guard's two passes over supplies beside each other (guard.c), once per instruction set. All are compiled from
  * the same plain C (guard_pass_alike.h) and give the same bits: there are only additions, comparisons and choices in
- * it. A vector of 264 takes 284 ns as scalar, 57 with AVX-512; a cycle of 1248, 510 and 146 (bench/guard_cost.c).
+ * it. A vector of 264 takes 284 ns as scalar, 57 with AVX-512; a cycle of 1248, 510 and 146 (bench/costs/guard.c).
  */
 #ifndef RM_ENGINE_GUARD_PASS_H
 #define RM_ENGINE_GUARD_PASS_H

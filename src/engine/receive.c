@@ -221,7 +221,7 @@ static enum rm_port_counter take_native(struct rm_receive *receive, struct arriv
 }
 
 /** Writes turn and tag as one word of 16 bytes: the code that copies the record loads them so, and such a load would
- * wait for two narrower stores until they are in the cache (3 ns of a described packet: bench/receive_cost). */
+ * wait for two narrower stores until they are in the cache (3 ns of a described packet: bench/costs/receive.c). */
 static void set_head(struct rm_record *record, rm_turn turn, uint64_t tag) {
     typedef uint64_t head __attribute__((vector_size(16)));
     *(head *)(void *)record = (head){turn, tag};

@@ -45,7 +45,7 @@ static inline void rm_slot_store_newest(struct rm_slot *slot, struct rm_record c
 }
 
 /** The same, past the caches: the slot was last touched a lap ago, and to read the line in only to overwrite it costs
- * more than all the rest of a put. That saves 14 ns a packet with 9 instruments, and 65 with 96 (bench/receive_cost.c,
+ * more than all the rest of a put. That saves 14 ns a packet with 9 instruments, and 65 with 96 (bench/costs/receive.c,
  * rings of 64 MiB). Such stores keep no order with others: rm_slot_stream_fence must stand between them and any store
  * that tells readers of them. */
 static inline void rm_slot_stream(struct rm_slot *slot, struct rm_record const *record) {

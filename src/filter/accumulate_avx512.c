@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** A record is one register. Eight outputs at a time hide the latency of the multiply-add (4 cycles, one or two begun
  * in each): one at a time, GCC 12's inner loop of the sharp filter takes 11.5 instead of 7.5 ns a push. Whole pushes
- * are measured by bench/filter_push.c; figures in docs/filters.md. */
+ * are measured by bench/costs/filter.c; figures in docs/filters.md. */
 #include <immintrin.h>
 
 #include "filter/accumulate.h"

@@ -21,7 +21,7 @@ static inline uint64_t rm_checksum_add(uint64_t sum, uint64_t word) {
 
 /** Adds `length` bytes at any alignment; an odd last byte counts as if a zero followed. Only the last piece of a whole
  * may have an odd length. Four words at a time, in pairs that do not wait for each other: of 168 BPMs in two fragments
- * that takes 110 of 262 ns (bench/frame_cost.c). */
+ * that takes 110 of 262 ns (bench/costs/frame.c). */
 static inline uint64_t rm_checksum_add_bytes(uint64_t sum, uint8_t const *bytes, uint32_t length) {
     for (; length >= 32; bytes += 32, length -= 32) {
         uint64_t part = rm_checksum_add(rm_load_memory64(bytes), rm_load_memory64(bytes + 8));

@@ -10,7 +10,7 @@
  *  - RM_BY_BYTES: field by field, byte by byte, straight from the description. Slow; it defines the result.
  *  - RM_BY_WORDS: a load of 8 bytes and two shifts for each. On any CPU.
  *  - RM_BY_VECTOR: all at once, where they lie within 64 bytes: one masked load, one permutation of bytes, one shift.
- *    Needs AVX-512 VBMI. Takes less than half the time of RM_BY_WORDS (bench/layout_cost.c).
+ *    Needs AVX-512 VBMI. Takes less than half the time of RM_BY_WORDS (bench/costs/layout.c).
  */
 #ifndef RM_WIRE_LAYOUT_PARTS_H
 #define RM_WIRE_LAYOUT_PARTS_H

@@ -1,70 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What does a virtual chain of supplies cost per setpoint datagram, without any port behind it?
- *
- *     chain_cost [CHAINS] [SUPPLIES] [ROUNDS]      default 96, 13 and 101
- *
- * Bursts of 64 setpoint frames, chain after chain, all of a chain's supplies moving at every cycle of 10 µs. Every
- * round runs two loops in turn: one only writes the frames, one hands each burst to rm_chain_port_poll as well, which
- * takes them apart, moves the supplies and writes the answers. Printed, for each kind of supplies, is the median of the
- * rounds' differences per datagram, their middle half, and how many cycles per second one core would manage: the link's
- * own cost comes on top.
- */
+/** A virtual chain of supplies takes a setpoint datagram, without any port behind it. Bursts of 64 setpoint frames, chain
+ * after chain, all of a chain's supplies moving at every cycle of 10 µs. Every round runs two loops in turn: one only
+ * writes the frames, one hands each burst to rm_chain_port_poll as well, which takes them apart, moves the supplies and
+ * writes the answers. Printed, for each kind of supplies, is the median of the rounds' differences per datagram, their
+ * middle half, and how many cycles per second one core would manage: the link's own cost comes on top. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/options.h"
 #include "base/timebase.h"
-#include "bench/rounds.h"
 #include "config/config.h"
+#include "cost.h"
+#include "given_port.h"
 #include "instruments/chain_port.h"
 #include "wire/arp.h"
 #include "wire/setpoint.h"
 
-enum { ROUNDS = 101, CYCLES = 20, /**< of one loop */ FRAME_BYTES = 256 };
+enum { CYCLES = 20 /**< of one loop */ };
 
 static double const CYCLE_SECONDS = 10e-6;
-
-/** The port of this program: frames that are always ready, and a link that takes everything. */
-struct rm_port {
-    uint8_t in[RM_BURST][FRAME_BYTES];
-    uint8_t out[RM_BURST][FRAME_BYTES];
-    uint32_t length[RM_BURST];
-    uint32_t ready;
-    uint64_t sent;
-};
-
-uint32_t rm_port_receive(struct rm_port *port, uint16_t queue, struct rm_burst *burst) {
-    (void)queue;
-    for (uint32_t i = 0; i < port->ready; ++i) {
-        burst->data[i] = port->in[i];
-        burst->length[i] = port->length[i];
-        burst->checksum_good[i] = false;
-    }
-    return burst->count = port->ready;
-}
-
-uint32_t rm_port_reserve(struct rm_port *port, uint16_t queue, struct rm_burst *burst, uint32_t count) {
-    (void)queue;
-    for (uint32_t i = 0; i < count; ++i)
-        burst->data[i] = port->out[i];
-    return burst->count = count;
-}
-
-uint32_t rm_port_send(struct rm_port *port, uint16_t queue, struct rm_burst *burst) {
-    uint32_t const sent = burst->count;
-    (void)queue;
-    port->sent += sent;
-    burst->count = 0;
-    return sent;
-}
-
-void rm_port_release(struct rm_port *port, uint16_t queue, struct rm_burst *burst) {
-    (void)port;
-    (void)queue;
-    burst->count = 0;
-}
 
 struct bench {
     struct rm_ring_supplies config;
@@ -77,6 +32,8 @@ struct bench {
 static void chain_cost_make(struct bench *bench, uint32_t chains, uint32_t supplies,
                             struct rm_supply_config const *kind) {
     struct rm_error error = {0};
+    bench->port.in = bench_allocate(RM_BURST * GIVEN_FRAME_BYTES);
+    bench->port.spacing_bytes = GIVEN_FRAME_BYTES;
     bench->config = (struct rm_ring_supplies){
         .chains = bench_allocate(chains * sizeof *bench->config.chains),
         .chain_count = chains,
@@ -114,8 +71,8 @@ static void write_answer_frame(struct bench *bench, uint32_t i, uint32_t chain) 
     uint8_t payload[RM_SETPOINT_LONGEST];
     uint32_t const length =
         rm_setpoint_write(payload, 0, (uint16_t)(chain + 1), bench->cycle, 1, bench->cycle, values, supplies);
-    uint32_t const header = rm_frame_write_header(bench->port.in[i], &flow, length);
-    memcpy(bench->port.in[i] + header, payload, length);
+    uint32_t const header = rm_frame_write_header(given_frame(&bench->port, i), &flow, length);
+    memcpy(given_frame(&bench->port, i) + header, payload, length);
     bench->port.length[i] = header + length;
 }
 
@@ -152,32 +109,10 @@ static void chain_cost_measure(char const *name, struct rm_supply_config const *
     free(bench); /* what it holds goes with the process */
 }
 
-int main(int argc, char **argv) {
-    uint64_t asked_chains = 96, asked_supplies = 13, asked_rounds = ROUNDS;
-    struct rm_option options[] = {
-        {.name = "CHAINS",
-         .kind = RM_OPTION_WHOLE,
-         .value = &asked_chains,
-         .least = 1,
-         .most = RM_CONFIG_CHAINS_MAX,
-         .place = RM_OPTIONAL_WORD},
-        {.name = "SUPPLIES",
-         .kind = RM_OPTION_WHOLE,
-         .value = &asked_supplies,
-         .least = 1,
-         .most = RM_CHAIN_SUPPLIES_MAX,
-         .place = RM_OPTIONAL_WORD},
-        {.name = "ROUNDS",
-         .kind = RM_OPTION_WHOLE,
-         .value = &asked_rounds,
-         .least = 1,
-         .most = 100000,
-         .place = RM_OPTIONAL_WORD},
-    };
-    rm_options_or_exit(argc, argv, "Usage: chain_cost [CHAINS] [SUPPLIES] [ROUNDS]\n", options,
-                       sizeof options / sizeof *options);
-    uint32_t const chains = (uint32_t)asked_chains, supplies = (uint32_t)asked_supplies,
-                   rounds = (uint32_t)asked_rounds;
+static uint64_t asked_chains = 96, asked_supplies = 13;
+
+static void chain_run(uint32_t rounds) {
+    uint32_t const chains = (uint32_t)asked_chains, supplies = (uint32_t)asked_supplies;
     double const ns_per_tick = 1e9 / rm_tsc_hz_measure();
     struct rm_supply_config kind = {.low = -10, .high = 10, .slew = INFINITY, .safe_slew = INFINITY};
     chain_cost_measure("ideal", &kind, chains, supplies, rounds, ns_per_tick);
@@ -195,5 +130,13 @@ int main(int argc, char **argv) {
     kind.ripple[0].hz = 300;
     kind.ripple[0].amplitude = 1e-3;
     chain_cost_measure("+ ripple of one frequency", &kind, chains, supplies, rounds, ns_per_tick);
-    return 0;
 }
+
+struct bench_cost const chain_cost = {
+    .name = "chain",
+    .about = "to take a setpoint datagram in a virtual chain of supplies",
+    .rounds = 101,
+    .words = {{"CHAINS", &asked_chains, 1, RM_CONFIG_CHAINS_MAX, .kind = RM_OPTION_WHOLE, .place = RM_OPTIONAL_WORD},
+              {"SUPPLIES", &asked_supplies, 1, RM_CHAIN_SUPPLIES_MAX, .kind = RM_OPTION_WHOLE,
+               .place = RM_OPTIONAL_WORD}},
+    .run = chain_run};

@@ -1,25 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What does a described datagram cost more than a native one, from payload to record?
- *
- *     layout_cost [DATAGRAMS]      default 20000
- *
- * A burst of datagrams of each format lies ready, as in frames, and is read again and again: check, id and counter,
- * record. What the receive role does between and after these steps is left out,
- * so the differences here are differences in nanoseconds of the whole role. Every round runs all of them, in another
- * order, and is shorter than the slice of time that a busy machine gives; printed are the medians of the rounds and
- * their middle halves, and the same of the differences to the native one of the same round.
- */
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include "base/options.h"
-#include "rounds.h"
+/** A described datagram beside a native one, from payload to record. A burst of datagrams of each format lies ready, as
+ * in frames, and is read again and again: check, id and counter, record. What the receive role does between and after
+ * these steps is left out, so the differences here are differences in nanoseconds of the whole role. */
+#include "cost.h"
 #include "wire/layout_parts.h"
 #include "wire/native.h"
 
 enum {
-    ROUNDS = 1001,
+    DATAGRAMS = 20000,    /**< of a round: shorter than the slice of time that a busy machine gives */
     PAYLOADS = 64,        /**< of each format: a burst */
     SPACING_BYTES = 2944, /**< from one to the next: 46 cache lines, so that all sets of the cache are used */
     HEADER_BYTES = 42,    /**< Ethernet, IPv4, UDP: payloads stand as they do in a frame */
@@ -88,7 +76,6 @@ struct subject {
     uint8_t (*payload)[SPACING_BYTES];
     uint32_t length;
     uint32_t records;
-    uint32_t wanted; /**< records of a round */
 };
 
 static void layout_cost_expect(bool held, char const *what) {
@@ -168,35 +155,17 @@ static struct subject native_subject(void) {
 
 static uint64_t read_datagrams(void *argument) {
     struct subject const *const subject = argument;
-    uint32_t const datagrams = subject->wanted / subject->records;
+    uint32_t const datagrams = DATAGRAMS / subject->records;
     uint64_t const read =
         subject->layout == NULL ? read_native(subject, datagrams) : read_described(subject, datagrams);
     layout_cost_expect(read == (uint64_t)datagrams * subject->records, "a datagram was refused");
     return read;
 }
 
-static void layout_cost_report(struct bench_case const *one, struct bench_case const *native) {
-    struct bench_figure const ns = bench_difference(one, NULL, ROUNDS);
-    struct bench_figure const more_ns = bench_difference(one, native, ROUNDS);
-    printf("%-42s %6.2f ns per record (%.2f to %.2f), %+.2f ns against native (%+.2f to %+.2f)\n", one->name, ns.median,
-           ns.low, ns.high, more_ns.median, more_ns.low, more_ns.high);
-}
-
-int main(int argc, char **argv) {
-    uint64_t asked = 20000;
-    struct rm_option options[] = {
-        {.name = "DATAGRAMS",
-         .kind = RM_OPTION_WHOLE,
-         .value = &asked,
-         .least = 1,
-         .most = 1e9,
-         .place = RM_OPTIONAL_WORD},
-    };
-    rm_options_or_exit(argc, argv, "Usage: layout_cost [DATAGRAMS]\n", options, sizeof options / sizeof *options);
-    uint32_t const records = (uint32_t)asked;
+static size_t layout_prepare(struct bench_case *cases) {
     struct rm_layout_description const *const libera = rm_layout_preset("libera_grouping");
     struct rm_layout_description const turns = turns_of(&vendor);
-    struct subject subjects[] = {
+    struct subject const made[] = {
         native_subject(),
         described_subject("native, described", &native_described, RM_BY_VECTOR, 1),
         described_subject("big-endian vendor's", &vendor, RM_BY_VECTOR, 1),
@@ -207,14 +176,18 @@ int main(int argc, char **argv) {
         described_subject("big-endian vendor's, four turns, by words", &turns, RM_BY_WORDS, 1),
         described_subject("Libera Grouping, 168 entries, by words", libera, RM_BY_WORDS, LIBERA_ENTRIES),
     };
-    enum { COUNT = sizeof subjects / sizeof subjects[0] };
-    struct bench_case cases[COUNT];
+    enum { COUNT = sizeof made / sizeof made[0] };
+    static struct subject subjects[COUNT];
     for (uint32_t i = 0; i < COUNT; ++i) {
-        subjects[i].wanted = records;
-        cases[i] = (struct bench_case){subjects[i].name, read_datagrams, &subjects[i], NULL};
+        subjects[i] = made[i];
+        cases[i] = (struct bench_case){made[i].name, read_datagrams, &subjects[i], i == 0 ? NULL : &cases[0], NULL};
     }
-    bench_rounds(cases, COUNT, ROUNDS);
-    for (uint32_t i = 0; i < COUNT; ++i)
-        layout_cost_report(&cases[i], &cases[0]);
-    return 0;
+    return COUNT;
 }
+
+struct bench_cost const layout_cost = {.name = "layout",
+                                       .about = "to read a described datagram, beside a native one",
+                                       .rounds = 1001,
+                                       .unit = "ns per record",
+                                       .unit_ns = 1,
+                                       .prepare = layout_prepare};

@@ -1,29 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What does the receive role cost per packet, without any port behind it, and what more for a described format?
- *
- *     receive_cost [INSTRUMENTS] [ROUNDS]      default 9 and 301
- *
- * Bursts of 64 frames lie in memory already; their turns are written just before each burst. Every round runs three
- * loops, each shorter than the slice of time that a busy machine gives, in an order that changes: one only writes the
- * turns, one hands each burst to a role of native instruments as well, one to a role whose instruments send the same
- * bytes in a described layout. Printed are medians of the rounds and their middle halves: the role alone (parse,
- * checks, gate, ring, all decimators, counters, publication), and the described one beside the native one of the same
- * round.
- */
+/** The receive role takes a packet, without any port behind it, of a native format and of a described one. Bursts of 64
+ * frames lie in memory already; their turns are written just before each burst. Every round runs three loops, each
+ * shorter than the slice of time that a busy machine gives: one only writes the turns, one hands each burst to a role of
+ * native instruments as well, one to a role whose instruments send the same bytes in a described layout. What is beside
+ * the turns alone is the native role's: parse, checks, gate, ring, all decimators, counters, publication. */
 #include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/options.h"
 #include "base/timebase.h"
+#include "cost.h"
 #include "engine/receive.h"
-#include "rounds.h"
+#include "given_port.h"
 #include "wire/frame.h"
 #include "wire/native.h"
 
 enum {
-    ROUNDS = 301,
     BURSTS = 300, /**< of one loop: about a millisecond */
     CAPACITY = 1 << 18,
     FAST_CAPACITY = 1 << 16,
@@ -33,42 +25,23 @@ enum {
     FRAME_BYTES = 128
 };
 
-/** The port of this program: a burst that is always ready. */
-struct rm_port {
-    uint8_t (*frame)[FRAME_BYTES]; /**< RM_BURST of them */
-    uint32_t instruments;
-    uint64_t sent;
+static uint64_t instruments = 9;
+
+/** What is received: without a role only the turns are written. */
+struct subject {
+    struct rm_port port;
+    uint64_t written; /**< frames whose turns were */
+    struct rm_receive *role;
 };
 
-static void write_turns(struct rm_port *port) {
-    for (uint32_t i = 0; i < RM_BURST; ++i, ++port->sent) {
-        uint64_t const turn = 1000 + port->sent / port->instruments;
-        uint16_t const id = (uint16_t)(port->sent % port->instruments);
-        uint8_t *payload = port->frame[i] + RM_FRAME_HEADER_BYTES;
+static void write_turns(struct subject *subject) {
+    for (uint32_t i = 0; i < RM_BURST; ++i, ++subject->written) {
+        uint64_t const turn = 1000 + subject->written / instruments;
+        uint16_t const id = (uint16_t)(subject->written % instruments);
+        uint8_t *payload = given_frame(&subject->port, i) + RM_FRAME_HEADER_BYTES;
         memcpy(payload + 4, &id, sizeof id);
         memcpy(payload + 8, &turn, sizeof turn);
     }
-}
-
-uint32_t rm_port_receive(struct rm_port *port, uint16_t queue, struct rm_burst *burst) {
-    (void)queue;
-    for (uint32_t i = 0; i < RM_BURST; ++i) {
-        burst->data[i] = port->frame[i];
-        burst->length[i] = RM_FRAME_HEADER_BYTES + RM_NATIVE_HEADER_BYTES + 4 * LANES;
-        burst->checksum_good[i] = false;
-    }
-    burst->count = RM_BURST;
-    return RM_BURST;
-}
-
-void rm_port_release(struct rm_port *port, uint16_t queue, struct rm_burst *burst) {
-    (void)port, (void)queue;
-    burst->count = 0;
-}
-
-bool rm_port_punt(struct rm_port *port, uint16_t queue, struct rm_burst *burst, uint32_t index) {
-    (void)port, (void)queue, (void)burst, (void)index;
-    return false;
 }
 
 static struct rm_stream *make_stream(uint64_t capacity, uint64_t period) {
@@ -124,15 +97,15 @@ static struct rm_instrument *make_instrument(struct rm_layout const *layout, str
     return made;
 }
 
-static struct rm_receive *make_role(struct rm_port *port, uint32_t instruments, struct rm_layout const *layout,
-                                    struct rm_arena *arena) {
+static struct rm_receive *make_role(struct rm_port *port, struct rm_layout const *layout, struct rm_arena *arena) {
+    uint32_t const count = (uint32_t)instruments;
     struct rm_receive *role = bench_allocate(sizeof *role);
     struct rm_receive_queue *queue = bench_allocate(sizeof *queue);
     struct rm_receive_format *format = bench_allocate(sizeof *format);
     *format = (struct rm_receive_format){.udp_port = 4660, .layout = layout};
     struct rm_identity_table *identities = bench_allocate(sizeof *identities);
     struct rm_error error;
-    bench_must(rm_identity_table_init(identities, instruments, &error), &error);
+    bench_must(rm_identity_table_init(identities, count, &error), &error);
     *queue = (struct rm_receive_queue){.port = port,
                                        .framing = RM_FRAMING_ETHERNET,
                                        .vlan = RM_RECEIVE_ANY_VLAN,
@@ -142,12 +115,12 @@ static struct rm_receive *make_role(struct rm_port *port, uint32_t instruments, 
                                        .identities = identities};
     role->queue = queue;
     role->queue_count = 1;
-    role->instrument = bench_allocate(instruments * sizeof(void *));
-    role->vote = bench_allocate(instruments * sizeof(void *));
+    role->instrument = bench_allocate(count * sizeof(void *));
+    role->vote = bench_allocate(count * sizeof(void *));
     role->take_burst = rm_fast_path_burst_for(rm_simd_best());
-    role->touched = bench_allocate((instruments + 1) * sizeof(void *));
-    role->instrument_count = role->vote_count = instruments;
-    for (uint32_t i = 0; i < instruments; ++i) {
+    role->touched = bench_allocate((count + 1) * sizeof(void *));
+    role->instrument_count = role->vote_count = count;
+    for (uint32_t i = 0; i < count; ++i) {
         role->instrument[i] = make_instrument(layout, arena);
         role->vote[i] = &role->instrument[i]->vote;
         struct rm_fast_path_sender const sender = {.source_ipv4 = 0x0A000001,
@@ -191,24 +164,21 @@ static struct rm_layout *make_described_layout(void) {
 
 static void make_frames(struct rm_port *port) {
     struct rm_flow const flow = {.source_ipv4 = 0x0A000001, .destination_ipv4 = 0x0A00FF01, .destination_port = 4660};
-    port->frame = bench_allocate(RM_BURST * FRAME_BYTES);
+    port->in = bench_allocate(RM_BURST * FRAME_BYTES);
+    port->spacing_bytes = FRAME_BYTES;
+    port->ready = RM_BURST;
     for (uint32_t i = 0; i < RM_BURST; ++i) {
         union rm_lane const lanes[LANES] = {{.i = (int32_t)i}};
-        rm_frame_write_header(port->frame[i], &flow, RM_NATIVE_HEADER_BYTES + 4 * LANES);
-        rm_native_write(port->frame[i] + RM_FRAME_HEADER_BYTES, RM_KIND_BPM, 0, 0, 0, lanes, LANES);
+        port->length[i] = RM_FRAME_HEADER_BYTES + RM_NATIVE_HEADER_BYTES + 4 * LANES;
+        rm_frame_write_header(given_frame(port, i), &flow, RM_NATIVE_HEADER_BYTES + 4 * LANES);
+        rm_native_write(given_frame(port, i) + RM_FRAME_HEADER_BYTES, RM_KIND_BPM, 0, 0, 0, lanes, LANES);
     }
 }
-
-/** What is received: without a role only the turns are written. */
-struct subject {
-    struct rm_port port;
-    struct rm_receive *role;
-};
 
 static uint64_t receive_bursts(void *argument) {
     struct subject *const subject = argument;
     for (uint32_t i = 0; i < BURSTS; ++i) {
-        write_turns(&subject->port);
+        write_turns(subject);
         /* A card's packets stand in the cache; ours would be in the store buffer, where a wide load waits for them. */
         atomic_thread_fence(memory_order_seq_cst);
         if (subject->role != NULL)
@@ -217,59 +187,38 @@ static uint64_t receive_bursts(void *argument) {
     return BURSTS * RM_BURST;
 }
 
-enum { TURNS_ALONE, NATIVE, DESCRIBED, LOOPS };
+enum { TURNS_ALONE, NATIVE, DESCRIBED };
 
-static void print_difference(char const *what, struct bench_case const *one, struct bench_case const *other,
-                             size_t rounds) {
-    struct bench_figure const ns = bench_difference(one, other, rounds);
-    printf("%-34s %7.2f ns per packet (%.2f to %.2f)\n", what, ns.median, ns.low, ns.high);
+static struct subject subjects[DESCRIBED + 1];
+
+static size_t receive_prepare(struct bench_case *cases) {
+    static char const *const names[] = {"their turns written", "native", "described"};
+    static struct rm_arena arena; // until the program ends
+    for (int i = 0; i <= DESCRIBED; ++i) {
+        make_frames(&subjects[i].port);
+        cases[i] = (struct bench_case){names[i], receive_bursts, &subjects[i], i == 0 ? NULL : &cases[i - 1], NULL};
+    }
+    subjects[NATIVE].role = make_role(&subjects[NATIVE].port, NULL, &arena);
+    subjects[DESCRIBED].role = make_role(&subjects[DESCRIBED].port, make_described_layout(), &arena);
+    return DESCRIBED + 1;
 }
 
-int main(int argc, char **argv) {
-    uint64_t asked_instruments = 9, asked_rounds = ROUNDS;
-    struct rm_option options[] = {
-        {.name = "INSTRUMENTS",
-         .kind = RM_OPTION_WHOLE,
-         .value = &asked_instruments,
-         .least = 1,
-         .most = RM_CONFIG_INSTRUMENTS_MAX,
-         .place = RM_OPTIONAL_WORD},
-        {.name = "ROUNDS",
-         .kind = RM_OPTION_WHOLE,
-         .value = &asked_rounds,
-         .least = 1,
-         .most = 1e6,
-         .place = RM_OPTIONAL_WORD},
-    };
-    rm_options_or_exit(argc, argv, "Usage: receive_cost [INSTRUMENTS] [ROUNDS]\n", options,
-                       sizeof options / sizeof *options);
-    uint32_t const instruments = (uint32_t)asked_instruments;
-    size_t const rounds = asked_rounds;
-    struct rm_arena arena = {0}; // until the program ends
-    struct subject subject[LOOPS];
-    struct bench_case loop[LOOPS];
-    for (int i = 0; i < LOOPS; ++i) {
-        subject[i] = (struct subject){.port = {.instruments = instruments}};
-        make_frames(&subject[i].port);
-        loop[i] = (struct bench_case){"", receive_bursts, &subject[i], NULL};
-    }
-    subject[NATIVE].role = make_role(&subject[NATIVE].port, instruments, NULL, &arena);
-    subject[DESCRIBED].role = make_role(&subject[DESCRIBED].port, instruments, make_described_layout(), &arena);
-    bench_rounds(loop, LOOPS, rounds);
-    printf("%u instruments\n", instruments);
-    print_difference("native", &loop[NATIVE], &loop[TURNS_ALONE], rounds);
-    print_difference("described", &loop[DESCRIBED], &loop[TURNS_ALONE], rounds);
-    print_difference("described more than native", &loop[DESCRIBED], &loop[NATIVE], rounds);
-    for (int i = NATIVE; i < LOOPS; ++i) {
+static void receive_check(void) {
+    for (int i = NATIVE; i <= DESCRIBED; ++i) {
         uint64_t accepted = 0;
         for (uint32_t j = 0; j < instruments; ++j)
-            accepted += rm_counter_get(subject[i].role->instrument[j]->counters, RM_STREAM_ACCEPTED);
-        uint64_t const sent = subject[i].port.sent;
-        if (accepted < sent - sent / 1000) { /* a stall of the machine may cost some */
-            fprintf(stderr, "receive_cost: %llu of %llu packets were accepted\n", (unsigned long long)accepted,
-                    (unsigned long long)sent);
-            return 1;
-        }
+            accepted += rm_counter_get(subjects[i].role->instrument[j]->counters, RM_STREAM_ACCEPTED);
+        if (accepted < subjects[i].written - subjects[i].written / 1000) /* a stall of the machine may cost some */
+            bench_fail("of what was sent, more than a thousandth was not accepted");
     }
-    return 0;
 }
+
+struct bench_cost const receive_cost = {.name = "receive",
+                                        .about = "to receive a packet, of native and of described instruments",
+                                        .rounds = 301,
+                                        .words = {{"INSTRUMENTS", &instruments, 1, RM_CONFIG_INSTRUMENTS_MAX,
+                                                   .kind = RM_OPTION_WHOLE, .place = RM_OPTIONAL_WORD}},
+                                        .unit = "ns per packet",
+                                        .unit_ns = 1,
+                                        .prepare = receive_prepare,
+                                        .check = receive_check};

@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What does the guard cost: to judge an application's vector, and to end a cycle?
- *
- *     guard_cost [ROUNDS]      default 15
- *
- * 1248 supplies, of which one application owns 144, 264 or all. `vector` is a good one; `beyond slew` one in which
- * every value is too far for a cycle; `refused` one in which every value is NaN. Medians of a call, with the spread.
- */
+/** The guard judges an application's vector, and ends a cycle. 1248 supplies, of which one application owns 144, 264 or
+ * all. `vector` is a good one; `beyond slew` one in which every value is too far for a cycle; `refused` one in which
+ * every value is NaN. */
 #include <math.h>
-#include <stdlib.h>
 
+#include "cost.h"
 #include "engine/guard.h"
-#include "rounds.h"
 
 enum { SUPPLIES = 1248, CALLS = 5000 };
 
@@ -66,7 +61,7 @@ static uint64_t end_cycles(void *argument) {
     return CALLS;
 }
 
-int main(int argc, char **argv) {
+static size_t guard_prepare(struct bench_case *cases) {
     static struct {
         char const *name;
         uint32_t owned;
@@ -85,14 +80,17 @@ int main(int argc, char **argv) {
         {"cycle, 1248 supplies", SUPPLIES, zeros, end_cycles},
     };
     enum { KINDS = sizeof kinds / sizeof *kinds };
-    size_t const rounds = bench_rounds_asked(argc, argv, "Usage: guard_cost [ROUNDS]\n");
-    struct subject subjects[KINDS];
-    struct bench_case cases[KINDS];
+    static struct subject subjects[KINDS];
     for (size_t i = 0; i < KINDS; ++i) {
         subjects[i] = (struct subject){make_owned_guard(kinds[i].owned), kinds[i].values, 0};
-        cases[i] = (struct bench_case){kinds[i].name, kinds[i].act, &subjects[i], NULL};
+        cases[i] = (struct bench_case){kinds[i].name, kinds[i].act, &subjects[i], NULL, NULL};
     }
-    bench_rounds(cases, KINDS, rounds);
-    bench_print(cases, KINDS, rounds, "ns");
-    return 0;
+    return KINDS;
 }
+
+struct bench_cost const guard_cost = {.name = "guard",
+                                      .about = "to judge a setpoint vector, and to end a cycle of setpoints",
+                                      .rounds = 15,
+                                      .unit = "ns",
+                                      .unit_ns = 1,
+                                      .prepare = guard_prepare};

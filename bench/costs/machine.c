@@ -1,24 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What does a living machine cost?
- *
- *     machine_cost LATTICE [STEPS]      default 20000
- *
- * All correctors of the lattice in both planes, each with a supply of its own that moves at every step, all
- * disturbances on, at 10 kHz. Every step is timed by itself; printed are the median and the 99th percentile, the share
- * of a core that 10 kHz take, and what the fastest of ten looks of the background takes.
- */
+/** A living machine: all correctors of a lattice in both planes, each with a supply of its own that moves at every step,
+ * all disturbances on, at 10 kHz. Every step is timed by itself, as many as there are rounds; printed are the median and
+ * the 99th percentile, the share of a core that 10 kHz take, and what the fastest of ten looks of the background takes. */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include <ringmaster/lattice.h>
 
-#include "base/options.h"
 #include "base/timebase.h"
-#include "bench/rounds.h"
+#include "cost.h"
 #include "instruments/machine.h"
 
-enum { STEPS = 20000, LOOKS = 10 };
+enum { LOOKS = 10 };
 
+static char *lattice_path;
 static double const RATE_HZ = 10e3, TURN_RATE_HZ = 1.2e6;
 
 static uint32_t fill_group(struct rm_machine_group *group, char plane, uint32_t count, uint32_t first) {
@@ -90,28 +85,13 @@ static void machine_cost_measure(struct rm_ring_machine const *config, uint32_t 
     free(current);
 }
 
-int main(int argc, char **argv) {
-    char const *path = NULL;
-    uint64_t steps = STEPS;
-    struct rm_option options[] = {
-        {.name = "LATTICE", .kind = RM_OPTION_TEXT, .value = &path, .place = RM_WORD},
-        {.name = "STEPS",
-         .kind = RM_OPTION_WHOLE,
-         .value = &steps,
-         .least = 100,
-         .most = 1e7,
-         .place = RM_OPTIONAL_WORD},
-    };
-    rm_options_or_exit(argc, argv, "Usage: machine_cost LATTICE [STEPS]\n", options, sizeof options / sizeof *options);
+static void machine_run(uint32_t steps) {
     struct rm_lattice *lattice;
     struct rm_error error;
-    if (rm_lattice_read(path, NULL, &lattice, &error) != RM_OK) {
-        fprintf(stderr, "machine_cost: %s\n", error.text);
-        return EXIT_FAILURE;
-    }
+    bench_must(rm_lattice_read(lattice_path, NULL, &lattice, &error), &error);
     struct rm_ring_machine config = {
         .present = true,
-        .lattice = (char *)path,
+        .lattice = lattice_path,
         .seed = 7,
         .step_turns = 120,
         .refresh_s = 0.2,
@@ -134,8 +114,13 @@ int main(int argc, char **argv) {
     };
     fill_ring_machine(&config, lattice);
     rm_lattice_free(lattice);
-    machine_cost_measure(&config, (uint32_t)steps);
+    machine_cost_measure(&config, steps);
     for (uint32_t g = 0; g < config.group_count; ++g)
         free(config.group[g].supply);
-    return EXIT_SUCCESS;
 }
+
+struct bench_cost const machine_cost = {.name = "machine",
+                                        .about = "to step a living machine at 10 kHz; a round is a step",
+                                        .rounds = 20000,
+                                        .words = {{"LATTICE", &lattice_path, .kind = RM_OPTION_TEXT, .place = RM_WORD}},
+                                        .run = machine_run};

@@ -1,19 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What does it cost to calibrate a record in the stream?
- *
- *     build/bench/calibrate_cost
- *
- * For first order (gain, offset, roll) and for all orders, for the scalar version and AVX-512, over 9 and 96
- * instruments that take turns: nanoseconds per record, as median and spread (lowest and highest) over ROUNDS rounds,
- * the versions alternating within a round. A copy of the record, which each round makes too, is measured in the same
- * way and taken off.
- */
+/** A record in the stream is calibrated by first order (gain, offset, roll) or by all orders, over 9 and 96 instruments
+ * that take turns; beside a copy of the record, which each of them makes too. */
 #include <stdio.h>
 
 #include "calibration/compiled.h"
-#include "rounds.h"
+#include "cost.h"
 
-enum { ROUNDS = 15, RECORDS = 2000000, INSTRUMENTS_MAX = 96 };
+enum { RECORDS = 200000, INSTRUMENTS_MAX = 96, NAME_BYTES = 32 };
 
 enum calibrate_work { COPY, FIRST_ORDER, ALL_ORDERS, WORKS };
 
@@ -41,6 +34,7 @@ struct subject {
     enum calibrate_work work;
     uint32_t instruments;
     struct rm_calibration_compiled compiled[INSTRUMENTS_MAX];
+    char name[NAME_BYTES];
 };
 
 static uint64_t calibrate_records(void *argument) {
@@ -57,28 +51,26 @@ static uint64_t calibrate_records(void *argument) {
     return (uint64_t)turns * subject->instruments;
 }
 
-static void calibrate_cost_measure(uint32_t instruments) {
-    static struct subject subjects[WORKS];
-    struct bench_case cases[WORKS];
-    for (uint32_t work = 0; work < WORKS; ++work) {
-        subjects[work].work = (enum calibrate_work)work;
-        subjects[work].instruments = instruments;
-        for (uint32_t i = 0; i < instruments; ++i)
-            calibrate_cost_compile(&subjects[work].compiled[i], (enum calibrate_work)work);
-        cases[work] = (struct bench_case){names[work], calibrate_records, &subjects[work], NULL};
+static size_t calibrate_prepare(struct bench_case *cases) {
+    static uint32_t const instruments[] = {9, INSTRUMENTS_MAX};
+    static struct subject subjects[WORKS * 2];
+    for (uint32_t s = 0; s < WORKS * 2; ++s) {
+        struct subject *const subject = &subjects[s];
+        subject->work = (enum calibrate_work)(s % WORKS);
+        subject->instruments = instruments[s / WORKS];
+        for (uint32_t i = 0; i < subject->instruments; ++i)
+            calibrate_cost_compile(&subject->compiled[i], subject->work);
+        snprintf(subject->name, NAME_BYTES, "%s, %u instruments", names[subject->work], subject->instruments);
+        cases[s] = (struct bench_case){subject->name, calibrate_records, subject, NULL, NULL};
+        if (subject->work != COPY)
+            cases[s].beside = &cases[s / WORKS * WORKS];
     }
-    bench_rounds(cases, WORKS, ROUNDS);
-    struct bench_figure figure[WORKS];
-    for (uint32_t work = 0; work < WORKS; ++work)
-        figure[work] = bench_figure_of(cases[work].ns, ROUNDS, 0);
-    for (uint32_t work = FIRST_ORDER; work < WORKS; ++work)
-        printf("%-11s %2u instruments: %5.2f ns per record (%.2f to %.2f with the copy's %.2f)\n", names[work],
-               instruments, figure[work].median - figure[COPY].median, figure[work].low, figure[work].high,
-               figure[COPY].median);
+    return WORKS * 2;
 }
 
-int main(void) {
-    calibrate_cost_measure(9);
-    calibrate_cost_measure(INSTRUMENTS_MAX);
-    return 0;
-}
+struct bench_cost const calibrate_cost = {.name = "calibrate",
+                                          .about = "to calibrate a record in the stream",
+                                          .rounds = 31,
+                                          .unit = "ns per record",
+                                          .unit_ns = 1,
+                                          .prepare = calibrate_prepare};

@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What does it cost to compose a frame of setpoints?
- *
- *     setpoint_frame_cost [ROUNDS]      default 15
- *
- * 64 chains of 1, 8, 10 or 40 supplies; each frame is made 20000 times a round, with new values: from its template
- * (setpoint_frame.h), and beside it from its parts (setpoint.h, frame.h). Medians, with the spread.
- */
+/** A frame of setpoints is composed. 64 chains of 1, 8, 10 or 40 supplies; each frame is made 20000 times a round, with
+ * new values: from its template (setpoint_frame.h), and beside it from its parts (setpoint.h, frame.h). */
 #include <stdio.h>
-#include <stdlib.h>
 
-#include "rounds.h"
+#include "cost.h"
 #include "wire/setpoint_frame.h"
 
 enum { CHAINS = 64, PASSES = 20000, COUNTS = 4, NAME_BYTES = 32 };
@@ -55,18 +49,21 @@ static uint64_t make_frames(void *argument) {
     return frames;
 }
 
-int main(int argc, char **argv) {
+static size_t setpoint_frame_prepare(struct bench_case *cases) {
     static uint32_t const counts[COUNTS] = {1, 8, 10, RM_CHAIN_SUPPLIES_MAX};
-    size_t const rounds = bench_rounds_asked(argc, argv, "Usage: setpoint_frame_cost [ROUNDS]\n");
-    struct subject subjects[2 * COUNTS];
-    struct bench_case cases[2 * COUNTS];
+    static struct subject subjects[2 * COUNTS];
     for (size_t i = 0; i < 2 * COUNTS; ++i) {
         subjects[i] = (struct subject){i % 2 == 0 ? from_template : from_parts, counts[i / 2], ""};
         snprintf(subjects[i].name, NAME_BYTES, "%s, %u supplies", i % 2 == 0 ? "from template" : "from its parts",
                  counts[i / 2]);
-        cases[i] = (struct bench_case){subjects[i].name, make_frames, &subjects[i], NULL};
+        cases[i] = (struct bench_case){subjects[i].name, make_frames, &subjects[i], NULL, NULL};
     }
-    bench_rounds(cases, 2 * COUNTS, rounds);
-    bench_print(cases, 2 * COUNTS, rounds, "ns");
-    return 0;
+    return 2 * COUNTS;
 }
+
+struct bench_cost const setpoint_frame_cost = {.name = "setpoint_frame",
+                                               .about = "to compose a frame of setpoints",
+                                               .rounds = 15,
+                                               .unit = "ns",
+                                               .unit_ns = 1,
+                                               .prepare = setpoint_frame_prepare};
