@@ -57,8 +57,8 @@ static uint64_t measure_series(struct line *line) {
 int main(int argc, char **argv) {
     uint64_t first = 0, second = 0;
     struct rm_option options[] = {
-        {.name = "CPU", .kind = RM_OPTION_WHOLE, .value = &first, .most = RM_CORE_MOST, .place = RM_WORD},
-        {.name = "other CPU", .kind = RM_OPTION_WHOLE, .value = &second, .most = RM_CORE_MOST, .place = RM_WORD},
+        {"CPU", &first, 0, RM_CORE_MOST, .kind = RM_OPTION_WHOLE, .place = RM_WORD},
+        {"other CPU", &second, 0, RM_CORE_MOST, .kind = RM_OPTION_WHOLE, .place = RM_WORD},
     };
     rm_options_or_exit(argc, argv, "Usage: ringmaster-core-to-core CPU CPU\n", options,
                        sizeof options / sizeof *options);

@@ -68,10 +68,10 @@ int main(int argc, char **argv) {
     uint64_t cpu = 0;
     double settle = 0, seconds = 0;
     struct rm_option options[] = {
-        {.name = "SOCKET", .kind = RM_OPTION_TEXT, .value = &path, .place = RM_WORD},
-        {.name = "CPU", .kind = RM_OPTION_WHOLE, .value = &cpu, .most = RM_CORE_MOST, .place = RM_WORD},
-        {.name = "SETTLE", .kind = RM_OPTION_NUMBER, .value = &settle, .most = 1e6, .place = RM_WORD},
-        {.name = "SECONDS", .kind = RM_OPTION_NUMBER, .value = &seconds, .least = 1e-3, .most = 1e6, .place = RM_WORD},
+        {"SOCKET", &path, .kind = RM_OPTION_TEXT, .place = RM_WORD},
+        {"CPU", &cpu, 0, RM_CORE_MOST, .kind = RM_OPTION_WHOLE, .place = RM_WORD},
+        {"SETTLE", &settle, 0, 1e6, .kind = RM_OPTION_NUMBER, .place = RM_WORD},
+        {"SECONDS", &seconds, 1e-3, 1e6, .kind = RM_OPTION_NUMBER, .place = RM_WORD},
     };
     rm_options_or_exit(argc, argv, "Usage: ringmaster-discard SOCKET CPU SETTLE SECONDS\n", options,
                        sizeof options / sizeof *options);

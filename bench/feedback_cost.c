@@ -327,8 +327,8 @@ static void feedback_cost_print(struct bench const *bench, double ns_per_tick, b
 int main(int argc, char **argv) {
     uint64_t cycles = 0, cpu = 0;
     struct rm_option options[] = {
-        {.name = "CYCLES", .kind = RM_OPTION_WHOLE, .value = &cycles, .least = 1, .most = 1e12, .place = RM_WORD},
-        {.name = "CPU", .kind = RM_OPTION_WHOLE, .value = &cpu, .most = RM_CORE_MOST, .place = RM_WORD},
+        {"CYCLES", &cycles, 1, 1e12, .kind = RM_OPTION_WHOLE, .place = RM_WORD},
+        {"CPU", &cpu, 0, RM_CORE_MOST, .kind = RM_OPTION_WHOLE, .place = RM_WORD},
     };
     rm_options_or_exit(argc, argv, "Usage: ringmaster-feedback-cost CYCLES CPU\n", options,
                        sizeof options / sizeof *options);

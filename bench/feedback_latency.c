@@ -418,11 +418,11 @@ int main(int argc, char **argv) {
     uint64_t size = 0, cycles = 0, cpu = 0, writer_cpu = 0;
     char const *code = NULL;
     struct rm_option options[] = {
-        {.name = "SIZE", .kind = RM_OPTION_CHOICE, .value = &size, .choices = sizes, .place = RM_WORD},
-        {.name = "CYCLES", .kind = RM_OPTION_WHOLE, .value = &cycles, .least = 1, .most = 1e12, .place = RM_WORD},
-        {.name = "FEEDBACK.so", .kind = RM_OPTION_TEXT, .value = &code, .place = RM_WORD},
-        {.name = "CPU", .kind = RM_OPTION_WHOLE, .value = &cpu, .most = RM_CORE_MOST, .place = RM_WORD},
-        {.name = "WRITER_CPU", .kind = RM_OPTION_WHOLE, .value = &writer_cpu, .most = RM_CORE_MOST, .place = RM_WORD},
+        {"SIZE", &size, .kind = RM_OPTION_CHOICE, .choices = sizes, .place = RM_WORD},
+        {"CYCLES", &cycles, 1, 1e12, .kind = RM_OPTION_WHOLE, .place = RM_WORD},
+        {"FEEDBACK.so", &code, .kind = RM_OPTION_TEXT, .place = RM_WORD},
+        {"CPU", &cpu, 0, RM_CORE_MOST, .kind = RM_OPTION_WHOLE, .place = RM_WORD},
+        {"WRITER_CPU", &writer_cpu, 0, RM_CORE_MOST, .kind = RM_OPTION_WHOLE, .place = RM_WORD},
     };
     rm_options_or_exit(argc, argv,
                        "Usage: ringmaster-feedback-latency 264x168|528x336 CYCLES FEEDBACK.so CPU WRITER_CPU\n",

@@ -233,13 +233,8 @@ int main(int argc, char **argv) {
     char const *code = NULL;
     uint64_t cycles = 20000;
     struct rm_option options[] = {
-        {.name = "APPLICATION.so", .kind = RM_OPTION_TEXT, .value = &code, .place = RM_WORD},
-        {.name = "CYCLES",
-         .kind = RM_OPTION_WHOLE,
-         .value = &cycles,
-         .least = 1,
-         .most = 1e9,
-         .place = RM_OPTIONAL_WORD},
+        {"APPLICATION.so", &code, .kind = RM_OPTION_TEXT, .place = RM_WORD},
+        {"CYCLES", &cycles, 1, 1e9, .kind = RM_OPTION_WHOLE, .place = RM_OPTIONAL_WORD},
     };
     rm_options_or_exit(argc, argv, "Usage: host_cost APPLICATION.so [CYCLES]\n", options,
                        sizeof options / sizeof *options);

@@ -146,24 +146,9 @@ static bool open_ports(struct bench *bench) {
 int main(int argc, char **argv) {
     uint64_t frame_bytes = 106, slots = DEFAULT_SLOTS, rounds = 11;
     struct rm_option options[] = {
-        {.name = "FRAME_BYTES",
-         .kind = RM_OPTION_WHOLE,
-         .value = &frame_bytes,
-         .least = 1,
-         .most = RM_SEND_BYTES,
-         .place = RM_OPTIONAL_WORD},
-        {.name = "SLOTS",
-         .kind = RM_OPTION_WHOLE,
-         .value = &slots,
-         .least = 1,
-         .most = UINT16_MAX,
-         .place = RM_OPTIONAL_WORD},
-        {.name = "ROUNDS",
-         .kind = RM_OPTION_WHOLE,
-         .value = &rounds,
-         .least = 1,
-         .most = ROUNDS_MOST,
-         .place = RM_OPTIONAL_WORD},
+        {"FRAME_BYTES", &frame_bytes, 1, RM_SEND_BYTES, .kind = RM_OPTION_WHOLE, .place = RM_OPTIONAL_WORD},
+        {"SLOTS", &slots, 1, UINT16_MAX, .kind = RM_OPTION_WHOLE, .place = RM_OPTIONAL_WORD},
+        {"ROUNDS", &rounds, 1, ROUNDS_MOST, .kind = RM_OPTION_WHOLE, .place = RM_OPTIONAL_WORD},
     };
     rm_options_or_exit(argc, argv, "Usage: memif_cost [FRAME_BYTES [SLOTS [ROUNDS]]]\n", options,
                        sizeof options / sizeof *options);

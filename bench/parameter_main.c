@@ -26,9 +26,9 @@ int main(int argc, char **argv) {
     char const *workspace = NULL;
     uint64_t first = 0, second = 0;
     struct rm_option options[] = {
-        {.name = "WORKSPACE", .kind = RM_OPTION_TEXT, .value = &workspace, .place = RM_WORD},
-        {.name = "CPU", .kind = RM_OPTION_WHOLE, .value = &first, .most = RM_CORE_MOST, .place = RM_WORD},
-        {.name = "other CPU", .kind = RM_OPTION_WHOLE, .value = &second, .most = RM_CORE_MOST, .place = RM_WORD},
+        {"WORKSPACE", &workspace, .kind = RM_OPTION_TEXT, .place = RM_WORD},
+        {"CPU", &first, 0, RM_CORE_MOST, .kind = RM_OPTION_WHOLE, .place = RM_WORD},
+        {"other CPU", &second, 0, RM_CORE_MOST, .kind = RM_OPTION_WHOLE, .place = RM_WORD},
     };
     uint64_t const command = rm_options_command_or_exit(argc, argv, USAGE, commands);
     rm_options_or_exit(argc - 1, argv + 1, USAGE, options, command == COST ? 2 : 3);

@@ -161,11 +161,11 @@ int main(int argc, char **argv) {
     uint64_t cpu = 0;
     double seconds = 0;
     struct rm_option options[] = {
-        {.name = "WORKSPACE", .kind = RM_OPTION_TEXT, .value = &where, .place = RM_WORD},
-        {.name = "APPLICATION", .kind = RM_OPTION_TEXT, .value = &bench.name, .place = RM_WORD},
-        {.name = "SOCKET", .kind = RM_OPTION_TEXT, .value = &socket, .place = RM_WORD},
-        {.name = "CPU", .kind = RM_OPTION_WHOLE, .value = &cpu, .most = RM_CORE_MOST, .place = RM_WORD},
-        {.name = "SECONDS", .kind = RM_OPTION_NUMBER, .value = &seconds, .least = 1e-3, .most = 1e6, .place = RM_WORD},
+        {"WORKSPACE", &where, .kind = RM_OPTION_TEXT, .place = RM_WORD},
+        {"APPLICATION", &bench.name, .kind = RM_OPTION_TEXT, .place = RM_WORD},
+        {"SOCKET", &socket, .kind = RM_OPTION_TEXT, .place = RM_WORD},
+        {"CPU", &cpu, 0, RM_CORE_MOST, .kind = RM_OPTION_WHOLE, .place = RM_WORD},
+        {"SECONDS", &seconds, 1e-3, 1e6, .kind = RM_OPTION_NUMBER, .place = RM_WORD},
     };
     rm_options_or_exit(argc, argv, "Usage: ringmaster-setpoint-latency WORKSPACE APPLICATION SOCKET CPU SECONDS\n",
                        options, sizeof options / sizeof *options);

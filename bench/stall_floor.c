@@ -175,14 +175,9 @@ int main(int argc, char **argv) {
     double seconds = 0;
     struct cpu_list cpus = {.count = 0};
     struct rm_option options[] = {
-        {.name = "gaps", .kind = RM_OPTION_TEXT, .value = &path},
-        {.name = "SECONDS",
-         .kind = RM_OPTION_NUMBER,
-         .value = &seconds,
-         .least = 1e-3,
-         .most = SECONDS_MOST,
-         .place = RM_WORD},
-        {.name = "CPU", .kind = RM_OPTION_TAKE, .value = &cpus, .take = take_cpu, .place = RM_WORD},
+        {"gaps", &path, .kind = RM_OPTION_TEXT},
+        {"SECONDS", &seconds, 1e-3, SECONDS_MOST, .kind = RM_OPTION_NUMBER, .place = RM_WORD},
+        {"CPU", &cpus, .kind = RM_OPTION_TAKE, .take = take_cpu, .place = RM_WORD},
     };
     rm_options_or_exit(argc, argv, "Usage: ringmaster-stall-floor [--gaps FILE] SECONDS CPU [CPU]…\n", options,
                        sizeof options / sizeof *options);

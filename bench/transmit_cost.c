@@ -204,20 +204,14 @@ int main(int argc, char **argv) {
     uint64_t chains = 0, supplies = 0, cycles = UINT64_MAX, cpu = 0;
     char const *socket = NULL;
     struct rm_option options[] = {
-        {.name = "CHAINS", .kind = RM_OPTION_WHOLE, .value = &chains, .least = 1, .most = CHAINS_MAX, .place = RM_WORD},
-        {.name = "SUPPLIES",
-         .kind = RM_OPTION_WHOLE,
-         .value = &supplies,
-         .least = 1,
-         .most = RM_CHAIN_SUPPLIES_MAX,
-         .place = RM_WORD},
-        {.name = "SOCKET", .kind = RM_OPTION_TEXT, .value = &socket, .place = RM_WORD},
-        {.name = "CPU", .kind = RM_OPTION_WHOLE, .value = &cpu, .most = RM_CORE_MOST, .place = RM_WORD},
+        {"CHAINS", &chains, 1, CHAINS_MAX, .kind = RM_OPTION_WHOLE, .place = RM_WORD},
+        {"SUPPLIES", &supplies, 1, RM_CHAIN_SUPPLIES_MAX, .kind = RM_OPTION_WHOLE, .place = RM_WORD},
+        {"SOCKET", &socket, .kind = RM_OPTION_TEXT, .place = RM_WORD},
+        {"CPU", &cpu, 0, RM_CORE_MOST, .kind = RM_OPTION_WHOLE, .place = RM_WORD},
     };
     uint64_t const command = rm_options_command_or_exit(argc, argv, USAGE, commands);
     if (command == COUNT)
-        options[2] = (struct rm_option){
-            .name = "CYCLES", .kind = RM_OPTION_WHOLE, .value = &cycles, .most = 1e12, .place = RM_WORD};
+        options[2] = (struct rm_option){"CYCLES", &cycles, 0, 1e12, .kind = RM_OPTION_WHOLE, .place = RM_WORD};
     rm_options_or_exit(argc - 1, argv + 1, USAGE, options, command == COST ? 2 : command == COUNT ? 3 : 4);
     if (chains * supplies > SUPPLIES_MAX) {
         struct rm_error error;

@@ -13,16 +13,12 @@ enum rm_code rm_measure_options_read(int argc, char **argv, struct rm_measure_op
     uint64_t datagrams = 0, rounds = RM_MEASURE_ROUNDS, lanes = 0, simd = (uint64_t)rm_simd_best() - RM_SIMD_SCALAR,
              order = 0;
     struct rm_option list[] = {
-        {.name = "CONFIG", .kind = RM_OPTION_TEXT, .value = &options->config_path, .place = RM_WORD},
-        {.name = "datagrams",
-         .kind = RM_OPTION_WHOLE,
-         .value = &datagrams,
-         .least = 1,
-         .most = RM_MEASURE_DATAGRAMS_MAX},
-        {.name = "rounds", .kind = RM_OPTION_WHOLE, .value = &rounds, .least = 1, .most = RM_MEASURE_ROUNDS_MAX},
-        {.name = "lanes", .kind = RM_OPTION_WHOLE, .value = &lanes, .least = 1, .most = RM_LANES},
-        {.name = "simd", .kind = RM_OPTION_CHOICE, .value = &simd, .choices = simds},
-        {.name = "order", .kind = RM_OPTION_CHOICE, .value = &order, .choices = orders},
+        {"CONFIG", &options->config_path, .kind = RM_OPTION_TEXT, .place = RM_WORD},
+        {"datagrams", &datagrams, 1, RM_MEASURE_DATAGRAMS_MAX, .kind = RM_OPTION_WHOLE},
+        {"rounds", &rounds, 1, RM_MEASURE_ROUNDS_MAX, .kind = RM_OPTION_WHOLE},
+        {"lanes", &lanes, 1, RM_LANES, .kind = RM_OPTION_WHOLE},
+        {"simd", &simd, .kind = RM_OPTION_CHOICE, .choices = simds},
+        {"order", &order, .kind = RM_OPTION_CHOICE, .choices = orders},
     };
     enum rm_code const code = rm_options_read(argc, argv, list, sizeof list / sizeof *list, error);
     if (code != RM_OK)

@@ -18,8 +18,8 @@ enum { SKIPPED = 77 };
 int main(int argc, char **argv) {
     uint64_t links = 1, mtu = 1500;
     struct rm_option options[] = {
-        {.name = "links", .kind = RM_OPTION_WHOLE, .value = &links, .least = 1, .most = RM_VETH_LINKS_MAX},
-        {.name = "mtu", .kind = RM_OPTION_WHOLE, .value = &mtu, .least = RM_VETH_MTU_MIN, .most = RM_VETH_MTU_MAX},
+        {"links", &links, 1, RM_VETH_LINKS_MAX, .kind = RM_OPTION_WHOLE},
+        {"mtu", &mtu, RM_VETH_MTU_MIN, RM_VETH_MTU_MAX, .kind = RM_OPTION_WHOLE},
     };
     rm_options_or_exit(argc, argv, "Usage: ringmaster-veth-pair [--links N] [--mtu BYTES]\n", options,
                        sizeof options / sizeof *options);

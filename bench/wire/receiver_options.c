@@ -78,24 +78,14 @@ enum rm_code rm_receiver_options_read(int argc, char **argv, struct rm_receiver_
                                       struct rm_error *error) {
     *options = (struct rm_receiver_options){.idle_s = 5};
     struct rm_option list[] = {
-        {.name = "core", .kind = RM_OPTION_TAKE, .value = options, .take = take_core, .place = RM_REQUIRED},
-        {.name = "link", .kind = RM_OPTION_TAKE, .value = options, .take = take_link, .place = RM_REQUIRED},
-        {.name = "instruments",
-         .kind = RM_OPTION_WHOLE,
-         .value = &options->instruments,
-         .least = 1,
-         .most = FLOWS,
-         .place = RM_REQUIRED},
-        {.name = "rate", .kind = RM_OPTION_NUMBER, .value = &options->rate_hz, .most = 1e8, .place = RM_REQUIRED},
-        {.name = "seconds",
-         .kind = RM_OPTION_NUMBER,
-         .value = &options->seconds,
-         .least = 1e-3,
-         .most = 1e6,
-         .place = RM_REQUIRED},
-        {.name = "warm-up", .kind = RM_OPTION_NUMBER, .value = &options->warm_up_s, .most = 1e6},
-        {.name = "idle-s", .kind = RM_OPTION_NUMBER, .value = &options->idle_s, .least = 0.1, .most = 1e6},
-        {.name = "cycles", .kind = RM_OPTION_TEXT, .value = &options->cycles},
+        {"core", options, .kind = RM_OPTION_TAKE, .take = take_core, .place = RM_REQUIRED},
+        {"link", options, .kind = RM_OPTION_TAKE, .take = take_link, .place = RM_REQUIRED},
+        {"instruments", &options->instruments, 1, FLOWS, .kind = RM_OPTION_WHOLE, .place = RM_REQUIRED},
+        {"rate", &options->rate_hz, 0, 1e8, .kind = RM_OPTION_NUMBER, .place = RM_REQUIRED},
+        {"seconds", &options->seconds, 1e-3, 1e6, .kind = RM_OPTION_NUMBER, .place = RM_REQUIRED},
+        {"warm-up", &options->warm_up_s, 0, 1e6, .kind = RM_OPTION_NUMBER},
+        {"idle-s", &options->idle_s, 0.1, 1e6, .kind = RM_OPTION_NUMBER},
+        {"cycles", &options->cycles, .kind = RM_OPTION_TEXT},
     };
     enum rm_code const code = rm_options_read(argc, argv, list, sizeof list / sizeof *list, error);
     return code == RM_OK ? receiver_options_check(options, error) : code;

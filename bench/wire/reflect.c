@@ -231,10 +231,10 @@ static enum rm_code read_reflector_options(int argc, char **argv, struct rm_link
                                            uint64_t *core, struct rm_error *error) {
     double delay_us = 0;
     struct rm_option options[] = {
-        {.name = "LINK", .kind = RM_OPTION_TAKE, .value = config, .take = take_link, .place = RM_WORD},
-        {.name = "core", .kind = RM_OPTION_WHOLE, .value = core, .most = RM_CORE_MOST, .place = RM_REQUIRED},
-        {.name = "delay-us", .kind = RM_OPTION_NUMBER, .value = &delay_us, .most = 1e7},
-        {.name = "drop-every", .kind = RM_OPTION_WHOLE, .value = &self->drop_every, .least = 1, .most = 1e9},
+        {"LINK", config, .kind = RM_OPTION_TAKE, .take = take_link, .place = RM_WORD},
+        {"core", core, 0, RM_CORE_MOST, .kind = RM_OPTION_WHOLE, .place = RM_REQUIRED},
+        {"delay-us", &delay_us, 0, 1e7, .kind = RM_OPTION_NUMBER},
+        {"drop-every", &self->drop_every, 1, 1e9, .kind = RM_OPTION_WHOLE},
     };
     enum rm_code const code = rm_options_read(argc, argv, options, sizeof options / sizeof options[0], error);
     config->answer = true;

@@ -100,24 +100,14 @@ static enum rm_code read_round_trip_options(int argc, char **argv, struct rm_lin
                                             struct options *options, struct rm_error *error) {
     *options = (struct options){.size = RM_PROBE_BYTES, .warm_up_s = 0.5, .timeout_ms = 1000};
     struct rm_option known[] = {
-        {.name = "LINK", .kind = RM_OPTION_TAKE, .value = config, .take = take_link, .place = RM_WORD},
-        {.name = "core", .kind = RM_OPTION_WHOLE, .value = &options->core, .most = RM_CORE_MOST, .place = RM_REQUIRED},
-        {.name = "rate",
-         .kind = RM_OPTION_NUMBER,
-         .value = &options->rate_hz,
-         .least = 0.1,
-         .most = 1e7,
-         .place = RM_REQUIRED},
-        {.name = "seconds",
-         .kind = RM_OPTION_NUMBER,
-         .value = &options->seconds,
-         .least = 1e-3,
-         .most = 1e6,
-         .place = RM_REQUIRED},
-        {.name = "warm-up", .kind = RM_OPTION_NUMBER, .value = &options->warm_up_s, .most = 1e3},
-        {.name = "size", .kind = RM_OPTION_WHOLE, .value = &options->size, .least = RM_PROBE_BYTES, .most = UINT16_MAX},
-        {.name = "samples", .kind = RM_OPTION_TEXT, .value = &options->samples},
-        {.name = "timeout-ms", .kind = RM_OPTION_NUMBER, .value = &options->timeout_ms, .least = 1, .most = 1e5},
+        {"LINK", config, .kind = RM_OPTION_TAKE, .take = take_link, .place = RM_WORD},
+        {"core", &options->core, 0, RM_CORE_MOST, .kind = RM_OPTION_WHOLE, .place = RM_REQUIRED},
+        {"rate", &options->rate_hz, 0.1, 1e7, .kind = RM_OPTION_NUMBER, .place = RM_REQUIRED},
+        {"seconds", &options->seconds, 1e-3, 1e6, .kind = RM_OPTION_NUMBER, .place = RM_REQUIRED},
+        {"warm-up", &options->warm_up_s, 0, 1e3, .kind = RM_OPTION_NUMBER},
+        {"size", &options->size, RM_PROBE_BYTES, UINT16_MAX, .kind = RM_OPTION_WHOLE},
+        {"samples", &options->samples, .kind = RM_OPTION_TEXT},
+        {"timeout-ms", &options->timeout_ms, 1, 1e5, .kind = RM_OPTION_NUMBER},
     };
     enum rm_code const code = rm_options_read(argc, argv, known, sizeof known / sizeof known[0], error);
     if (code == RM_OK && options->size > rm_link_largest_payload(config))

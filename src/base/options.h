@@ -6,9 +6,9 @@
  *     uint64_t turns = 0;
  *     bool json = false;
  *     struct rm_option options[] = {
- *         {.name = "CONFIG", .kind = RM_OPTION_TEXT, .value = &config, .place = RM_WORD},
- *         {.name = "turns", .kind = RM_OPTION_WHOLE, .value = &turns, .least = 1, .most = 1e9},
- *         {.name = "json", .kind = RM_OPTION_FLAG, .value = &json},
+ *         {"CONFIG", &config, .kind = RM_OPTION_TEXT, .place = RM_WORD},
+ *         {"turns", &turns, 1, 1e9, .kind = RM_OPTION_WHOLE},
+ *         {"json", &json, .kind = RM_OPTION_FLAG},
  *     };
  *     rm_options_or_exit(argc, argv, USAGE, options, sizeof options / sizeof *options);
  *
