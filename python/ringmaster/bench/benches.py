@@ -5,13 +5,14 @@ None is imported before it is asked for: `ringmaster bench --help` shall not wai
 """
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ringmaster.bench.measurement import Measurement
-    from ringmaster.bench.suite import Planned
+    from ringmaster.bench.measurement import Measurement, Say, Step
+    from ringmaster.report.section import Section
 
 
 @dataclass(frozen=True)
@@ -26,13 +27,13 @@ class Bench:
     about: str
     """The first sentence of its help."""
 
-    def plan(self, seconds: float) -> "Planned":
-        """As much of it as takes about so long. Raises NotMeasured, or ModuleNotFoundError."""
-        from ringmaster.bench.suite import Planned
-
+    def plan(self, seconds: float) -> "tuple[int, Callable[[Say, Step], Section]]":
+        """As much of it as takes about so long: how many steps, and what measures it. Raises NotMeasured, or
+        ModuleNotFoundError.
+        """
         kind = self.load()
         options = kind.fitted(seconds)
-        return Planned(kind.steps(options), lambda say, step: kind(options, say, step).run())
+        return kind.steps(options), lambda say, step: kind(options, say, step).run()
 
     def load(self) -> "type[Measurement[Any, Any]]":
         """The class. NumPy keeps to one thread: others would share the one core that is measured on."""

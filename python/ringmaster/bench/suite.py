@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import monotonic
 from types import FrameType
-from typing import Protocol
 
+from ringmaster.bench.benches import Bench
 from ringmaster.bench.log import NotMeasured
 from ringmaster.bench.measurement import Say, Step
 from ringmaster.places import ProgramNotFound
@@ -28,32 +28,6 @@ PLANNED = 0.8
 
 class TimeIsUp(KeyboardInterrupt):
     """A bench's time is over; it ends in good order, as by Ctrl-C."""
-
-
-@dataclass(frozen=True)
-class Planned:
-    """A bench that knows how much it will measure."""
-
-    steps: int
-    measure: Callable[[Say, Step], Section]
-
-
-class Bench(Protocol):
-    """One of the suite."""
-
-    @property
-    def name(self) -> str:
-        """Its command."""
-        ...
-
-    @property
-    def share(self) -> float:
-        """Of the time, relative to the others'."""
-        ...
-
-    def plan(self, seconds: float) -> Planned:
-        """For so many seconds. Raises NotMeasured, or ModuleNotFoundError where something is not installed."""
-        ...
 
 
 @dataclass
@@ -127,9 +101,9 @@ def _run(bench: Bench, seconds: float, outcome: Outcome, watch: Watch) -> None:
     section = None
     with at_most(seconds) as rung:
         try:
-            planned = bench.plan(PLANNED * seconds)
-            watch.begin(bench.name, planned.steps)
-            section = planned.measure(lambda line: watch.say(f"{bench.name}: {line}"), watch.step)
+            steps, measure = bench.plan(PLANNED * seconds)
+            watch.begin(bench.name, steps)
+            section = measure(lambda line: watch.say(f"{bench.name}: {line}"), watch.step)
         except TimeIsUp:
             pass
         except (NotMeasured, ModuleNotFoundError, ProgramNotFound) as error:
