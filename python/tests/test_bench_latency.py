@@ -21,9 +21,9 @@ from ringmaster.bench.latency_edges import (
     undisturbed,
 )
 from ringmaster.bench.latency_run import Run
-from ringmaster.bench.log import NotMeasured
 from ringmaster.report.compare import compare, read_both
 from ringmaster.report.plain import as_json
+from ringmaster.report.section import Lines, Quantiles
 
 TSC_HZ = 2.5e9
 TICKS_PER_US = TSC_HZ / 1e6
@@ -148,9 +148,9 @@ def test_a_run_is_cut_into_parts() -> None:
     assert parts_of([1.0, 2.0]) == []
 
 
-def measured(delay_us: float, plot: Path | None = None) -> Latency:
+def measured(delay_us: float) -> Latency:
     """Of two variants of which one was not measured."""
-    latency = Latency(Options(plot=plot))
+    latency = Latency(Options())
     run = Run("added", 200_000.0, [found(*made(arrivals_us(2.0), delay_us + i % 3)) for i in range(30)])
     run.sent_ns = run.visible_ns = {"count": 30.0, "p50": 300.0, "p99": 900.0}
     latency.rows = [run]
@@ -165,9 +165,13 @@ def test_two_reports_can_be_compared(tmp_path: Path) -> None:
     assert compared["latency_us.source"] == "not measured"
 
 
-def test_the_step_is_drawn(tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
-    measured(10.0, tmp_path / "step.png").finish()
-    assert (tmp_path / "step.png").read_bytes().startswith(b"\x89PNG")
-    with pytest.raises(NotMeasured, match="no edge"):
-        Latency(Options(plot=tmp_path / "none.png")).finish()
+def test_the_step_is_drawn() -> None:
+    tails, step, spread = measured(10.0).charts()
+    assert isinstance(step, Lines)
+    assert isinstance(spread, Lines)
+    assert list(step.series) == ["setpoint", "BPM, median of 30 edges", *(f"BPM, single edge {i}" for i in (1, 2, 3))]
+    for name, points in step.series.items():
+        assert (points[0][1], points[-1][1]) == pytest.approx((0.0, 1.0), abs=0.05), name
+    assert sum(share for _, share in next(iter(spread.series.values()))) == pytest.approx(1.0)
+    assert isinstance(tails, Quantiles)
+    assert Latency(Options()).charts() == []

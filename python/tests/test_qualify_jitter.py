@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from ringmaster.bench.bare_clock import READING_US, Bare, Watch, read_watches
-from ringmaster.bench.bins import counts, quantile, share_words, shares, tail
+from ringmaster.bench.bins import counts, quantile, share_words, shares
 from ringmaster.bench.carried import Carried, Cores, Traffic
+from ringmaster.bench.distribution import beyond
 from ringmaster.bench.groups import ROW, Floats, Rows, groups_of, not_sent, read_rows, took_us
 from ringmaster.bench.jitter import Jitter, Options
 from ringmaster.bench.jitter_tables import Measured, Turn
@@ -109,14 +110,11 @@ def test_quantiles_are_values_that_were_there() -> None:
     assert quantile(np.empty(0), 0.5) is None
 
 
-def test_the_tail_rises_to_the_largest_value() -> None:
-    points = tail(np.arange(1000.0))
-    values, larger = zip(*points, strict=True)
-    assert list(values) == sorted(set(values))
-    assert list(larger) == sorted(larger, reverse=True)
-    assert (larger[0], points[-1]) == (1.0, (999.0, 0.001))
-    assert tail(np.empty(0)) == []
-    assert tail(np.zeros(10)) == [(0.0, 0.1)]
+def test_the_tail_falls_to_the_largest_value() -> None:
+    points = beyond(np.arange(1000.0), 0)
+    assert points == sorted(points)
+    assert (points[0][1], points[-1]) == (1.0, (999.0, 0.001))
+    assert beyond(np.empty(0), 0) == []
 
 
 def watch(*gaps: tuple[int, int], end: int = 10 * PERIOD) -> Watch:

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The poster's table of jitter: its bins, the shares that fall into them, and the quantiles it names."""
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from ringmaster.bench.groups import Floats
@@ -10,8 +8,6 @@ from ringmaster.report.published import JITTER_BOUNDS_US, JITTER_ROWS
 
 MOST = 0.9995
 """The share of cycles of which the poster tells the bound."""
-
-SMALLEST_SHARE, POINTS_PER_DECADE = 1e-6, 10
 
 
 def counts(jitter_us: Floats) -> list[int]:
@@ -40,20 +36,3 @@ def quantile(values: Floats, share: float) -> float | None:
         return None
     rank = max(1, int(np.ceil(share * len(values) - 1e-9)))
     return float(np.partition(values, rank - 1)[rank - 1])
-
-
-def tail(values: Floats) -> list[tuple[float, float]]:
-    """Points (value, share that is larger) for a chart of the distribution, from the least to the largest value."""
-    if len(values) == 0:
-        return []
-    ordered = np.sort(values)
-    decades = int(-np.log10(max(SMALLEST_SHARE, 1 / len(ordered))) * POINTS_PER_DECADE)
-    larger = [10 ** (-step / POINTS_PER_DECADE) for step in range(decades + 1)]
-    points = [(float(ordered[min(len(ordered) - 1, int((1 - share) * len(ordered)))]), share) for share in larger]
-    last = (float(ordered[-1]), 1 / len(ordered))
-    return _rising([*points, last])
-
-
-def _rising(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Of equal values the one with the least share that is larger."""
-    return [point for point, after in zip(points, [*points[1:], None], strict=True) if not after or after[0] > point[0]]

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ringmaster.bench.bins import MOST, quantile, share_words, shares, tail
+from ringmaster.bench.bins import MOST, quantile, share_words, shares
 from ringmaster.bench.carried import Carried
+from ringmaster.bench.distribution import beyond
 from ringmaster.bench.groups import Floats, Groups
 from ringmaster.bench.links import about
 from ringmaster.report import published
@@ -283,10 +284,10 @@ def _busy(run: Carried) -> float:
 def chart(report: "Jitter") -> Quantiles:
     """The tails of all."""
     cores = (report.cores.sender, report.cores.receivers[0])
-    series = {kind.kind: tail(kind.jitter_us()) for kind in report.measured}
+    series = {kind.kind: beyond(kind.jitter_us(), 0) for kind in report.measured}
     return Quantiles(
         "Jitter per cycle",
         "µs",
-        {**series, "bare clock, both cores": tail(report.bare_jitter_us(cores))},
+        {**series, "bare clock, both cores": beyond(report.bare_jitter_us(cores), 0)},
         about="Share of the cycles whose jitter is larger.",
     )

@@ -9,27 +9,30 @@ the BPM samples at, the BPM's sending, the link back, and the server's receiving
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
-import click
+import numpy as np
 
 from ringmaster.bench import latency_run
-from ringmaster.bench.latency_edges import PARTS, Figures, Step, parts_of, undisturbed
+from ringmaster.bench.distribution import beyond, histogram
+from ringmaster.bench.latency_edges import PARTS, Figures, Floats, Step, averaged, parts_of, undisturbed
 from ringmaster.bench.latency_run import Run
 from ringmaster.bench.latency_setups import VARIANTS, Variant
 from ringmaster.bench.log import Log
 from ringmaster.bench.measurement import Measurement
-from ringmaster.bench.options import SECONDS, Finite, WrongOptions, option
+from ringmaster.bench.options import SECONDS, Finite, option
 from ringmaster.bench.windows import WHOLE_CORE
 from ringmaster.report.headlines import Figure, of_values
 from ringmaster.report.published import SETPOINT_TO_BPM_US
-from ringmaster.report.section import Chart, Quantiles, Table
+from ringmaster.report.section import Chart, Lines, Quantiles, Table
 from ringmaster.report.verdicts import Headline, number
 
 PUBLISHED = {"source": SETPOINT_TO_BPM_US}
 """By variant: with no supply in it there is nothing to hold it against."""
 UNDISTURBED = "undisturbed edges"
+SINGLES = 3
+"""Edges that are drawn one by one; by lot, or they might all stand in step with the supply's regulation."""
+FROM_US, TO_US = -40.0, 120.0
 
 
 @dataclass(frozen=True)
@@ -44,17 +47,6 @@ class Options:
         flag="--turn-rate",
         metavar="HZ",
     )
-    plot: Path | None = option(
-        None,
-        "Draw the step and the histograms.",
-        click.Path(dir_okay=False, writable=True, path_type=Path),
-        metavar="FILE.png",
-    )
-
-    def __post_init__(self) -> None:
-        """Raises WrongOptions."""
-        if self.plot is not None and self.plot.suffix.lower() not in (".png", ".svg"):
-            raise WrongOptions(f"--plot {self.plot}: found suffix {self.plot.suffix!r}, expected .png or .svg")
 
 
 class Latency(Measurement[Options, Run]):
@@ -67,7 +59,7 @@ class Latency(Measurement[Options, Run]):
     """
 
     name, title, options_type = "latency", "From setpoint to BPM", Options
-    examples = ("", "--seconds 60 --plot step.png", "--json > latency.json")
+    examples = ("", "--seconds 60 --report out", "--json > latency.json")
     two_cores = "one for the server and one for the ring"
     about = (
         "A square wave on one setpoint, seen back in the data of a BPM: from the setpoint's commit to the arrival of "
@@ -119,13 +111,6 @@ class Latency(Measurement[Options, Run]):
                 _note(kept, self)
         return []
 
-    def finish(self) -> None:
-        """Writes the plot. Raises NotMeasured without matplotlib."""
-        if self.options.plot is not None:
-            from ringmaster.bench.latency_plot import draw
-
-            draw(self.rows, self.turn_us, self.options.plot)
-
     def headlines(self) -> list[Headline]:
         """Of each variant, in the order of what people ask first."""
         return [line for variant in VARIANTS for line in self._headlines(variant)]
@@ -150,9 +135,14 @@ class Latency(Measurement[Options, Run]):
         return [self._latencies(), self._shares()] if any(run.steps for run in self.rows) else []
 
     def charts(self) -> list[Chart]:
-        """The tails of both variants."""
-        tails = {run.variant: _tail(run.steps) for run in self.rows if run.steps}
-        return [Quantiles("Setpoint committed to BPM datagram arrived", "µs", tails)] if tails else []
+        """The tails of both variants; of each the step as setpoint and BPM show it, and how its latencies spread."""
+        seen = [run for run in self.rows if run.steps]
+        tails = {run.variant: beyond(np.array(arrivals(run.steps)), 0) for run in seen}
+        made: list[Chart] = [Quantiles("Setpoint committed to BPM datagram arrived", "µs", tails)] if tails else []
+        for run in seen:
+            quiet = undisturbed(run.steps, self.turn_us) or run.steps
+            made += [_drawn_step(run, quiet), _histogram(run, quiet)]
+        return made
 
     def data(self) -> dict[str, object]:
         """Every edge."""
@@ -200,10 +190,26 @@ def arrivals(steps: Sequence[Step]) -> list[float]:
     return [step.arrival_us for step in steps]
 
 
-def _tail(steps: Sequence[Step]) -> list[tuple[float, float]]:
-    """Of each latency, the share of edges that took longer."""
-    rising = sorted(arrivals(steps))
-    return [(value, 1.0 - (i + 1) / len(rising)) for i, value in enumerate(rising)]
+def _drawn_step(run: Run, steps: Sequence[Step]) -> Lines:
+    grid: Floats = np.arange(FROM_US, TO_US)
+    chosen = np.random.default_rng(SINGLES).permutation(len(steps))[:SINGLES]
+    shape = zip(grid.tolist(), averaged(steps, grid).tolist(), strict=True)
+    series: dict[str, Sequence[tuple[float, float]]] = {
+        "setpoint": [(FROM_US, 0.0), (0.0, 0.0), (0.0, 1.0), (TO_US, 1.0)],
+        f"BPM, median of {len(steps)} edges": list(shape),
+    }
+    for number_of, one in enumerate(steps[int(i)] for i in chosen):
+        points = zip(one.time_us.tolist(), one.shape.tolist(), strict=True)
+        series[f"BPM, single edge {number_of + 1}"] = [(us, part) for us, part in points if FROM_US <= us <= TO_US]
+    return Lines(f"{run.variant}: the step", "time since the setpoint's commit, µs", "share of the step", series)
+
+
+def _histogram(run: Run, steps: Sequence[Step]) -> Lines:
+    series = {
+        "first BPM datagram beyond half of the step": histogram(np.array(arrivals(steps)), 0),
+        "half of the step, between two turns": histogram(np.array(crossings(steps)), 0),
+    }
+    return Lines(f"{run.variant}: histogram", "time since the commit, µs", "share of the edges", series, True)
 
 
 def crossings(steps: Sequence[Step]) -> list[float]:

@@ -173,9 +173,6 @@ class Measurement(Log, Generic[OptionsT, RowT]):
         """That are known in the end."""
         return ()
 
-    def finish(self) -> None:
-        """When all was shown: what its options ask for besides."""
-
     def on(self) -> Sequence[int]:
         """The cores that programs run on, the sender's first."""
         return cores()

@@ -76,7 +76,6 @@ def command_of(chosen: Bench) -> click.Command:
             with bar(chosen.name, kind.steps(measurement.options)) as (measurement.say, measurement.step):
                 section = measurement.run()
             give(section, as_json, report)
-            measurement.finish()
 
     made = click.command(chosen.name, help=getdoc(kind), short_help=chosen.about, epilog=kind.meanings + shown)(run)
     for one in fields(kind.options_type):
