@@ -38,3 +38,16 @@ enum rm_code rm_cycles_write(struct rm_cycles const *cycles, uint32_t link, stru
     }
     return RM_OK;
 }
+
+enum rm_code rm_cycles_open(char const *path, FILE **file, struct rm_error *error) {
+    *file = path != NULL ? fopen(path, "wbe") : NULL;
+    return path == NULL || *file != NULL
+               ? RM_OK
+               : rm_fail(error, RM_E_SYSTEM, "--cycles %s: cannot write: %s", path, strerror(errno));
+}
+
+enum rm_code rm_cycles_close(char const *path, FILE *file, enum rm_code code, struct rm_error *error) {
+    if (file == NULL || fclose(file) == 0 || code != RM_OK)
+        return code;
+    return rm_fail(error, RM_E_SYSTEM, "--cycles %s: cannot write: %s", path, strerror(errno));
+}

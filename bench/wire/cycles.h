@@ -63,6 +63,12 @@ static inline void rm_cycles_put(struct rm_cycles *cycles, uint64_t index, uint3
             (struct rm_cycle_row){.datagrams = datagrams, .first_tsc = first_tsc, .last_tsc = last_tsc};
 }
 
+/** Opens the file of --cycles: NULL where none is asked for. RM_E_SYSTEM with the reason. */
+enum rm_code rm_cycles_open(char const *path, FILE **file, struct rm_error *error);
+
+/** Closes it, if there is one; returns `code`, or RM_E_SYSTEM where that was RM_OK and the rows are not all written. */
+enum rm_code rm_cycles_close(char const *path, FILE *file, enum rm_code code, struct rm_error *error);
+
 /** Writes the rows of the cycles [begin, end), of which the first is row 0. RM_E_SYSTEM with the reason. */
 enum rm_code rm_cycles_write(struct rm_cycles const *cycles, uint32_t link, struct rm_tally_range const *window,
                              FILE *file, struct rm_error *error);

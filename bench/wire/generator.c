@@ -26,7 +26,7 @@
 #include "base/options.h"
 #include "base/pin.h"
 #include "base/timebase.h"
-#include "departures.h"
+#include "cycles.h"
 #include "generator_options.h"
 #include "json_text.h"
 #include "link_endpoint.h"
@@ -45,7 +45,8 @@ struct generator {
     struct rm_stop stop;
     struct rm_link *link[RM_LINKS_MAX];
     struct rm_outbox outbox[RM_LINKS_MAX];
-    struct rm_departures departures;
+    FILE *rows;                            /**< of cycles, or NULL */
+    struct rm_cycles cycles[RM_LINKS_MAX]; /**< when a link's groups left: of one that was left out none did */
     struct rm_schedule schedule;
     struct rm_poll_times polling;
     double tsc_hz;
@@ -117,11 +118,11 @@ static void put_group(struct generator *generator, uint32_t link, struct rm_prob
         probe->flow = (uint16_t)(generator->options.first_flow + instrument);
         rm_outbox_put(outbox, probe);
     }
-    if (generator->departures.path == NULL)
+    if (generator->rows == NULL)
         return;
     rm_outbox_flush(outbox);
     uint32_t const group = (uint32_t)generator->options.instruments;
-    rm_cycles_put(&generator->departures.of_link[link], probe->sequence, group, first_tsc, rm_tsc());
+    rm_cycles_put(&generator->cycles[link], probe->sequence, group, first_tsc, rm_tsc());
 }
 
 static void put_cycle(struct generator *generator, uint64_t cycle, uint64_t now) {
@@ -235,12 +236,28 @@ static void generator_print(struct generator *generator, uint64_t const *refused
     puts("]}");
 }
 
+static enum rm_code make_rows(struct generator *generator, struct rm_error *error) {
+    enum rm_code code = RM_OK;
+    uint64_t const rows = generator->rows != NULL ? cycles_of(&generator->options) : 0;
+    for (uint32_t i = 0; i < generator->options.link_count && code == RM_OK; ++i)
+        code = rm_cycles_new(&generator->cycles[i], rows, error);
+    return code;
+}
+
+/** Link by link: the sender's own unevenness, to be told from that of link and receiver. */
+static enum rm_code write_rows(struct generator *generator, struct rm_error *error) {
+    struct rm_tally_range const all = {0, generator->schedule.next};
+    enum rm_code code = RM_OK;
+    for (uint32_t i = 0; i < generator->options.link_count && generator->rows != NULL && code == RM_OK; ++i)
+        code = rm_cycles_write(&generator->cycles[i], i, &all, generator->rows, error);
+    return code;
+}
+
 /** With the links open. */
 static enum rm_code send_all_turns(struct generator *generator, struct rm_error *error) {
     enum rm_code code = rm_pin((uint32_t)generator->options.core, error);
     if (code == RM_OK)
-        code = rm_departures_new(&generator->departures, generator->options.cycles_path, generator->options.link_count,
-                                 cycles_of(&generator->options), error);
+        code = make_rows(generator, error);
     if (code == RM_OK)
         code = wait_for_peers(generator, error);
     if (code != RM_OK)
@@ -262,7 +279,25 @@ static enum rm_code send_all_turns(struct generator *generator, struct rm_error 
         if (generator->outbox[i].lost)
             fprintf(stderr, "ringmaster-generator: %s\n", generator->outbox[i].error.text);
     generator_print(generator, refused);
-    return rm_departures_write(&generator->departures, generator->schedule.next, error);
+    return write_rows(generator, error);
+}
+
+static enum rm_code generator_open_and_run(struct generator *generator, struct rm_error *error) {
+    struct rm_generator_options const *const options = &generator->options;
+    enum rm_code code = rm_cycles_open(options->cycles_path, &generator->rows, error);
+    if (code == RM_OK)
+        code = rm_stop_start(&generator->stop, error);
+    if (code != RM_OK)
+        return code;
+    code = rm_links_open(options->link, options->link_count, generator->link, error);
+    if (code == RM_OK) {
+        code = send_all_turns(generator, error);
+        rm_links_close(generator->link, options->link_count);
+        for (uint32_t i = 0; i < options->link_count; ++i)
+            rm_cycles_free(&generator->cycles[i]);
+    }
+    rm_stop_finish(&generator->stop);
+    return rm_cycles_close(options->cycles_path, generator->rows, code, error);
 }
 
 int main(int argc, char **argv) {
@@ -275,16 +310,7 @@ int main(int argc, char **argv) {
     if (rm_generator_options_read(argc, argv, &generator.options, &error) != RM_OK)
         return rm_options_refuse(&error);
     generator.tsc_hz = rm_tsc_hz_measure();
-    enum rm_code code = rm_stop_start(&generator.stop, &error);
-    if (code == RM_OK) {
-        code = rm_links_open(generator.options.link, generator.options.link_count, generator.link, &error);
-        if (code == RM_OK) {
-            code = send_all_turns(&generator, &error);
-            rm_links_close(generator.link, generator.options.link_count);
-            rm_departures_free(&generator.departures);
-        }
-        rm_stop_finish(&generator.stop);
-    }
+    enum rm_code code = generator_open_and_run(&generator, &error);
     if (code != RM_OK)
         fprintf(stderr, "ringmaster-generator: %s\n", error.text);
     return code == RM_OK && !generator_has_lost(&generator) ? 0 : 1;

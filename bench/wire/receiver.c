@@ -26,11 +26,8 @@
  * A link's cycles are one sender's. Several senders may share it, with --first-flow, if they have the same rate and
  * begin together, or if they are received from their beginning to their end.
  */
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "base/fail.h"
 #include "base/options.h"
 #include "base/timebase.h"
 #include "cycles.h"
@@ -171,23 +168,9 @@ static enum rm_code receive_all(struct receiver *receiver, struct rm_error *erro
     return code;
 }
 
-static enum rm_code open_rows(struct receiver *receiver, struct rm_error *error) {
-    char const *const path = receiver->options.cycles;
-    if (path == NULL)
-        return RM_OK;
-    receiver->rows = fopen(path, "wbe");
-    return receiver->rows != NULL ? RM_OK
-                                  : rm_fail(error, RM_E_SYSTEM, "--cycles %s: cannot write: %s", path, strerror(errno));
-}
-
-static enum rm_code close_rows(struct receiver *receiver, enum rm_code code, struct rm_error *error) {
-    if (receiver->rows == NULL || fclose(receiver->rows) == 0 || code != RM_OK)
-        return code;
-    return rm_fail(error, RM_E_SYSTEM, "--cycles %s: cannot write: %s", receiver->options.cycles, strerror(errno));
-}
-
 static enum rm_code receiver_run(struct receiver *receiver, struct rm_error *error) {
-    enum rm_code code = open_rows(receiver, error);
+    char const *const path = receiver->options.cycles;
+    enum rm_code code = rm_cycles_open(path, &receiver->rows, error);
     if (code != RM_OK)
         return code;
     code = rm_stop_start(&receiver->stop, error);
@@ -199,7 +182,7 @@ static enum rm_code receiver_run(struct receiver *receiver, struct rm_error *err
         }
         rm_stop_finish(&receiver->stop);
     }
-    return close_rows(receiver, code, error);
+    return rm_cycles_close(path, receiver->rows, code, error);
 }
 
 int main(int argc, char **argv) {
