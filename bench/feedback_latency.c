@@ -29,15 +29,9 @@
 #include "base/pin.h"
 #include "base/timebase.h"
 #include "bench/rounds.h"
-#include "fabric/clock_writer.h"
-#include "fabric/segment_file.h"
-#include "fabric/segment_map.h"
-#include "fabric/segment_plan.h"
-#include "fabric/sequence_lock.h"
-#include "fabric/stream_writer.h"
-#include "fabric/test_workspace.h"
 #include "host/host.h"
 #include "host/host_state.h"
+#include "host/test_server.h"
 
 enum {
     PERIOD = 120,
@@ -49,7 +43,6 @@ enum {
     LINES = 13,
     SETTLE_CYCLES = 12000,
     CAPACITY = 1024,
-    LATE_TURNS = 64,
     FIRST_TURN = 1200000,
     NEVER = 1 << 30, /**< turns */
 };
@@ -63,10 +56,7 @@ struct bench {
     char input_name[INPUTS_MAX][16], actuator_name[ACTUATORS_MAX][16], *names;
     char const *input[INPUTS_MAX];
     struct rm_host_actuator actuator[ACTUATORS_MAX];
-    struct rm_stream_writer writer[INPUTS_MAX];
-    struct rm_segment_plan plan;
-    struct rm_segment segment;
-    rm_planned_index clock, grant, sent, state, stream[INPUTS_MAX];
+    struct test_server server;
     double tsc_hz, ticks_per_turn, values[ACTUATORS_MAX];
     uint64_t begin_tsc; /**< of FIRST_TURN */
     int writer_cpu;
@@ -168,79 +158,38 @@ static void write_files(void) {
 
 /* A server's segment. */
 
-static void *feedback_latency_object(rm_planned_index index) {
-    return rm_segment_memory(&bench.segment, &bench.plan, index);
-}
-
-static void plan_bench_segment(void) {
-    struct rm_stream const stream = {
-        .capacity = CAPACITY,
-        .period = PERIOD,
-        .instrument_kind = RM_KIND_BPM,
-        .lane_count = 8,
-        .filter = "none",
-        .closing_delay_turns = 6.0,
-        .lane = {{.name = "x1", .unit = "nm", .type = RM_LANE_I32},
-                 {.name = "y1", .unit = "nm", .type = RM_LANE_I32},
-                 {.name = "sum1", .unit = "", .type = RM_LANE_I32},
-                 {.name = "q1", .unit = "", .type = RM_LANE_I32},
-                 {.name = "x2", .unit = "nm", .type = RM_LANE_I32},
-                 {.name = "y2", .unit = "nm", .type = RM_LANE_I32},
-                 {.name = "sum2", .unit = "", .type = RM_LANE_I32},
-                 {.name = "q2", .unit = "", .type = RM_LANE_I32}},
-    };
-    struct rm_grant const grant = {.actuator_count = bench.actuators, .period_turns = PERIOD};
-    rm_plan_init(&bench.plan);
-    bench.clock = rm_plan_clock(&bench.plan, "clock", "the clock");
-    bench.grant = rm_plan_grant(&bench.plan, "grant/feedback", "a grant", &grant);
-    bench.sent = rm_plan_setpoints(&bench.plan, "setpoints/sent", "what was sent", bench.actuators);
-    rm_plan_text(&bench.plan, "supply/names", "supplies", bench.names);
-    bench.state = rm_plan_parameter(&bench.plan, "supply/state", "", "supplies", RM_ELEMENT_U32, bench.actuators, NULL);
-    for (uint32_t i = 0; i < bench.inputs; ++i)
-        bench.stream[i] = rm_plan_stream(&bench.plan, bench.input_name[i], "a position monitor", &stream);
-}
-
-static void send_bench_turn(rm_turn turn) {
-    struct rm_setpoint_vector *const vector = rm_setpoints_begin(feedback_latency_object(bench.sent));
-    for (uint32_t i = 0; i < bench.actuators; ++i)
-        rm_setpoints_put(vector, i, bench.values[i]);
-    rm_setpoints_commit(vector, 1, turn, rm_tsc());
-}
-
 static void open_server(void) {
-    struct rm_error error;
-    plan_bench_segment();
-    if (rm_segment_open("demo", "server", &bench.plan, &bench.segment, &error) != RM_OK)
-        feedback_latency_die(error.text);
-    for (uint32_t i = 0; i < bench.inputs; ++i)
-        if (!rm_stream_writer_open(&bench.writer[i], feedback_latency_object(bench.stream[i]), LATE_TURNS))
-            feedback_latency_die("no memory for a stream");
-    rm_segment_finish(&bench.segment);
+    struct test_shape const shape = {
+        .input = bench.input,
+        .inputs = bench.inputs,
+        .stream = {.capacity = CAPACITY,
+                   .period = PERIOD,
+                   .instrument_kind = RM_KIND_BPM,
+                   .lane_count = 8,
+                   .filter = "none",
+                   .closing_delay_turns = 6.0,
+                   .lane = {{.name = "x1", .unit = "nm", .type = RM_LANE_I32},
+                            {.name = "y1", .unit = "nm", .type = RM_LANE_I32},
+                            {.name = "sum1", .unit = "", .type = RM_LANE_I32},
+                            {.name = "q1", .unit = "", .type = RM_LANE_I32},
+                            {.name = "x2", .unit = "nm", .type = RM_LANE_I32},
+                            {.name = "y2", .unit = "nm", .type = RM_LANE_I32},
+                            {.name = "sum2", .unit = "", .type = RM_LANE_I32},
+                            {.name = "q2", .unit = "", .type = RM_LANE_I32}}},
+        .names = bench.names,
+        .supplies = bench.actuators,
+        .granted = bench.actuators,
+        .turn_rate_hz = TURN_RATE_HZ,
+    };
+    test_server_plan_as(&bench.server, "feedback", &shape);
+    if (!test_server_open(&bench.server))
+        feedback_latency_die("the server's segment cannot be opened");
     snprintf(bench.folder, sizeof bench.folder, "%s/demo/feedback", bench.workspaces);
     if (mkdir(bench.folder, 0755) != 0)
         feedback_latency_die("cannot make the application's folder");
     bench.begin_tsc = rm_tsc() + (uint64_t)(0.2 * bench.tsc_hz);
-    struct rm_clock_reading const reading = {
-        .anchored = true,
-        .turn = FIRST_TURN,
-        .turn_tsc = bench.begin_tsc,
-        .ticks_per_turn = bench.ticks_per_turn,
-        .tsc_hz = bench.tsc_hz,
-        .tai_tsc = bench.begin_tsc,
-        .tai_ns = rm_tai_ns(),
-    };
-    rm_clock_publish(feedback_latency_object(bench.clock), &reading);
-    send_bench_turn(0);
-}
-
-static void grant_bench_application(void) {
-    struct rm_grant *const grant = feedback_latency_object(bench.grant);
-    rm_sequence_begin(&grant->sequence);
-    atomic_store_explicit(&grant->grant_number, rm_tai_ns(), memory_order_relaxed);
-    atomic_store_explicit(&grant->instance, atomic_load(&rm_owner_header(bench.host->owner)->generation),
-                          memory_order_relaxed);
-    atomic_store_explicit(&grant->pid, (uint64_t)getpid(), memory_order_relaxed);
-    rm_sequence_end(&grant->sequence);
+    test_server_clock(&bench.server, FIRST_TURN, bench.begin_tsc, bench.tsc_hz);
+    test_server_send_values(&bench.server, bench.values, 0);
 }
 
 /* The machine: a thread that writes records. */
@@ -249,8 +198,8 @@ static void put_bench_input(uint32_t input, rm_turn turn) {
     struct rm_record record = {.turn = turn};
     for (int lane = 0; lane < 8; ++lane)
         record.lane[lane].i = lane % 4 < 2 ? (int32_t)(2000 * bench_draw()) : 1000000;
-    rm_stream_writer_put(&bench.writer[input], &record);
-    rm_stream_writer_publish(&bench.writer[input], rm_tsc());
+    rm_stream_writer_put(&bench.server.writer[input], &record);
+    rm_stream_writer_publish(&bench.server.writer[input], rm_tsc());
 }
 
 static void wait_for_ticks(uint64_t tsc) {
@@ -328,7 +277,7 @@ static uint64_t take_vector(struct rm_setpoints_place *place) {
     if (!rm_setpoints_copy(bench.host->vectors, rm_setpoint_vector_bytes(bench.actuators), place, &reading,
                            bench.values, bench.actuators))
         return 0;
-    send_bench_turn(reading.input_turn);
+    test_server_send_values(&bench.server, bench.values, reading.input_turn);
     atomic_store_explicit(&bench.stepped, reading.input_turn, memory_order_release);
     return reading.tsc;
 }
@@ -393,7 +342,7 @@ static void feedback_latency_run(uint64_t cycles, char const *code, int cpu) {
     pthread_t thread;
     struct rm_setpoints_place place = {.next = 0};
     open_host(code);
-    grant_bench_application();
+    test_server_grant(&bench.server, rm_owner_header(bench.host->owner)->generation, (uint64_t)getpid());
     if (pthread_create(&thread, NULL, write_records, NULL) != 0)
         feedback_latency_die("no thread");
     // The host's own threads are free to run elsewhere.
@@ -440,10 +389,7 @@ int main(int argc, char **argv) {
     write_files();
     feedback_latency_run(cycles, code, (int)cpu);
     rm_host_close(bench.host);
-    for (uint32_t i = 0; i < bench.inputs; ++i)
-        rm_stream_writer_close(&bench.writer[i]);
-    rm_segment_close(&bench.segment);
-    rm_plan_free(&bench.plan);
+    test_server_close(&bench.server);
     test_workspaces_remove(bench.workspaces);
     return 0;
 }

@@ -15,16 +15,10 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include <ringmaster/grant.h>
-#include <ringmaster/setpoint.h>
-
 #include "base/options.h"
 #include "base/timebase.h"
-#include "fabric/clock_writer.h"
-#include "fabric/sequence_lock.h"
-#include "fabric/stream_writer.h"
-#include "fabric/test_workspace.h"
 #include "host/host_state.h"
+#include "host/test_server.h"
 #include "rounds.h"
 
 enum { INPUTS_MAX = 256, ACTUATORS_MAX = 1024, PERIOD = 120, WARM_CYCLES = 1000, NAME_BYTES = 24, MARGIN_TURNS = 64 };
@@ -33,24 +27,18 @@ static double const TURN_RATE_HZ = 1157000.0;
 static double const GAP_SECONDS = 10e-6; /**< before the last record, and after the vector */
 
 struct bench {
-    struct rm_stream_writer writer[INPUTS_MAX];
+    struct test_server server;
     char input_name[INPUTS_MAX][NAME_BYTES], actuator_name[ACTUATORS_MAX][NAME_BYTES];
     char const *input[INPUTS_MAX];
     struct rm_host_actuator actuator[ACTUATORS_MAX];
     char names[ACTUATORS_MAX * NAME_BYTES];
     uint32_t inputs, actuators;
     double tsc_hz;
-    struct rm_segment_plan plan;
-    struct rm_segment segment;
-    rm_planned_index clock, grant, sent, state, stream[INPUTS_MAX];
     struct rm_host *host;
     struct rm_setpoints_place place;
+    double sent[ACTUATORS_MAX];
     atomic_bool ending;
 };
-
-static void *host_cost_object(struct bench *bench, rm_planned_index index) {
-    return rm_segment_memory(&bench->segment, &bench->plan, index);
-}
 
 /* ── the server ── */
 
@@ -69,46 +57,23 @@ static void name_all(struct bench *bench) {
 }
 
 static void open_server(struct bench *bench) {
-    struct rm_stream const stream = {
-        .capacity = 1024,
-        .period = PERIOD,
-        .instrument_kind = RM_KIND_BPM,
-        .lane_count = 1,
-        .filter = "none",
-        .lane = {{.name = "x1", .unit = "nm", .type = RM_LANE_I32}},
+    struct test_shape const shape = {
+        .input = bench->input,
+        .inputs = bench->inputs,
+        .stream = {.capacity = 1024,
+                   .period = PERIOD,
+                   .instrument_kind = RM_KIND_BPM,
+                   .lane_count = 1,
+                   .filter = "none",
+                   .lane = {{.name = "x1", .unit = "nm", .type = RM_LANE_I32}}},
+        .names = bench->names,
+        .supplies = bench->actuators,
+        .granted = bench->actuators,
+        .turn_rate_hz = TURN_RATE_HZ,
     };
-    struct rm_grant const grant = {.actuator_count = bench->actuators, .period_turns = PERIOD};
-    struct rm_error error;
-    rm_plan_init(&bench->plan);
-    bench->clock = rm_plan_clock(&bench->plan, "clock", "the clock");
-    bench->grant = rm_plan_grant(&bench->plan, "grant/app", "a grant", &grant);
-    bench->sent = rm_plan_setpoints(&bench->plan, "setpoints/sent", "what was sent", bench->actuators);
-    rm_plan_text(&bench->plan, "supply/names", "supplies", bench->names);
-    bench->state =
-        rm_plan_parameter(&bench->plan, "supply/state", "", "supplies", RM_ELEMENT_U32, bench->actuators, NULL);
-    for (uint32_t i = 0; i < bench->inputs; ++i)
-        bench->stream[i] = rm_plan_stream(&bench->plan, bench->input[i], "a position monitor", &stream);
-    bench_must(rm_segment_open("demo", "server", &bench->plan, &bench->segment, &error), &error);
-    for (uint32_t i = 0; i < bench->inputs; ++i)
-        if (!rm_stream_writer_open(&bench->writer[i], host_cost_object(bench, bench->stream[i]), MARGIN_TURNS))
-            bench_fail("no memory for a stream");
-    rm_segment_finish(&bench->segment);
-}
-
-static void send_vector(struct bench *bench) {
-    struct rm_setpoint_vector *vector = rm_setpoints_begin(host_cost_object(bench, bench->sent));
-    for (uint32_t i = 0; i < bench->actuators; ++i)
-        rm_setpoints_put(vector, i, 0.5);
-    rm_setpoints_commit(vector, 1, 0, rm_tsc());
-}
-
-static void give_grant(struct bench *bench) {
-    struct rm_grant *grant = host_cost_object(bench, bench->grant);
-    rm_sequence_begin(&grant->sequence);
-    atomic_store(&grant->grant_number, 7);
-    atomic_store(&grant->instance, rm_owner_header(bench->host->owner)->generation);
-    atomic_store(&grant->pid, (uint64_t)getpid());
-    rm_sequence_end(&grant->sequence);
+    test_server_plan_as(&bench->server, "app", &shape);
+    if (!test_server_open(&bench->server))
+        bench_fail("the server's segment cannot be opened");
 }
 
 static void wait_for_seconds(struct bench const *bench, double seconds) {
@@ -117,26 +82,20 @@ static void wait_for_seconds(struct bench const *bench, double seconds) {
         rm_pause();
 }
 
-static void host_cost_put_input(struct bench *bench, uint32_t input, rm_turn turn) {
-    struct rm_record const record = {.turn = turn, .lane = {{.i = 3}}};
-    rm_stream_writer_put(&bench->writer[input], &record);
-    rm_stream_writer_publish(&bench->writer[input], rm_tsc());
-}
-
 /** One cycle; returns from the last record published to the vector taken. */
 static uint64_t host_cost_cycle(struct bench *bench, rm_turn turn) {
     double values[ACTUATORS_MAX];
     struct rm_setpoint_reading reading;
     size_t const vector_bytes = rm_setpoint_vector_bytes(bench->actuators);
     for (uint32_t i = 0; i + 1 < bench->inputs; ++i)
-        host_cost_put_input(bench, i, turn);
+        test_server_record(&bench->server, i, turn, 3);
     wait_for_seconds(bench, GAP_SECONDS);
     uint64_t const begun = rm_tsc();
-    host_cost_put_input(bench, bench->inputs - 1, turn);
+    test_server_record(&bench->server, bench->inputs - 1, turn, 3);
     while (!rm_setpoints_copy(bench->host->vectors, vector_bytes, &bench->place, &reading, values, bench->actuators))
         rm_pause();
     uint64_t const taken = rm_tsc();
-    send_vector(bench);
+    test_server_send_values(&bench->server, bench->sent, 0);
     wait_for_seconds(bench, GAP_SECONDS);
     return taken - begun;
 }
@@ -192,14 +151,6 @@ static void host_cost_report(struct bench *bench, double *ticks, size_t cycles, 
            host_cost_quantile(bench->host->latency, 0.99, bench->tsc_hz), taken.median * ns, taken.p99 * ns);
 }
 
-static void close_all(struct bench *bench) {
-    rm_host_close(bench->host);
-    for (uint32_t i = 0; i < bench->inputs; ++i)
-        rm_stream_writer_close(&bench->writer[i]);
-    rm_segment_close(&bench->segment);
-    rm_plan_free(&bench->plan);
-}
-
 static void host_cost_measure(char const *code, uint32_t inputs, uint32_t actuators, bool full, size_t cycles) {
     struct bench *bench = bench_allocate(sizeof *bench);
     double *ticks = bench_allocate(cycles * sizeof *ticks);
@@ -209,8 +160,8 @@ static void host_cost_measure(char const *code, uint32_t inputs, uint32_t actuat
     name_all(bench);
     open_server(bench);
     open_host(bench, code, full);
-    send_vector(bench);
-    give_grant(bench);
+    test_server_send_values(&bench->server, bench->sent, 0);
+    test_server_grant(&bench->server, rm_owner_header(bench->host->owner)->generation, (uint64_t)getpid());
     pthread_t thread;
     pthread_create(&thread, NULL, turn_over, bench);
     while (rm_counter_get(bench->host->counters, RM_APPLICATION_GRANTS) == 0)
@@ -223,7 +174,8 @@ static void host_cost_measure(char const *code, uint32_t inputs, uint32_t actuat
     host_cost_report(bench, ticks, cycles, full);
     atomic_store(&bench->ending, true);
     pthread_join(thread, NULL);
-    close_all(bench);
+    rm_host_close(bench->host);
+    test_server_close(&bench->server);
     free(ticks);
     free(bench);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/** For tests of the host: a server's segment, written by hand: a clock that runs or stands, grants, inputs, and what
- * was sent. In a private place for workspaces. */
+/** For tests and measurements of the host: a server's segment, written by hand: a clock that runs or stands, grants,
+ * inputs, and what was sent. In a private place for workspaces. */
 #ifndef RM_HOST_TEST_SERVER_H
 #define RM_HOST_TEST_SERVER_H
 
@@ -32,17 +32,34 @@ enum {
 
     TEST_INPUTS = 2,
     TEST_PERIOD = 12,
+    TEST_INPUTS_MAX = 256,
+    /** Late records that a stream still takes, in turns. */
+    TEST_LATE_TURNS = 64,
 };
 
 static double const TEST_TURN_RATE_HZ = 1000000.0;
 
+/** What the server has. */
+struct test_shape {
+    /** Names of the streams that are its inputs, and what each is. */
+    char const *const *input;
+    uint32_t inputs;
+    struct rm_stream stream;
+    /** Names of all supplies, a line each, and how many there are; the application is granted the first of them. */
+    char const *names;
+    uint32_t supplies, granted;
+
+    double turn_rate_hz;
+};
+
 struct test_server {
     /** Writers lie on cache lines of their own. */
-    struct rm_stream_writer writer[TEST_INPUTS];
+    struct rm_stream_writer writer[TEST_INPUTS_MAX];
 
+    struct test_shape shape;
     struct rm_segment_plan plan;
     struct rm_segment segment;
-    rm_planned_index clock, grant, sent, names, state, input[TEST_INPUTS];
+    rm_planned_index clock, grant, sent, names, state, input[TEST_INPUTS_MAX];
     /** Grant number that was granted last. */
     uint64_t grant_number;
 };
@@ -52,40 +69,60 @@ static inline void *test_memory(struct test_server *server, rm_planned_index ind
 }
 
 /** Plans the segment. `application` may be NULL: the server has none. */
-static inline void test_server_plan(struct test_server *server, char const *application) {
-    struct rm_stream const stream = {
-        .capacity = 1024,
-        .period = TEST_PERIOD,
-        .instrument_kind = RM_KIND_BPM,
-        .lane_count = 1,
-        .filter = "none",
-        .closing_delay_turns = 6.0,
-        .lane = {{.name = "x1", .unit = "nm", .type = RM_LANE_I32}},
-    };
+static inline void test_server_plan_as(struct test_server *server, char const *application,
+                                       struct test_shape const *shape) {
     char name[RM_NAME_BYTES];
+    server->shape = *shape;
     rm_plan_init(&server->plan);
     server->clock = rm_plan_clock(&server->plan, "clock", "the clock");
     if (application != NULL) {
-        struct rm_grant const grant = {.actuator_count = 2, .period_turns = TEST_PERIOD};
+        struct rm_grant const grant = {.actuator_count = shape->granted, .period_turns = shape->stream.period};
         snprintf(name, sizeof name, "grant/%s", application);
         server->grant = rm_plan_grant(&server->plan, name, "a grant", &grant);
     }
-    server->sent = rm_plan_setpoints(&server->plan, "setpoints/sent", "what was sent", TEST_SUPPLIES);
-    server->names = rm_plan_text(&server->plan, "supply/names", "supplies", "ps/a\nps/ab\nps/b\nps/c\nps/d\nps/e\n");
+    server->sent = rm_plan_setpoints(&server->plan, "setpoints/sent", "what was sent", shape->supplies);
+    server->names = rm_plan_text(&server->plan, "supply/names", "supplies", shape->names);
     server->state =
-        rm_plan_parameter(&server->plan, "supply/state", "", "supplies", RM_ELEMENT_U32, TEST_SUPPLIES, NULL);
-    for (unsigned i = 0; i < TEST_INPUTS; ++i) {
-        snprintf(name, sizeof name, "bpm%02u/fast", i + 1);
-        server->input[i] = rm_plan_stream(&server->plan, name, "a position monitor", &stream);
-    }
+        rm_plan_parameter(&server->plan, "supply/state", "", "supplies", RM_ELEMENT_U32, shape->supplies, NULL);
+    for (unsigned i = 0; i < shape->inputs; ++i)
+        server->input[i] = rm_plan_stream(&server->plan, shape->input[i], "a position monitor", &shape->stream);
 }
 
-/** Sends setpoints to the supplies: `first`, `first` + 1, … */
-static inline void test_server_send(struct test_server *server, double first) {
+/** The same with TEST_INPUTS inputs of one lane, and TEST_SUPPLIES supplies. */
+static inline void test_server_plan(struct test_server *server, char const *application) {
+    static char const *const inputs[TEST_INPUTS] = {"bpm01/fast", "bpm02/fast"};
+    struct test_shape const shape = {
+        .input = inputs,
+        .inputs = TEST_INPUTS,
+        .stream = {.capacity = 1024,
+                   .period = TEST_PERIOD,
+                   .instrument_kind = RM_KIND_BPM,
+                   .lane_count = 1,
+                   .filter = "none",
+                   .closing_delay_turns = 6.0,
+                   .lane = {{.name = "x1", .unit = "nm", .type = RM_LANE_I32}}},
+        .names = "ps/a\nps/ab\nps/b\nps/c\nps/d\nps/e\n",
+        .supplies = TEST_SUPPLIES,
+        .granted = 2,
+        .turn_rate_hz = TEST_TURN_RATE_HZ,
+    };
+    test_server_plan_as(server, application, &shape);
+}
+
+/** Sends these setpoints to the supplies. */
+static inline void test_server_send_values(struct test_server *server, double const *values, rm_turn turn) {
     struct rm_setpoint_vector *vector = rm_setpoints_begin(test_memory(server, server->sent));
+    for (unsigned i = 0; i < server->shape.supplies; ++i)
+        rm_setpoints_put(vector, i, values[i]);
+    rm_setpoints_commit(vector, 1, turn, rm_tsc());
+}
+
+/** Sends setpoints to TEST_SUPPLIES supplies: `first`, `first` + 1, … */
+static inline void test_server_send(struct test_server *server, double first) {
+    double values[TEST_SUPPLIES];
     for (unsigned i = 0; i < TEST_SUPPLIES; ++i)
-        rm_setpoints_put(vector, i, first + i);
-    rm_setpoints_commit(vector, 1, 0, rm_tsc());
+        values[i] = first + i;
+    test_server_send_values(server, values, 0);
 }
 
 static inline void test_server_state(struct test_server *server, unsigned supply, uint32_t state) {
@@ -100,7 +137,7 @@ static inline void test_server_clock(struct test_server *server, rm_turn turn, u
         .anchored = true,
         .turn = turn,
         .turn_tsc = tsc,
-        .ticks_per_turn = tsc_hz / TEST_TURN_RATE_HZ,
+        .ticks_per_turn = tsc_hz / server->shape.turn_rate_hz,
         .tsc_hz = tsc_hz,
         .tai_tsc = tsc,
         .tai_ns = rm_tai_ns(),
@@ -115,15 +152,16 @@ static inline bool test_server_open(struct test_server *server) {
         fprintf(stderr, "%s\n", error.text);
         return false;
     }
-    for (unsigned i = 0; i < TEST_INPUTS; ++i)
-        rm_stream_writer_open(&server->writer[i], test_memory(server, server->input[i]), 64);
+    for (unsigned i = 0; i < server->shape.inputs; ++i)
+        if (!rm_stream_writer_open(&server->writer[i], test_memory(server, server->input[i]), TEST_LATE_TURNS))
+            return false;
     rm_segment_finish(&server->segment);
     return true;
 }
 
 /** Ends as a killed server does: the lock is gone, and the segment says LIVE. */
 static inline void test_server_die(struct test_server *server) {
-    for (unsigned i = 0; i < TEST_INPUTS; ++i)
+    for (unsigned i = 0; i < server->shape.inputs; ++i)
         rm_stream_writer_close(&server->writer[i]);
     close(server->segment.lock_file);
     server->segment.lock_file = -1;
@@ -132,7 +170,7 @@ static inline void test_server_die(struct test_server *server) {
 }
 
 static inline void test_server_close(struct test_server *server) {
-    for (unsigned i = 0; i < TEST_INPUTS; ++i)
+    for (unsigned i = 0; i < server->shape.inputs; ++i)
         rm_stream_writer_close(&server->writer[i]);
     rm_segment_close(&server->segment);
     rm_plan_free(&server->plan);
