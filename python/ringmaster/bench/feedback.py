@@ -26,13 +26,19 @@ from ringmaster.places import find_library, find_program
 from ringmaster.programs.cores import cores
 from ringmaster.report import published
 from ringmaster.report.headlines import Figure, of_values
-from ringmaster.report.section import Table
-from ringmaster.report.verdicts import Headline, number
+from ringmaster.report.section import Columns, Table
+from ringmaster.report.verdicts import Headline
 
 PROGRAM, HOST_PROGRAM = "ringmaster-feedback-cost", "ringmaster-feedback-latency"
 LATENCY, FLOOR = "last_bpm_to_setpoint_ns", "stall_floor_ns"
 ANSWER, SGEMV, WHOLE = "answer_ns", "sgemv_ns", "whole_product_ns"
-BETWEEN = ("errors_ns", "controllers_ns", "ahead_ns")
+ALONE = (
+    ("answer", ANSWER, "its arithmetic alone"),
+    ("sgemv", SGEMV, "OpenBLAS, the same size, whole"),
+    ("whole", WHOLE, "our product whole, at once"),
+    ("controllers", "controllers_ns", "13 resonators each"),
+)
+"""Figures of the arithmetic."""
 TARGETS = {"264x168": 200.0, "528x336": 500.0}
 """Nanoseconds, median."""
 KERNEL_CYCLES = 2000
@@ -104,11 +110,6 @@ class OrbitFeedback(Measurement[Options, Window]):
     """Of OpenBLAS, that were tried."""
 
     @classmethod
-    def rounds(cls, options: Options) -> int:
-        """Windows."""
-        return options.windows
-
-    @classmethod
     def fitted(cls, seconds: float) -> Options:
         """As many windows as fit."""
         windows = windows_within(seconds, 15.0)
@@ -139,27 +140,26 @@ class OrbitFeedback(Measurement[Options, Window]):
         timed = [window.host.get(size) if host else window.sizes[size] for window in self.rows]
         return [getattr(times[what], of) for times in timed if times is not None]
 
-    def figure(self, size: str, what: str, of: str = "median", *, host: bool = False) -> Figure | None:
+    def figure_of(self, size: str, what: str, of: str = "median", *, host: bool = False) -> Figure | None:
         """Of the windows' medians, or 99th percentiles."""
         return of_values(self.values(size, what, of, host=host), WINDOWS)
 
     def headlines(self) -> list[Headline]:
         """Those with a target first."""
         about = "last BPM seen to the vector committed"
-        return [
-            *(Headline(f"latency_{size}_ns", self.figure(size, LATENCY, host=True), "ns", target, about=about)
-              for size, target in TARGETS.items()),
-            *(Headline(f"latency_{size}_p99_ns", self.figure(size, LATENCY, "p99", host=True), "ns")
-              for size in TARGETS),
-            *(Headline(f"answer_{size}_ns", self.figure(size, ANSWER), "ns", about="its arithmetic alone")
-              for size in self.sizes),
-            *(Headline(f"sgemv_{size}_ns", self.figure(size, SGEMV), "ns", about="OpenBLAS, the same size, whole")
-              for size in self.sizes),
-            *(Headline(f"whole_{size}_ns", self.figure(size, WHOLE), "ns", about="our product whole, at once")
-              for size in self.sizes),
-            *(Headline(f"controllers_{size}_ns", self.figure(size, "controllers_ns"), "ns", about="13 resonators each")
-              for size in self.sizes),
-        ]  # fmt: skip
+        first = [
+            Headline(f"latency_{size}_ns", self.figure_of(size, LATENCY, host=True), "ns", target, about=about)
+            for size, target in TARGETS.items()
+        ]
+        first += [
+            Headline(f"latency_{size}_p99_ns", self.figure_of(size, LATENCY, "p99", host=True), "ns")
+            for size in TARGETS
+        ]
+        return first + [
+            Headline(f"{name}_{size}_ns", self.figure_of(size, what), "ns", about=about)
+            for name, what, about in ALONE
+            for size in self.sizes
+        ]
 
     def summary(self, size: str, what: str, *, host: bool = False) -> dict[str, float | None]:
         """Median and 99th percentile of the windows, and the worst of all cycles."""
@@ -186,26 +186,33 @@ class OrbitFeedback(Measurement[Options, Window]):
         }  # fmt: skip
 
 
-def _shown(value: float | None) -> str:
-    return "" if value is None else number(value)
-
-
 def _worst(report: "OrbitFeedback") -> Table:
-    rows = []
-    for host, what, sizes in ((True, LATENCY, list(TARGETS)), (False, ANSWER, report.sizes)):
-        for size in sizes:
-            answer = report.summary(size, what, host=host)
-            floor = report.summary(size, FLOOR, host=host)
-            name = f"{size}, in its host" if host else f"{size}, arithmetic alone"
-            rows.append((name, *map(_shown, (*answer.values(), floor["p99"], floor["max"]))))
-    head = ("outputs × rows", "median", "p99", "worst", "bare clock p99", "bare clock worst")
-    return Table("From the last BPM to the row, ns; beside it by how much a loop on the clock was late", head, rows)
+    parts = [(True, size, LATENCY) for size in TARGETS] + [(False, size, ANSWER) for size in report.sizes]
+    rows = [
+        (host, size, report.summary(size, what, host=host), report.summary(size, FLOOR, host=host))
+        for host, size, what in parts
+    ]
+    columns: Columns = {
+        "outputs × rows": lambda row: f"{row[1]}, {'in its host' if row[0] else 'arithmetic alone'}",
+        "median": lambda row: row[2]["median"],
+        "p99": lambda row: row[2]["p99"],
+        "worst": lambda row: row[2]["max"],
+        "bare clock p99": lambda row: row[3]["p99"],
+        "bare clock worst": lambda row: row[3]["max"],
+    }
+    return Table.of(
+        "From the last BPM to the row, ns; beside it by how much a loop on the clock was late", rows, columns
+    )
 
 
 def _between(report: "OrbitFeedback") -> Table:
-    rows = [(size, *(_shown(report.summary(size, what)["median"]) for what in BETWEEN)) for size in report.sizes]
-    head = ("outputs × rows", "errors of channels", "controllers", "their part of the next row")
-    return Table("Between cycles, per mode, ns", head, rows)
+    columns: Columns = {
+        "outputs × rows": lambda size: size,
+        "errors of channels": lambda size: report.summary(size, "errors_ns")["median"],
+        "controllers": lambda size: report.summary(size, "controllers_ns")["median"],
+        "their part of the next row": lambda size: report.summary(size, "ahead_ns")["median"],
+    }
+    return Table.of("Between cycles, per mode, ns", report.sizes, columns)
 
 
 def _run(program: str, cycles: int, *arguments: str, environment: Mapping[str, str] | None = None) -> str:

@@ -17,8 +17,7 @@ from ringmaster.bench.jitter_tables import Measured, Turn, pooled
 from ringmaster.bench.link_options import SteadyOptions, kinds_option, links_option
 from ringmaster.bench.options import WrongOptions
 from ringmaster.bench.steady import Steady
-from ringmaster.report.section import Chart, Table
-from ringmaster.report.verdicts import Headline
+from ringmaster.report.section import Chart
 
 CLOCK = "clock"
 CARRIED_SHARE = 0.8
@@ -118,13 +117,7 @@ class Jitter(Steady[Options, Measured]):
         """Of loops on the clock, one behind the other."""
         return pooled([look.jitter_us(self.options.rate_hz, cores) for look in self.bare])
 
-    def headlines(self) -> list[Headline]:
-        """Of each kind: what nearly all cycles keep within, and what one core may carry."""
-        return jitter_tables.headlines(self)
-
-    def tables(self) -> list[Table]:
-        """The poster's, and what stands beside it."""
-        return jitter_tables.tables(self)
+    headlines, tables = jitter_tables.headlines, jitter_tables.tables
 
     def charts(self) -> list[Chart]:
         """The tail of every kind, and the bare clock's."""

@@ -6,7 +6,7 @@ has no step, or when an input was not there at its deadline. Before and after, a
 how much of their time the cores are away for longer than a cycle can wait: nothing on them misses fewer.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -41,7 +41,6 @@ WINDOW_S = 1.0
 WAITS_S = 0.2e-3
 """So long a cycle can wait for its inputs, and a turn of the ring to be sent: two cycles, and `max_lag_ms`."""
 OPEN_S = 3.0
-WINDOWS = "seconds"
 STARTS_S = 40.0
 """Of a run, besides the closed loop."""
 
@@ -99,7 +98,7 @@ class ClosedLoop(Measurement[Options, Second]):
     two cores. Ctrl-C prints what was measured so far.
     """
 
-    name, title, options_type, given_up = "loop", "The loop, live", Options, 1
+    name, title, options_type, given_up, repeated = "loop", "The loop, live", Options, 1, "seconds"
     examples = ("", "--ring elettra2 --seconds 20 --json > loop.json", "--turn-rate 800000 --report out")
     two_cores = "one for the ring and one for the server"
 
@@ -205,17 +204,14 @@ class ClosedLoop(Measurement[Options, Second]):
         rate_hz = exact(self.turn_rate_hz, "run") if self.rows else None
         return [
             Headline("lost_records", exact(self.lost, "run"), "", 0.5, about="sent, and not in an instrument's stream"),
-            Headline("missed_share", self._of(lambda one: one.missed), "", about="of the cycles"),
+            Headline("missed_share", self.figure(lambda one: one.missed), "", about="of the cycles"),
             Headline("stall_floor_share", away, "", about="of the time: a core is away longer than a cycle waits"),
             Headline("waited_share", waited, "", about="of the time: others had the two cores"),
-            Headline("passed_share", self._of(lambda one: one.skipped_turns), "",
+            Headline("passed_share", self.figure(lambda one: one.skipped_turns), "",
                      about="of the turns, let pass by the ring"),
-            Headline("on_share", self._of(lambda one: one.on), "", about="of the cycles: the loop was on"),
+            Headline("on_share", self.figure(lambda one: one.on), "", about="of the cycles: the loop was on"),
             Headline("turn_rate_hz", rate_hz, "Hz"),
         ]  # fmt: skip
-
-    def _of(self, figure: Callable[[Second], float]) -> Figure | None:
-        return of_values([figure(one) for one in self.rows], WINDOWS)
 
     def tables(self) -> list[Table]:
         """How much the orbit moved."""

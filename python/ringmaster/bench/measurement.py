@@ -31,6 +31,7 @@ from ringmaster.bench.log import Log, NotMeasured
 from ringmaster.bench.options import command
 from ringmaster.programs.cores import cores
 from ringmaster.report.conditions import StallFloor, core_to_core_ns, stall_floor
+from ringmaster.report.headlines import Figure, of_values
 from ringmaster.report.section import Chart, Section, Table
 from ringmaster.report.verdicts import Headline, conditions_of
 
@@ -72,6 +73,8 @@ class Measurement(Log, Generic[OptionsT, RowT]):
     """For its help: a list of what its parts or kinds are."""
     two_cores: ClassVar[str] = ""
     """Why one is not enough: "one for the server and one for the ring"."""
+    repeated: ClassVar[str] = "rounds"
+    """What its rows are, of which a figure has so many."""
     given_up: ClassVar[int] = 3
     """A turn is not tried again when so many of its name have failed."""
     about: str
@@ -90,8 +93,8 @@ class Measurement(Log, Generic[OptionsT, RowT]):
 
     @classmethod
     def rounds(cls, options: OptionsT) -> int:
-        """How many there are."""
-        return options.rounds  # type: ignore[attr-defined,no-any-return]
+        """How many there are: the option `rounds`, or `windows`."""
+        return options.windows if hasattr(options, "windows") else options.rounds  # type: ignore[attr-defined,no-any-return]
 
     @classmethod
     def peers(cls, _options: OptionsT) -> Sequence[str]:
@@ -144,6 +147,10 @@ class Measurement(Log, Generic[OptionsT, RowT]):
         for row in made if isinstance(made, list) else [made]:
             self.rows.append(row)
             self.say(f"{turn.of}{row.words}")
+
+    def figure(self, value: Callable[[RowT], float | None]) -> Figure | None:
+        """Of what each row says, if it says it."""
+        return of_values(map(value, self.rows), self.repeated)
 
     def headlines(self) -> list[Headline]:
         """The figures that stand for all."""

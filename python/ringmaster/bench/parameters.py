@@ -20,14 +20,14 @@ from ringmaster.programs.cores import cores
 from ringmaster.programs.remains import scratch_folder
 from ringmaster.report.conditions import class_of
 from ringmaster.report.headlines import Figure, of_values
-from ringmaster.report.section import Table
+from ringmaster.report.section import Columns, Table
 from ringmaster.report.verdicts import Headline, number
 
 PROGRAM = "ringmaster-parameter-cost"
 READ_NS, WRITE_NS, VISIBLE_RATIO = 10.0, 30.0, 1.3
 """Targets."""
 LIMIT_S = 60.0
-WINDOWS = "windows"
+DISTANCES = ("near", "far", "mixed")
 
 
 @dataclass(frozen=True)
@@ -56,6 +56,12 @@ class Window:
     pva_get: Times | None
     pva_put: Times | None
 
+    def of(self, part: str, name: str = "", what: str = "median") -> float | None:
+        """A figure of one of these, by its name; None where it was not measured."""
+        found = getattr(self, part)
+        times = found.get(name) if isinstance(found, Mapping) else found
+        return None if times is None else float(getattr(times, what))
+
     @property
     def words(self) -> str:
         """Medians, on one line."""
@@ -80,7 +86,7 @@ class Parameters(Measurement[Options, Window]):
     the same run. Ctrl-C prints what was measured so far.
     """
 
-    name, title, options_type = "parameters", "Parameters", Options
+    name, title, options_type, repeated = "parameters", "Parameters", Options, "windows"
     examples = ("", "--json > parameters.json", "--windows 3 --seconds 0.2")
     about = (
         "What a parameter costs to read, to write, to be seen by another core and to be set by its owner, beside EPICS "
@@ -89,11 +95,6 @@ class Parameters(Measurement[Options, Window]):
 
     peer: Peer | None = None
     """PVAccess, while it runs."""
-
-    @classmethod
-    def rounds(cls, options: Options) -> int:
-        """Windows."""
-        return options.windows
 
     @classmethod
     def fitted(cls, seconds: float) -> Options:
@@ -135,21 +136,34 @@ class Parameters(Measurement[Options, Window]):
 
     def headlines(self) -> list[Headline]:
         """Those with a target first."""
+
+        def of(part: str, name: str = "", what: str = "median") -> Figure | None:
+            return self.figure(lambda window: window.of(part, name, what))
+
+        def over(call: str, part: str, name: str) -> Figure | None:
+            def ratio(window: Window) -> float | None:
+                peer, ours = window.of(call), window.of(part, name)
+                return peer / ours if peer and ours else None
+
+            return self.figure(ratio)
+
         return [
-            Headline("read_ns", self.cost("read_f64"), "ns", READ_NS, about="a double, by any reader"),
-            Headline("write_ns", self.cost("write_f64"), "ns", WRITE_NS, about="a double, by its owner"),
-            Headline("write_stamped_ns", self.cost("write_stamped"), "ns", WRITE_NS, about="and its time from the TSC"),
-            Headline("visible_ratio", of_values(self.ratios(), WINDOWS), "×", VISIBLE_RATIO, about="to a plain line"),
-            Headline("visible_ns", self.visible("parameter"), "ns", about="write to another core's having it"),
-            Headline("plain_ns", self.visible("plain"), "ns", about="the same of a plain cache line"),
-            Headline("put_ns", self.request("put_polled"), "ns", about="through an owner that polls, to its reply"),
-            Headline("put_asleep_ns", self.request("put_asleep"), "ns", about="through an owner that sleeps"),
-            Headline("pva_get_ns", self.beside("pva_get", "median"), "ns", about="PVAccess, p4p, p50"),
-            Headline("pva_get_p99_ns", self.beside("pva_get", "p99"), "ns", about="PVAccess, p4p, p99"),
-            Headline("pva_put_ns", self.beside("pva_put", "median"), "ns", about="PVAccess, p4p, p50"),
-            Headline("pva_put_p99_ns", self.beside("pva_put", "p99"), "ns", about="PVAccess, p4p, p99"),
-            Headline("pva_get_over_read", self.over("pva_get", "cost", "read_f64"), "×", about="PVAccess to our read"),
-            Headline("pva_put_over_put", self.over("pva_put", "request", "put_asleep"), "×", about="and to our put"),
+            Headline("read_ns", of("cost", "read_f64"), "ns", READ_NS, about="a double, by any reader"),
+            Headline("write_ns", of("cost", "write_f64"), "ns", WRITE_NS, about="a double, by its owner"),
+            Headline(
+                "write_stamped_ns", of("cost", "write_stamped"), "ns", WRITE_NS, about="and its time from the TSC"
+            ),
+            Headline("visible_ratio", of_values(self.ratios(), "windows"), "×", VISIBLE_RATIO, about="to a plain line"),
+            Headline("visible_ns", of("visible", "parameter"), "ns", about="write to another core's having it"),
+            Headline("plain_ns", of("visible", "plain"), "ns", about="the same of a plain cache line"),
+            Headline("put_ns", of("request", "put_polled"), "ns", about="through an owner that polls, to its reply"),
+            Headline("put_asleep_ns", of("request", "put_asleep"), "ns", about="through an owner that sleeps"),
+            Headline("pva_get_ns", of("pva_get"), "ns", about="PVAccess, p4p, p50"),
+            Headline("pva_get_p99_ns", of("pva_get", what="p99"), "ns", about="PVAccess, p4p, p99"),
+            Headline("pva_put_ns", of("pva_put"), "ns", about="PVAccess, p4p, p50"),
+            Headline("pva_put_p99_ns", of("pva_put", what="p99"), "ns", about="PVAccess, p4p, p99"),
+            Headline("pva_get_over_read", over("pva_get", "cost", "read_f64"), "×", about="PVAccess to our read"),
+            Headline("pva_put_over_put", over("pva_put", "request", "put_asleep"), "×", about="and to our put"),
         ]
 
     def ratios(self) -> list[float]:
@@ -159,30 +173,6 @@ class Parameters(Measurement[Options, Window]):
             if here:
                 return [visible["ratio"].median for visible in here]
         return []
-
-    def cost(self, name: str) -> Figure | None:
-        """Of the windows' medians."""
-        return of_values([window.cost[name].median for window in self.rows if window.cost], WINDOWS)
-
-    def visible(self, name: str) -> Figure | None:
-        """Of the windows' medians, near and far alike."""
-        return of_values([window.visible[name].median for window in self.rows if window.visible], WINDOWS)
-
-    def request(self, name: str) -> Figure | None:
-        """Of the windows' medians."""
-        return of_values([window.request[name].median for window in self.rows if window.request], WINDOWS)
-
-    def beside(self, call: str, what: str) -> Figure | None:
-        """Of the windows' medians, or 99th percentiles."""
-        return of_values([getattr(times, what) for times in self._times(call)], WINDOWS)
-
-    def over(self, call: str, part: str, name: str) -> Figure | None:
-        """The peer's median to ours of the same window."""
-        pairs = [(getattr(window, call), getattr(window, part)) for window in self.rows]
-        return of_values([peer.median / ours[name].median for peer, ours in pairs if peer and ours], WINDOWS)
-
-    def _times(self, call: str) -> list[Times]:
-        return [times for window in self.rows if (times := getattr(window, call)) is not None]
 
     def tables(self) -> list[Table]:
         """Costs on one core, and from core to core."""
@@ -194,24 +184,27 @@ class Parameters(Measurement[Options, Window]):
 
 
 def _costs(windows: Sequence[Window]) -> Table:
-    names = list(dict.fromkeys(name for window in windows for name in window.cost))
-    rows = []
-    for name in names:
-        seen = [window.cost[name] for window in windows]
-        low, high = min(one.low for one in seen), max(one.high for one in seen)
-        rows.append((name, number(median(one.median for one in seen)), f"{number(low)}–{number(high)}"))
-    return Table("On one core, back to back, through libringmaster.so, ns", ("", "median", "all windows"), rows)
+    seen = {name: [window.cost[name] for window in windows] for name in windows[0].cost}
+    columns: Columns = {
+        "": lambda one: one[0],
+        "median": lambda one: median(times.median for times in one[1]),
+        "all windows": lambda one: "–".join(
+            (number(min(times.low for times in one[1])), number(max(times.high for times in one[1])))
+        ),
+    }
+    return Table.of("On one core, back to back, through libringmaster.so, ns", seen.items(), columns)
 
 
 def _distances(windows: Sequence[Window]) -> Table:
-    rows = []
-    for distance in ("near", "far", "mixed"):
-        here = [window.visible for window in windows if window.distance == distance and window.visible]
-        if here:
-            cells = (number(median(one[name].median for one in here)) for name in ("plain", "parameter", "ratio"))
-            rows.append((distance, str(len(here)), *cells))
-    head = ("class", "windows", "plain line ns", "parameter ns", "ratio")
-    return Table("From core to core, half of there and back", head, rows)
+    classes = [[one for one in windows if one.distance == distance and one.visible] for distance in DISTANCES]
+    columns: Columns = {
+        "class": lambda here: here[0].distance,
+        "windows": lambda here: str(len(here)),
+        "plain line ns": lambda here: median(one.visible["plain"].median for one in here),
+        "parameter ns": lambda here: median(one.visible["parameter"].median for one in here),
+        "ratio": lambda here: median(one.visible["ratio"].median for one in here),
+    }
+    return Table.of("From core to core, half of there and back", filter(None, classes), columns)
 
 
 def ranges_of(words: str) -> dict[str, Times]:

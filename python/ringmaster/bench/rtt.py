@@ -27,8 +27,7 @@ from ringmaster.bench.rtt_tables import Pooled
 from ringmaster.bench.stress import loaded
 from ringmaster.programs.cores import allowed_cores
 from ringmaster.report.conditions import stall_floor
-from ringmaster.report.section import Chart, Section, Table
-from ringmaster.report.verdicts import Headline
+from ringmaster.report.section import Section
 
 MOST_PROBES = 20_000_000
 """In a round: half a gigabyte of time stamps."""
@@ -172,17 +171,7 @@ class RoundTrips(Measurement[Options, Round]):
             f"load, by turns, each after {WARM_UP_S:g} s of warm-up. {ways}.{loaded_by}"
         )
 
-    def headlines(self) -> list[Headline]:
-        """Median and tail of each variant."""
-        return rtt_tables.headlines(self.pooled)
-
-    def tables(self) -> list[Table]:
-        """The paper's own, the distributions, and what to doubt about them."""
-        return rtt_tables.tables(self.pooled) if self.rows else []
-
-    def charts(self) -> list[Chart]:
-        """All variants; and histograms, as the paper's."""
-        return rtt_tables.charts(self.pooled) if self.rows else []
+    headlines, tables, charts = rtt_tables.headlines, rtt_tables.tables, rtt_tables.charts
 
     def section(self) -> Section:
         """With the probes around all rounds."""

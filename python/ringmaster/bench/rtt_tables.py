@@ -5,6 +5,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,8 +14,11 @@ from ringmaster.bench.rtt_run import LOADS, Round, Variant
 from ringmaster.bench.windows import WHOLE_CORE
 from ringmaster.report import published
 from ringmaster.report.headlines import Figure, of_values
-from ringmaster.report.section import Chart, Lines, Quantiles, Table
+from ringmaster.report.section import Chart, Columns, Lines, Quantiles, Table
 from ringmaster.report.verdicts import Headline, cell, number
+
+if TYPE_CHECKING:
+    from ringmaster.bench.rtt import RoundTrips
 
 SLEEPING = ("raw", "udp")
 """Ways that leave their cores while they wait."""
@@ -104,9 +108,9 @@ def pool(rounds: Sequence[Round]) -> list[Pooled]:
     return pooled
 
 
-def headlines(pooled: Sequence[Pooled]) -> list[Headline]:
+def headlines(report: "RoundTrips") -> list[Headline]:
     """Median and tail of each variant."""
-    rows = []
+    rows, pooled = [], report.pooled
     for name, about, figure in (
         ("rtt_us", "median round trip", lambda one: one.quantiles["median"]),
         ("rtt_p99_us", "99 % are back by then", lambda one: one.quantiles.get("p99", math.inf)),
@@ -188,32 +192,41 @@ def sending_table(pooled: Sequence[Pooled]) -> Table:
     )
 
 
+def _medians(one: Pooled) -> str:
+    medians = one.of_rounds(lambda each: each.quantiles["median"])
+    return f"{number(medians.low)}–{number(medians.high)}" if medians else "–"
+
+
+ROUNDS: Columns = {
+    "": lambda one: one.name,
+    "undisturbed": lambda one: f"{len(one.undisturbed)} of {len(one.rounds)}",
+    "medians": _medians,
+    "cores": lambda one: ", ".join(
+        f"{count} {name}" for name, count in Counter(each.distance for each in one.rounds).items()
+    ),
+    "had": lambda one: " / ".join(f"{share:.0%}" for share in one.least_shares),
+    "longest gap": lambda one: one.most("longest_gap_us"),
+    "gaps > 10 µs": lambda one: one.most("gaps_over_10us"),
+}
+
+
 def rounds_table(pooled: Sequence[Pooled]) -> Table:
     """What each variant's rounds were like."""
-    rows = []
-    for one in pooled:
-        medians = one.of_rounds(lambda each: each.quantiles["median"])
-        spread = f"{number(medians.low)}–{number(medians.high)}" if medians else "–"
-        classes = Counter(each.distance for each in one.rounds)
-        cores = ", ".join(f"{count} {name}" for name, count in classes.items())
-        shares = " / ".join(f"{share:.0%}" for share in one.least_shares)
-        gaps = number(one.most("longest_gap_us")), number(one.most("gaps_over_10us"))
-        rows.append((one.name, f"{len(one.undisturbed)} of {len(one.rounds)}", spread, cores, shares, *gaps))
-    head = ("", "undisturbed", "medians", "cores", "had", "longest gap", "gaps > 10 µs")
-    return Table(
-        "Rounds; times in µs",
-        head,
-        rows,
-        about="Undisturbed: nothing but the load took a core away; the headlines are of those, where there are any. "
-        "Had: sender and reflector of their cores, the least of any round; who sleeps needs little. Gaps: of the "
-        "sender's own loop, between two looks at the clock, the worst round.",
+    about = (
+        "Undisturbed: nothing but the load took a core away; the headlines are of those, where there are any. Had: "
+        "sender and reflector of their cores, the least of any round; who sleeps needs little. Gaps: of the sender's "
+        "own loop, between two looks at the clock, the worst round."
     )
+    return Table.of("Rounds; times in µs", pooled, ROUNDS, about)
 
 
-def charts(pooled: Sequence[Pooled]) -> list[Chart]:
+def charts(report: "RoundTrips") -> list[Chart]:
     """One of all variants; and for each load a histogram, as the paper's Figures 2 and 3."""
+    pooled = report.pooled
     series = {one.name: beyond(one.due_us, one.lost) for one in pooled}
     made: list[Chart] = [Quantiles("Round trip time", "µs", series, about="From when each probe was due, all rounds.")]
+    if not pooled:
+        return []
     for load in LOADS:
         bins = {one.way: histogram(one.due_us, one.lost) for one in pooled if one.variant.load == load}
         if bins:
@@ -231,6 +244,7 @@ def charts(pooled: Sequence[Pooled]) -> list[Chart]:
     return made
 
 
-def tables(pooled: Sequence[Pooled]) -> list[Table]:
-    """All of them, the paper's first."""
-    return [make(pooled) for make in (paper_table, distribution_table, sending_table, rounds_table)]
+def tables(report: "RoundTrips") -> list[Table]:
+    """All of them, the paper's first: the distributions, and what to doubt about them."""
+    made = (paper_table, distribution_table, sending_table, rounds_table)
+    return [make(report.pooled) for make in made] if report.rows else []
