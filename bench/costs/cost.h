@@ -6,6 +6,7 @@
 
 #include "base/options.h"
 #include "bench/rounds.h"
+#include "wire/layout.h"
 
 enum { COST_CASES_MAX = 16, COST_WORDS_MAX = 2 };
 
@@ -28,6 +29,9 @@ struct bench_cost {
     /** In place of prepare: measures and prints by itself. */
     void (*run)(uint32_t rounds);
 };
+
+/** The native layout of two BPMs, described. */
+extern struct rm_layout_description const native_described;
 
 extern struct bench_cost const calibrate_cost, chain_cost, filter_cost, frame_cost, guard_cost, layout_cost,
     machine_cost, receive_cost, setpoint_frame_cost, solve_cost;

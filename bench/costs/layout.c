@@ -17,8 +17,7 @@ enum {
     TURN_BYTES = 38, /**< where the vendor's last lane ends */
 };
 
-/** The native layout, described: two BPMs. */
-static struct rm_layout_description const native_described = {
+struct rm_layout_description const native_described = {
     .constant_count = 3,
     .constant = {{.at = 0, .type = RM_FIELD_U16, .value = RM_NATIVE_MAGIC},
                  {.at = 2, .type = RM_FIELD_U8, .value = RM_NATIVE_VERSION},

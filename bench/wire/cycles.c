@@ -51,3 +51,14 @@ enum rm_code rm_cycles_close(char const *path, FILE *file, enum rm_code code, st
         return code;
     return rm_fail(error, RM_E_SYSTEM, "--cycles %s: cannot write: %s", path, strerror(errno));
 }
+
+enum rm_code rm_cycles_check(char const *path, double rate_hz, double seconds, uint32_t links, struct rm_error *error) {
+    double const rows = rate_hz * seconds * links;
+    if (path != NULL && rate_hz <= 0)
+        return rm_fail(error, RM_E_ARGUMENT, "--cycles: needs a --rate; without one there are no cycles to be timed");
+    if (path != NULL && rows > RM_CYCLES_MOST)
+        return rm_fail(error, RM_E_ARGUMENT,
+                       "--cycles: there would be %.0f rows, at most %d can be kept; ask for a shorter time", rows,
+                       RM_CYCLES_MOST);
+    return RM_OK;
+}

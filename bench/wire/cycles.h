@@ -63,6 +63,9 @@ static inline void rm_cycles_put(struct rm_cycles *cycles, uint64_t index, uint3
             (struct rm_cycle_row){.datagrams = datagrams, .first_tsc = first_tsc, .last_tsc = last_tsc};
 }
 
+/** Whether the rows of so many cycles on so many links can be kept; without a path none are. RM_E_ARGUMENT. */
+enum rm_code rm_cycles_check(char const *path, double rate_hz, double seconds, uint32_t links, struct rm_error *error);
+
 /** Opens the file of --cycles: NULL where none is asked for. RM_E_SYSTEM with the reason. */
 enum rm_code rm_cycles_open(char const *path, FILE **file, struct rm_error *error);
 

@@ -55,19 +55,6 @@ static enum rm_code check_sizes(struct rm_generator_options const *options, stru
     return RM_OK;
 }
 
-static enum rm_code check_generator_rows(struct rm_generator_options const *options, struct rm_error *error) {
-    double const rows = options->rate_hz * options->seconds * options->link_count;
-    if (options->cycles_path == NULL)
-        return RM_OK;
-    if (options->rate_hz <= 0)
-        return rm_fail(error, RM_E_ARGUMENT, "--cycles: needs a --rate; without one there are no cycles to be timed");
-    if (rows > RM_CYCLES_MOST)
-        return rm_fail(error, RM_E_ARGUMENT,
-                       "--cycles: there would be %.0f rows, at most %d can be kept; send for a shorter time", rows,
-                       RM_CYCLES_MOST);
-    return RM_OK;
-}
-
 static enum rm_code check_times(struct rm_generator_options const *options, struct rm_error *error) {
     double const period_us = options->rate_hz > 0 ? 1e6 / options->rate_hz : 0;
     double const groups_us = options->group_gap_us * (options->link_count - 1);
@@ -90,7 +77,7 @@ static enum rm_code generator_options_check(struct rm_generator_options const *o
         return rm_fail(error, RM_E_ARGUMENT, "--first-flow: instruments have numbers below %d", FLOWS);
     enum rm_code code = check_sizes(options, error);
     if (code == RM_OK)
-        code = check_generator_rows(options, error);
+        code = rm_cycles_check(options->cycles_path, options->rate_hz, options->seconds, options->link_count, error);
     return code == RM_OK ? check_times(options, error) : code;
 }
 

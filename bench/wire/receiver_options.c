@@ -59,19 +59,7 @@ static enum rm_code receiver_options_check(struct rm_receiver_options const *opt
     for (uint32_t i = 0; i < options->core_count; ++i)
         if (options->core_links[i] == 0)
             return rm_fail(error, RM_E_ARGUMENT, "--core %u has no --link after it", options->core[i]);
-    if (options->cycles == NULL)
-        return RM_OK;
-    double const rows = options->rate_hz * options->seconds * options->link_count;
-    if (options->rate_hz == 0)
-        return rm_fail(error, RM_E_ARGUMENT,
-                       "--cycles needs a --rate: without it the number of rows is not known; there "
-                       "will be");
-    if (rows > RM_CYCLES_MOST)
-        return rm_fail(error, RM_E_ARGUMENT,
-                       "--cycles: there would be %.0f rows, at most %d can be kept; measure for "
-                       "a shorter time",
-                       rows, RM_CYCLES_MOST);
-    return RM_OK;
+    return rm_cycles_check(options->cycles, options->rate_hz, options->seconds, options->link_count, error);
 }
 
 enum rm_code rm_receiver_options_read(int argc, char **argv, struct rm_receiver_options *options,
