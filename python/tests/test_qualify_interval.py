@@ -9,7 +9,8 @@ from conftest import MakeOwner
 from fabric import clock, parameter, stream
 
 from ringmaster.bench import interval
-from ringmaster.bench.carried import Carried, Cores, Traffic, generator_words, place, receiver_words
+from ringmaster.bench.account import Traffic, generator_words, receiver_words
+from ringmaster.bench.carried import Carried, Cores, place
 from ringmaster.bench.groups import ROW
 from ringmaster.bench.interval import Interval, Measured, Options, rounded
 from ringmaster.bench.interval_tables import BINS, Observed, bins, by_instrument
@@ -140,9 +141,9 @@ def test_cores_that_cannot_be_had_are_reported(chosen: tuple[int, ...], allowed:
 def test_each_receiving_core_is_reported_its_links() -> None:
     pair = Pair("memif", "memif", ("a", "b", "c"), ("d", "e", "f"))
     traffic = Traffic(24, 10_000.0, 64, 2.5, 7)
-    receiver = " ".join(receiver_words(pair, Cores(0, (2, 2, 4)), traffic, 3.0))
+    receiver = " ".join(receiver_words((2, 2, 4), pair.right, traffic, 3.0, 0.5))
     assert receiver.startswith("--core 2 --link d --link e --core 4 --link f --instruments 24 --rate 10000 --seconds 3")
-    generator = " ".join(generator_words(pair, Cores(0, (2, 2, 4)), traffic, 3.0))
+    generator = " ".join(generator_words(0, pair.left, traffic, 3.5))
     assert generator.startswith(
         "--core 0 --link a --link b --link c --instruments 24 --rate 10000 --seconds 3.5 --size 64"
     )

@@ -6,9 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from ringmaster.bench.account import Traffic
 from ringmaster.bench.bare_clock import READING_US, Bare, Watch, read_watches
 from ringmaster.bench.bins import counts, quantile, share_words, shares
-from ringmaster.bench.carried import Carried, Cores, Traffic
+from ringmaster.bench.carried import Carried, Cores
 from ringmaster.bench.distribution import beyond
 from ringmaster.bench.groups import ROW, Floats, Rows, groups_of, not_sent, read_rows, took_us
 from ringmaster.bench.jitter import Jitter, Options

@@ -8,27 +8,22 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from time import monotonic, sleep
 from typing import Any
 
 import numpy as np
 
-from ringmaster.bench.account import account, check, complaint, wait_until_ready
+from ringmaster.bench.account import IDLE_S, Traffic, generator_words, receiver_words, run_ends
 from ringmaster.bench.groups import ROW, Rows, read_rows
 from ringmaster.bench.intervals import of_caught
 from ringmaster.bench.links import Pair
 from ringmaster.bench.log import NotMeasured
-from ringmaster.programs.program import Program, ProgramFailed
+from ringmaster.programs.program import ProgramFailed
 from ringmaster.programs.remains import scratch_folder
 
-GENERATOR, RECEIVER = "ringmaster-generator", "ringmaster-receiver"
 WARM_UP_S = 0.5
-IDLE_S = 3.0
-"""The receiver ends when nothing came for so long."""
 EARLY_S = 0.05
 """Without a rate the sender ends so much sooner than the receiver, or it would find its link gone."""
 TIMEOUT_S = 30.0
-LOOK_S = 0.02
 
 
 @dataclass(frozen=True)
@@ -65,22 +60,6 @@ def place(chosen: Sequence[int], links: int, allowed: Sequence[int] | None = Non
         raise NotMeasured(f"needs two cores or more, one for the sender and one for the receiver; found {found}")
     receivers = cores[1 : 1 + links]
     return Cores(cores[0], tuple(receivers[link * len(receivers) // links] for link in range(links)))
-
-
-@dataclass(frozen=True)
-class Traffic:
-    """What is sent on each link."""
-
-    instruments: int
-    """A datagram of each of them on each link in every cycle."""
-    rate_hz: float
-    """Cycles a second; 0: as fast as the link takes them."""
-    size: int
-    """Bytes of payload."""
-    jitter_us: float = 0.0
-    """A known fault: each cycle is displaced by so much at most, either way."""
-    drop_every: int = 0
-    """A known fault: of so many datagrams one is left out; 0: none."""
 
 
 @dataclass(frozen=True)
@@ -135,67 +114,18 @@ class Carried:
 
 def carry(pair: Pair, cores: Cores, traffic: Traffic, seconds: float, keep_rows: bool = False) -> Carried:
     """Sends for so long over the links of a pair. Raises NotMeasured with what a program said that failed."""
+    sending_s = WARM_UP_S + seconds - (0.0 if traffic.rate_hz else EARLY_S)
+    sending = generator_words(cores.sender, pair.left, traffic, sending_s)
+    receiving = receiver_words(cores.of_link, pair.right, traffic, seconds, WARM_UP_S)
     with scratch_folder("bench") as folder:
         files = [Path(folder) / name for name in ("sent", "received")]
         noted = [["--cycles", str(file)] if keep_rows else [] for file in files]
-        sending = [*generator_words(pair, cores, traffic, seconds), *noted[0]]
-        receiving = [*receiver_words(pair, cores, traffic, seconds), *noted[1]]
+        limit_s = WARM_UP_S + seconds + IDLE_S + TIMEOUT_S
         try:
-            with Program(RECEIVER, *receiving, prefix=pair.enter_right) as receiver:
-                wait_until_ready(receiver)
-                with Program(GENERATOR, *sending, prefix=pair.enter_left) as generator:
-                    sent, received = _said(generator, receiver, WARM_UP_S + seconds + IDLE_S + TIMEOUT_S)
+            (sent,), received = run_ends(pair, [*receiving, *noted[1]], [[*sending, *noted[0]]], limit_s)
         except ProgramFailed as error:
             raise NotMeasured(f"{pair.name}: {error}") from error
         return Carried(pair, cores, traffic, sent, received, *map(_rows, files))
-
-
-def generator_words(pair: Pair, cores: Cores, traffic: Traffic, seconds: float) -> list[str]:
-    """Of the sender's command line."""
-    words = ["--core", str(cores.sender)]
-    for link in pair.left:
-        words += ["--link", link]
-    sending_s = WARM_UP_S + seconds - (0.0 if traffic.rate_hz else EARLY_S)
-    words += [*_common(traffic), "--seconds", f"{sending_s:g}", "--size", str(traffic.size)]
-    if traffic.jitter_us:
-        words += ["--jitter-us", f"{traffic.jitter_us:g}"]
-    if traffic.drop_every:
-        words += ["--drop-every", str(traffic.drop_every)]
-    return words
-
-
-def receiver_words(pair: Pair, cores: Cores, traffic: Traffic, seconds: float) -> list[str]:
-    """Of the receiver's command line: each core, and behind it the links that it polls."""
-    words = []
-    for core in cores.receivers:
-        own = [link for link, by in zip(pair.right, cores.of_link, strict=True) if by == core]
-        words += ["--core", str(core), *(word for link in own for word in ("--link", link))]
-    times = ["--seconds", f"{seconds:g}", "--warm-up", f"{WARM_UP_S:g}", "--idle-s", f"{IDLE_S:g}"]
-    return [*words, *_common(traffic), *times]
-
-
-def _common(traffic: Traffic) -> list[str]:
-    return ["--instruments", str(traffic.instruments), "--rate", f"{traffic.rate_hz:.10g}"]
-
-
-def _said(generator: Program, receiver: Program, limit_s: float) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-    """What both say in the end; one that fails ends the other."""
-    give_up = monotonic() + limit_s
-    while generator.running or receiver.running:
-        for program in (generator, receiver):
-            check(program)
-        if monotonic() > give_up:
-            late = receiver if receiver.running else generator
-            raise ProgramFailed(f"{late.name} has not ended after {limit_s:.0f} s: {complaint(late)}")
-        sleep(LOOK_S)
-    return _account(generator), _account(receiver)
-
-
-def _account(program: Program) -> Mapping[str, Any]:
-    said = account(program)
-    if said["ended"] == "link":
-        raise ProgramFailed(complaint(program))
-    return said
 
 
 def _rows(path: Path) -> Rows:

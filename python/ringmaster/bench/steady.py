@@ -9,7 +9,8 @@ from contextlib import contextmanager
 from functools import cached_property, partial
 from typing import Any, Generic, Protocol, TypeVar
 
-from ringmaster.bench.carried import Carried, Cores, Traffic, carry, place
+from ringmaster.bench.account import Traffic
+from ringmaster.bench.carried import Carried, Cores, carry, place
 from ringmaster.bench.link_options import SteadyOptions
 from ringmaster.bench.links import linked, mtu_of
 from ringmaster.bench.measurement import Measurement

@@ -5,32 +5,25 @@ The receiver counts from the first datagram to the last, so that what was lost c
 the time that the senders sent, by their own clock; CPU time is of the middle of that.
 """
 
-import subprocess
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean
-from time import monotonic, sleep
+from time import monotonic
 from typing import Any
 
 from ringmaster.bench import cpu_time
-from ringmaster.bench.account import account, check, complaint, wait_until_ready
+from ringmaster.bench.account import Traffic, generator_words, receiver_words, run_ends
 from ringmaster.bench.cpu_time import CpuTime, Shares
 from ringmaster.bench.links import Pair
-from ringmaster.bench.log import NotMeasured
 from ringmaster.bench.throughput_cases import Case, link_text
 from ringmaster.bench.throughput_loss import Losses, locate
 from ringmaster.bench.windows import WHOLE_CORE
-from ringmaster.programs.program import START_S, Program, ProgramFailed
+from ringmaster.programs.program import START_S, Program
 from ringmaster.report.conditions import run_times_ns
 from ringmaster.report.verdicts import number
 
 GROUP = 32
 """Datagrams of a cycle, one of each instrument: a burst, and a batch of udp-32."""
-LOOK_S = 0.05
-"""Between two looks at CPU time."""
-SETTLE_S = 4.0
-"""The receiver waits for stragglers for half a second, and then ends."""
 FOREVER_S = 3600.0
 
 
@@ -116,21 +109,6 @@ class Look:
     """Time that the senders have been on a CPU."""
 
 
-def sender_words(case: Case, link: str, core: int, rate_hz: float, seconds: float, drop_every: int) -> list[str]:
-    """Arguments of ringmaster-generator."""
-    words = ["--core", str(core), "--link", link_text(case.kind, link), "--instruments", str(GROUP)]
-    words += ["--rate", f"{rate_hz:.6g}", "--seconds", f"{seconds:g}", "--size", str(case.size)]
-    return words + (["--drop-every", str(drop_every)] if drop_every else [])
-
-
-def receiver_words(case: Case, links: Sequence[str], core: int) -> list[str]:
-    """Arguments of ringmaster-receiver: one thread for all links."""
-    words = ["--core", str(core)]
-    for link in links:
-        words += ["--link", link_text(case.kind, link)]
-    return [*words, "--instruments", str(GROUP), "--rate", "0", "--seconds", f"{FOREVER_S:g}"]
-
-
 def _look(senders: Sequence[Program]) -> Look:
     ran = 0
     for sender in senders:
@@ -139,25 +117,6 @@ def _look(senders: Sequence[Program]) -> Look:
         except (FileNotFoundError, ProcessLookupError):
             continue  # it has just ended
     return Look(monotonic(), cpu_time.read(), float(ran))
-
-
-def _watch(senders: Sequence[Program], receiver: Program, timeout_s: float) -> list[Look]:
-    """Looks on until all senders have ended."""
-    looks, deadline = [_look(senders)], monotonic() + timeout_s
-    while any(sender.running for sender in senders):
-        if monotonic() > deadline:
-            raise ProgramFailed(f"{senders[0].name} did not end after {timeout_s:.0f} s: {complaint(senders[0])}")
-        check(receiver)
-        sleep(LOOK_S)
-        looks.append(_look(senders))
-    return looks
-
-
-def _settle(receiver: Program) -> None:
-    """It ends by itself when the senders have said that they ended; where it did not hear them, by us."""
-    with suppress(subprocess.TimeoutExpired):
-        receiver.wait(SETTLE_S)
-    receiver.stop()
 
 
 def within(looks: Sequence[Look], began_s: float, ended_s: float) -> tuple[Look, Look]:
@@ -176,22 +135,14 @@ def measure_window(
 
     Raises NotMeasured where the link cannot be received from, ProgramFailed with what the one that failed has said.
     """
-    rate_hz = pps / case.senders / GROUP
-    left, right = pair.left[: case.senders], pair.right[: case.senders]
-    with ExitStack() as stack:
-        words = receiver_words(case, right, cores.receiver)
-        receiver = stack.enter_context(Program("ringmaster-receiver", *words, prefix=pair.enter_right))
-        try:
-            wait_until_ready(receiver)
-        except ProgramFailed as error:
-            raise NotMeasured(str(error)) from error
-        senders = []
-        for number, link in enumerate(left):
-            words = sender_words(case, link, cores.sender(number), rate_hz, seconds, drop_every)
-            senders.append(stack.enter_context(Program("ringmaster-generator", *words, prefix=pair.enter_left)))
-        looks = _watch(senders, receiver, seconds + START_S)
-        _settle(receiver)
-        paced, received = [account(sender) for sender in senders], account(receiver)
+    traffic = Traffic(GROUP, pps / case.senders / GROUP, case.size, drop_every=drop_every)
+    left, right = ([link_text(case.kind, link) for link in end[: case.senders]] for end in (pair.left, pair.right))
+    receiving = receiver_words([cores.receiver] * case.senders, right, replace(traffic, rate_hz=0.0), FOREVER_S)
+    sending = [generator_words(cores.sender(number), [link], traffic, seconds) for number, link in enumerate(left)]
+    looks: list[Look] = []
+    paced, received = run_ends(
+        pair, receiving, sending, seconds + START_S, lambda senders: looks.append(_look(senders))
+    )
     return window_of(case, cores, looks, paced, received, pps)
 
 
