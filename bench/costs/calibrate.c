@@ -31,9 +31,9 @@ static void calibrate_cost_compile(struct rm_calibration_compiled *compiled, enu
 
 /** Instruments that take turns. */
 struct subject {
+    struct rm_calibration_compiled compiled[INSTRUMENTS_MAX];
     enum calibrate_work work;
     uint32_t instruments;
-    struct rm_calibration_compiled compiled[INSTRUMENTS_MAX];
     char name[NAME_BYTES];
 };
 

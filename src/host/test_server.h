@@ -41,15 +41,17 @@ static double const TEST_TURN_RATE_HZ = 1000000.0;
 
 /** What the server has. */
 struct test_shape {
-    /** Names of the streams that are its inputs, and what each is. */
-    char const *const *input;
-    uint32_t inputs;
+    /** What each of its inputs is. */
     struct rm_stream stream;
-    /** Names of all supplies, a line each, and how many there are; the application is granted the first of them. */
+    /** Names of the streams that are its inputs. */
+    char const *const *input;
+    /** Names of all supplies, a line each. */
     char const *names;
-    uint32_t supplies, granted;
 
     double turn_rate_hz;
+    uint32_t inputs;
+    /** How many supplies there are; the application is granted the first of them. */
+    uint32_t supplies, granted;
 };
 
 struct test_server {
