@@ -28,6 +28,11 @@ struct rm_beam {
     struct rm_motion motion;
     uint64_t seed;
     struct rm_lane_sums sums;
+    /** NULL: the motion is as configured. */
+    struct rm_oscillation *oscillation;
+    struct rm_beam_scales scales;
+    /** [instrument] number of the mean that it reads, and 1; 0: it reads each turn. */
+    uint8_t *mean_of;
     uint32_t counting_count;
     struct counting *counting;
     void *memory; /**< of the arrays in `sums` */
@@ -40,7 +45,8 @@ static bool beam_allocate(struct rm_beam *beam, uint32_t count) {
     float *memory = rm_zeroed(ARRAYS * lanes, sizeof *memory);
     beam->memory = memory;
     beam->counting = calloc(count, sizeof *beam->counting);
-    if (memory == NULL || beam->counting == NULL)
+    beam->mean_of = calloc(count, sizeof *beam->mean_of);
+    if (memory == NULL || beam->counting == NULL || beam->mean_of == NULL)
         return false;
     beam->sums = (struct rm_lane_sums){
         .lanes = lanes,
@@ -108,38 +114,56 @@ void rm_beam_free(struct rm_beam *beam) {
         return;
     free(beam->memory);
     free(beam->counting);
+    free(beam->mean_of);
     free(beam);
 }
 
-void rm_beam_place(struct rm_beam *beam, uint32_t instrument, uint32_t lane, struct rm_beam_bpm const *place) {
-    uint32_t const lanes = beam->sums.lanes, x = instrument * RM_LANES + lane;
-    for (unsigned plane = 0; plane < 2; ++plane) {
-        unsigned const cosine = plane == 0 ? RM_MOTION_X_COSINE : RM_MOTION_Y_COSINE;
-        beam->sums.weight[cosine * lanes + x + plane] = (float)(place->root[plane] * cos(place->phase[plane]));
-        beam->sums.weight[(cosine + 1) * lanes + x + plane] = (float)(-place->root[plane] * sin(place->phase[plane]));
-    }
-    beam->sums.weight[RM_MOTION_SYNCHROTRON_COSINE * lanes + x] =
-        (float)(1e3 * beam->motion.config.synchrotron_um * place->dispersion);
+void rm_beam_follow(struct rm_beam *beam, struct rm_oscillation *oscillation, struct rm_beam_scales const *scales) {
+    beam->oscillation = oscillation;
+    beam->scales = *scales;
+    beam->motion.still = true;
 }
 
-/** An oscillation in its two columns, of one instrument. */
-static void take_away(struct rm_beam *beam, uint32_t instrument, unsigned cosine) {
-    for (unsigned column = cosine; column <= cosine + 1; ++column)
-        memset(&beam->sums.weight[column * beam->sums.lanes + instrument * RM_LANES], 0,
-               RM_LANES * sizeof *beam->sums.weight);
+void rm_beam_place(struct rm_beam *beam, uint32_t instrument, uint32_t lane,
+                   double const weight_nm[2][RM_OSCILLATION_PHASE]) {
+    uint32_t const lanes = beam->sums.lanes, x = instrument * RM_LANES + lane;
+    for (uint32_t plane = 0; plane < 2; ++plane) {
+        float *weight = &beam->sums.weight[x + plane];
+        for (uint32_t p = RM_OSCILLATION_X1; p <= RM_OSCILLATION_P2; ++p)
+            weight[(RM_MOTION_X_COSINE + p) * lanes] = (float)(weight_nm[plane][p] / beam->scales.mode[p / 2]);
+        weight[RM_MOTION_SYNCHROTRON_COSINE * lanes] = (float)weight_nm[plane][RM_OSCILLATION_DELTA];
+        weight[RM_MOTION_DELTA_SQUARE * lanes] = (float)weight_nm[plane][RM_OSCILLATION_SQUARE];
+    }
 }
 
 void rm_beam_average(struct rm_beam *beam, uint32_t instrument, uint64_t turns) {
-    struct rm_beam_config const *config = &beam->motion.config;
-    double const fastest = 0.5 / (double)turns;
     for (uint32_t l = 0; l < RM_LANES; ++l)
         beam->sums.spread[instrument * RM_LANES + l] /= (float)sqrt((double)turns);
-    if (config->tune_x > fastest)
-        take_away(beam, instrument, RM_MOTION_X_COSINE);
-    if (config->tune_y > fastest)
-        take_away(beam, instrument, RM_MOTION_Y_COSINE);
-    if (config->synchrotron_tune > fastest)
-        take_away(beam, instrument, RM_MOTION_SYNCHROTRON_COSINE);
+    beam->mean_of[instrument] = (uint8_t)(1 + rm_oscillation_average(beam->oscillation, turns));
+}
+
+/** How far the cavities are from what they should be. */
+static void fill_rf(struct rm_oscillation const *oscillation, float *column) {
+    double const *field = oscillation->state.field;
+    bool const nominal = field[0] == 1 && field[1] == 0;
+    column[RM_MOTION_RF_AMPLITUDE] = nominal ? 0 : (float)(hypot(field[0], field[1]) - 1);
+    column[RM_MOTION_RF_PHASE] = nominal ? 0 : (float)atan2(field[1], field[0]);
+}
+
+/** The columns of a turn with the motion that is followed, as one instrument reads them. */
+static void beam_fill_followed(struct rm_beam const *beam, uint32_t instrument, float *column) {
+    struct rm_oscillation const *oscillation = beam->oscillation;
+    uint8_t const mean = beam->mean_of[instrument];
+    double const *part = mean == 0 ? oscillation->state.part : oscillation->state.mean[mean - 1].value;
+    for (uint32_t p = RM_OSCILLATION_X1; p <= RM_OSCILLATION_P2; ++p)
+        column[RM_MOTION_X_COSINE + p] = (float)(part[p] * beam->scales.mode[p / 2]);
+    column[RM_MOTION_SYNCHROTRON_COSINE] = (float)part[RM_OSCILLATION_DELTA];
+    column[RM_MOTION_DELTA_SQUARE] = (float)part[RM_OSCILLATION_SQUARE];
+    column[RM_MOTION_SYNCHROTRON_SINE] = (float)(1e6 / RM_LANE_BEAM_PHASE_URAD * part[RM_OSCILLATION_PHASE]);
+    double const size = beam->scales.mode[0] * rm_oscillation_amplitude(oscillation, 0);
+    double const kicked = size / rm_motion_kick_nm(&beam->motion.config);
+    column[RM_MOTION_KICK] = (float)(kicked * kicked);
+    fill_rf(oscillation, column);
 }
 
 static void add_counts(struct rm_beam *beam, struct counting const *counting, uint32_t turn_key) {
@@ -153,8 +177,11 @@ union rm_lane const *rm_beam_turn(struct rm_beam *beam, rm_turn turn, uint32_t f
     uint64_t const random = rm_noise_u64(turn ^ rm_noise_u64(beam->seed));
     uint32_t const first_lane = first * RM_LANES, lanes = count * RM_LANES, left = beam->sums.lanes - first_lane;
     uint32_t const whole = (lanes + VECTOR_LANES - 1) / VECTOR_LANES * VECTOR_LANES; /* some more cost nothing */
-    rm_lane_sums_turn(&beam->sums, first_lane, whole < left ? whole : left, rm_motion_turn(&beam->motion, turn),
-                      (uint32_t)random);
+    float column[RM_MOTION_COLUMNS];
+    memcpy(column, rm_motion_turn(&beam->motion, turn), sizeof column);
+    if (beam->oscillation != NULL)
+        beam_fill_followed(beam, first, column);
+    rm_lane_sums_turn(&beam->sums, first_lane, whole < left ? whole : left, column, (uint32_t)random);
     for (uint32_t i = 0; i < beam->counting_count; ++i)
         if (beam->counting[i].first_lane - first_lane < lanes)
             add_counts(beam, &beam->counting[i], (uint32_t)(random >> 32));
@@ -166,6 +193,15 @@ void rm_beam_add(struct rm_beam *beam, uint32_t instrument, uint32_t lane, int32
     *value = (int32_t)((uint32_t)*value + (uint32_t)amount);
 }
 
-rm_turn rm_beam_kick(struct rm_beam *beam, rm_turn read) { return rm_motion_kick(&beam->motion, read); }
+rm_turn rm_beam_kick(struct rm_beam *beam, rm_turn read) {
+    rm_turn const kick = rm_motion_kick(&beam->motion, read);
+    if (beam->oscillation != NULL)
+        rm_oscillation_kick_at(beam->oscillation, kick);
+    return kick;
+}
 
-void rm_beam_kick_at(struct rm_beam *beam, rm_turn kick) { rm_motion_kick_at(&beam->motion, kick); }
+void rm_beam_kick_at(struct rm_beam *beam, rm_turn kick) {
+    rm_motion_kick_at(&beam->motion, kick);
+    if (beam->oscillation != NULL)
+        rm_oscillation_kick_at(beam->oscillation, kick);
+}

@@ -13,6 +13,7 @@
 #include <ringmaster/record.h>
 
 #include "motion.h"
+#include "oscillation.h"
 #include "virtual_instrument.h"
 
 struct rm_beam;
@@ -22,20 +23,25 @@ enum rm_code rm_beam_make(struct rm_beam_config const *config, struct rm_virtual
                           uint32_t count, struct rm_beam **beam, struct rm_error *error);
 void rm_beam_free(struct rm_beam *beam);
 
-/** Where a BPM truly stands: √β over its mean and betatron phase, in both planes, and dispersion over its mean. */
-struct rm_beam_bpm {
-    double root[2];
-    double phase[2];
-    double dispersion;
+/** Units of the columns that come from a motion of its own: by these its parts are multiplied. */
+struct rm_beam_scales {
+    /** [mode] nm of the betatron columns per √m. */
+    double mode[2];
 };
 
-/** Places a BPM, instead of evenly around the ring. Its x is lane `lane` of the instrument. Call it before the first
- * turn. */
-void rm_beam_place(struct rm_beam *beam, uint32_t instrument, uint32_t lane, struct rm_beam_bpm const *place);
+/** Takes betatron and energy oscillation, kicks and the cavities' field from `oscillation`, which is at the turn that is
+ * read, instead of from the configuration. The energy's cosine column is then δ, its sine column 1 for a phase of
+ * RM_LANE_BEAM_PHASE_URAD. Call it before the first turn; it stays in use. */
+void rm_beam_follow(struct rm_beam *beam, struct rm_oscillation *oscillation, struct rm_beam_scales const *scales);
 
-/** Makes an instrument average over `turns` when it reads. Its noise is less by √turns, and oscillations of the beam
- * that are faster than half its rate are gone, kicks' included. Call it after its BPMs were placed, and before the
- * first turn. What is counted (losses) is that of the turn that is read. */
+/** Says what a BPM reads of the motion, in nm of x and y per unit of its parts X1 P1 X2 P2 δ δ², instead of that it stands
+ * evenly around the ring. Its x is lane `lane` of the instrument. */
+void rm_beam_place(struct rm_beam *beam, uint32_t instrument, uint32_t lane,
+                   double const weight_nm[2][RM_OSCILLATION_PHASE]);
+
+/** Makes an instrument average over `turns` when it reads: the motion that it follows, and its noise, which is less by
+ * √turns. Call it after rm_beam_follow, before the first turn. What is counted (losses) is that of the turn that is
+ * read. */
 void rm_beam_average(struct rm_beam *beam, uint32_t instrument, uint64_t turns);
 
 /** The readings of `turn`: RM_LANES i32 for each of `count` instruments from `first` on, unused lanes 0. Valid until

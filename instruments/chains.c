@@ -108,3 +108,11 @@ void rm_chains_currents(struct rm_chains *chains, double time, double *currents)
         currents[s] = rm_supply_current(&chains->supply[s], time);
     }
 }
+
+void rm_chains_currents_of(struct rm_chains *chains, double time, uint32_t const *supply, uint32_t count,
+                           double *currents) {
+    for (uint32_t s = 0; s < count; ++s) {
+        rm_supply_advance(&chains->supply[supply[s]], time);
+        currents[s] = rm_supply_current(&chains->supply[supply[s]], time);
+    }
+}

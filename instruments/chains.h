@@ -55,4 +55,8 @@ void rm_chains_forget(struct rm_chains *chains);
 /** The true current of every supply, of all chains, in their order. */
 void rm_chains_currents(struct rm_chains *chains, double time, double *currents);
 
+/** The same of `count` supplies, by their indices. */
+void rm_chains_currents_of(struct rm_chains *chains, double time, uint32_t const *supply, uint32_t count,
+                           double *currents);
+
 #endif

@@ -56,23 +56,30 @@ static void make_phase(struct rm_lane_model *model, double base, double synchrot
     model->noise = noise;
 }
 
+/** A phase lane that follows the cavities' field. */
+static void make_field_phase(struct rm_lane_model *model, double base, double synchrotron, double mains, double noise) {
+    make_phase(model, base, synchrotron, mains, noise);
+    model->weight[RM_MOTION_RF_PHASE] = 1e6;
+}
+
 static void make_amplitude(struct rm_lane_model *model, double volts, double mains) {
     model->base = volts;
     model->weight[RM_MOTION_MAINS] = mains;
+    model->weight[RM_MOTION_RF_AMPLITUDE] = volts;
     model->noise = 1e-4 * volts;
 }
 
 static void make_llrf(struct rm_lane_model *model) {
-    make_phase(&model[0], 0, 150, 400, 100);
+    make_field_phase(&model[0], 0, 150, 400, 100);
     make_amplitude(&model[1], 600e3, 200);
-    make_phase(&model[2], 350e3, 30, 900, 120);
+    make_field_phase(&model[2], 350e3, 30, 900, 120);
     make_amplitude(&model[3], 420e3, 800);
-    make_phase(&model[4], -1200e3, 30, 900, 400);
+    make_field_phase(&model[4], -1200e3, 30, 900, 400);
     make_amplitude(&model[5], 60e3, 300);
     model[6].base = 2500;
     model[6].weight[RM_MOTION_DRIFT] = 400;
     model[6].noise = 5;
-    make_phase(&model[7], 1100e3, 2500, 400, 200);
+    make_phase(&model[7], 1100e3, RM_LANE_BEAM_PHASE_URAD, 400, 200);
 }
 
 /** The photon beam: the electrons' orbit where they radiate and its slow motion; the betatron oscillation is averaged

@@ -19,6 +19,9 @@ struct rm_lane_model {
 
 #define RM_POISSON_MEAN_MAX 8.0
 
+/** What a unit of the energy's sine column is to the lane beam_phase. */
+#define RM_LANE_BEAM_PHASE_URAD 2500.0
+
 /** The models of one instrument's lanes, in the order of config/kind_lanes.h. `model` has RM_LANES entries; unused
  * ones become zero. `place` is where the instrument stands on the ring, 0–1 of the circumference; `key` seeds what
  * differs from one to the next. The second BPM of an electronics stands `half` a spacing further. */

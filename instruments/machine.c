@@ -32,6 +32,8 @@ static enum rm_code machine_allocate(struct rm_machine *machine, struct rm_error
     enum rm_code code = RM_OK;
     for (int m = 0; code == RM_OK && m < 3; ++m)
         code = rm_machine_model_make(machine, &machine->model[m], error);
+    if (code == RM_OK && !rm_sight_points_make(machine))
+        code = rm_fail(error, RM_E_NO_SPACE, "no memory for the optics at %u BPMs", machine->bpm_count);
     return code;
 }
 
@@ -68,7 +70,10 @@ static enum rm_code look_first(struct rm_machine *machine, struct rm_error *erro
     machine->active = &machine->model[0];
     machine->build = &machine->model[1];
     atomic_store_explicit(&machine->spare, &machine->model[2], memory_order_relaxed);
-    return rm_machine_refresh(machine, error);
+    code = rm_machine_refresh(machine, error);
+    if (code == RM_OK)
+        rm_machine_begin_motion(machine);
+    return code;
 }
 
 static enum rm_code machine_make(struct rm_machine *machine, struct rm_error *error) {
@@ -85,6 +90,8 @@ static enum rm_code machine_make(struct rm_machine *machine, struct rm_error *er
     code = rm_machine_beat(machine, error);
     if (code == RM_OK)
         code = enable_cavities(machine, error);
+    if (code == RM_OK)
+        code = rm_machine_find_rf(machine, error);
     if (code == RM_OK)
         code = look_first(machine, error);
     return code == RM_OK ? allocate_orbits(machine, error) : code;
@@ -115,6 +122,7 @@ static void free_orbits(struct rm_machine *machine) {
     free(machine->rest);
     free(machine->seen);
     free(machine->late);
+    rm_sight_points_free(&machine->sight);
 }
 
 void rm_machine_free(struct rm_machine *machine) {
@@ -161,7 +169,8 @@ double rm_machine_knob(struct rm_machine const *machine, uint32_t knob) {
 }
 
 void rm_machine_set(struct rm_machine *machine, uint32_t knob, double value) {
-    atomic_store_explicit(&machine->knob[knob], value, memory_order_relaxed);
+    if (atomic_exchange_explicit(&machine->knob[knob], value, memory_order_relaxed) != value)
+        atomic_fetch_add_explicit(&machine->knob_changes, 1, memory_order_release); /* pairs with rm_machine_feel */
 }
 
 /* ── the fast part ── */
@@ -187,6 +196,7 @@ static void take_model(struct rm_machine *machine) {
         return;
     struct rm_machine_model *left = machine->active;
     machine->active = ready;
+    rm_machine_take_sight(machine);
     atomic_store_explicit(&machine->spare, left, memory_order_release); /* pairs with hand_over */
     if (!machine->stepped)
         return;
@@ -300,7 +310,8 @@ void rm_machine_step(struct rm_machine *machine, double time, double const *curr
 
 double rm_machine_beam(struct rm_machine const *machine) {
     double const beam = atomic_load_explicit(&machine->knob[RM_MACHINE_BEAM], memory_order_relaxed);
-    return beam > 0 && !atomic_load_explicit(&machine->lost, memory_order_relaxed) ? beam : 0;
+    bool const lost = atomic_load_explicit(&machine->lost, memory_order_relaxed) || machine->motion.oscillation.state.lost;
+    return beam > 0 && !lost ? beam : 0;
 }
 
 void rm_machine_read(struct rm_machine const *machine, uint32_t bpm, double *x_nm, double *y_nm) {

@@ -31,13 +31,16 @@
 #include <ringmaster/error.h>
 #include <ringmaster/record.h>
 
+#include "motion.h"
+#include "oscillation.h"
 #include "ring_machine.h"
 
 struct rm_machine;
 
 /** Knobs: what people change while the machine runs. Indices are those of rm_machine_knob_name. "mains", "ground",
  * "steps", "insertion" and "topup" are factors of the configured disturbances: 1 as configured, 0 none. "beam" is 1; 0
- * is a lost beam. Then comes one knob per magnet whose strength can be changed, by its element's name: the relative
+ * is a lost beam. "rf_voltage" is the cavities' voltage over the configured one, "rf_phase" their phase in degrees,
+ * "growth_x" and "growth_y" the growth of the two modes per turn. Then comes one knob per magnet whose strength can be changed, by its element's name: the relative
  * change of its gradient. */
 uint32_t rm_machine_knobs(struct rm_machine const *machine);
 char const *rm_machine_knob_name(struct rm_machine const *machine, uint32_t knob);
@@ -100,6 +103,34 @@ struct rm_machine_report rm_machine_says(struct rm_machine const *machine);
 
 /** True position of the beam at a BPM, at the last step. Only the stepping thread may call it. */
 void rm_machine_true_orbit(struct rm_machine const *machine, uint32_t bpm, double *x_m, double *y_m);
+
+/* ── the beam's own motion: oscillation.h, one step for each turn ── */
+
+/** Sets the amplitudes of the motion, and its kicks, as a ring's file says them. Before that the beam is at rest. */
+void rm_machine_excite(struct rm_machine *machine, struct rm_beam_config const *beam);
+
+/** The motion, which the stepping thread steps turn by turn. */
+struct rm_oscillation *rm_machine_oscillation(struct rm_machine *machine);
+
+/** Sets tunes, cavities and growth to what magnets and knobs are now, for the turns to come. `strength` are the
+ * currents of the supplies that change gradients (rm_machine_strength_supply). The stepping thread calls it every
+ * RM_MACHINE_FEEL_TURNS. */
+void rm_machine_feel(struct rm_machine *machine, double const *strength);
+
+enum { RM_MACHINE_FEEL_TURNS = 8 };
+
+/** Number of supplies that change gradients, and the index of each among all supplies. */
+uint32_t rm_machine_strengths(struct rm_machine const *machine);
+uint32_t rm_machine_strength_supply(struct rm_machine const *machine, uint32_t strength);
+
+/** What BPM `bpm` reads of the motion, with its errors: m per unit of each part, as of the look that was taken last. */
+void rm_machine_sees(struct rm_machine const *machine, uint32_t bpm, double weight[2][RM_OSCILLATION_PHASE]);
+
+/** Number of looks taken so far: when it has changed, what BPMs see has. */
+uint64_t rm_machine_looks_taken(struct rm_machine const *machine);
+
+/** Means over the BPMs: √β of both planes in √m, |D| in m. */
+void rm_machine_scales(struct rm_machine const *machine, double mean_root[2], double *mean_dispersion_m);
 
 /** For tests and reports: the true response now, nm per unit of current, at BPM readings (x of all BPMs, then y) by
  * supplies: [2 · bpms · supplies]. No program publishes it. */

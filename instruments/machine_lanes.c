@@ -11,7 +11,10 @@
 enum {
     SUM_LANE = 2,        /**< of a BPM, after its x */
     STEPS_AT_ONCE = 100, /**< more than any filter of a BPM remembers */
+    GAP_TURNS = 1 << 17, /**< so many are made; after more the motion is entered anew, which takes as long */
 };
+
+static double const NM = 1e9;
 
 static double const READS_NM = 2e9; /**< what an i32 holds */
 
@@ -24,25 +27,29 @@ static void find_lanes_bpms(struct rm_machine_lanes *lanes) {
     }
 }
 
-/** The amplitude of an oscillation follows √β; keys of the beam speak of its mean over the BPMs. */
-static void place_bpms(struct rm_machine_lanes const *lanes, struct rm_beam *beam) {
+/** What each BPM reads of the motion, by the look that is in use. */
+static void place_bpms(struct rm_machine_lanes *lanes) {
     struct rm_ring_machine const *config = &lanes->ring->machine;
-    double root[2] = {0, 0}, dispersion = 0;
     for (uint32_t b = 0; b < config->bpm_count; ++b) {
-        struct rm_machine_bpm_optics const optics = rm_machine_optics(lanes->machine, b);
-        root[0] += sqrt(optics.beta_m[0]) / config->bpm_count;
-        root[1] += sqrt(optics.beta_m[1]) / config->bpm_count;
-        dispersion += fabs(optics.dispersion_m) / config->bpm_count;
+        double weight[2][RM_OSCILLATION_PHASE];
+        rm_machine_sees(lanes->machine, b, weight);
+        for (int plane = 0; plane < 2; ++plane)
+            for (int p = 0; p < RM_OSCILLATION_PHASE; ++p)
+                weight[plane][p] *= NM;
+        rm_beam_place(lanes->shown, config->bpm_instrument[b], config->bpm_lane[b], weight);
     }
-    for (uint32_t b = 0; b < config->bpm_count; ++b) {
-        struct rm_machine_bpm_optics const optics = rm_machine_optics(lanes->machine, b);
-        struct rm_beam_bpm const place = {
-            .root = {sqrt(optics.beta_m[0]) / root[0], sqrt(optics.beta_m[1]) / root[1]},
-            .phase = {optics.phase_rad[0], optics.phase_rad[1]},
-            .dispersion = dispersion > 0 ? optics.dispersion_m / dispersion : 0,
-        };
-        rm_beam_place(beam, config->bpm_instrument[b], config->bpm_lane[b], &place);
-    }
+    lanes->look = rm_machine_looks_taken(lanes->machine);
+}
+
+static void follow_motion(struct rm_machine_lanes *lanes) {
+    struct rm_beam_scales scales;
+    double dispersion_m;
+    rm_machine_excite(lanes->machine, &lanes->ring->beam);
+    rm_machine_scales(lanes->machine, scales.mode, &dispersion_m);
+    for (int u = 0; u < 2; ++u)
+        scales.mode[u] *= NM;
+    rm_beam_follow(lanes->shown, rm_machine_oscillation(lanes->machine), &scales);
+    place_bpms(lanes);
 }
 
 static void average_orbit(struct rm_ring_config const *ring, struct rm_beam *beam) {
@@ -66,20 +73,35 @@ enum rm_code rm_machine_lanes_make(struct rm_ring_config const *ring, struct rm_
     lanes->current = calloc(ring->supplies.supply_count + 1, sizeof *lanes->current);
     lanes->reading = calloc(ring->machine.bpm_count + 1, sizeof *lanes->reading);
     lanes->first_bpm = calloc(ring->instrument_count + 1, sizeof *lanes->first_bpm);
-    if (lanes->current == NULL || lanes->reading == NULL || lanes->first_bpm == NULL) {
+    lanes->strength_count = rm_machine_strengths(machine);
+    lanes->strength = calloc(lanes->strength_count + 1ul, sizeof *lanes->strength);
+    lanes->strength_supply = calloc(lanes->strength_count + 1ul, sizeof *lanes->strength_supply);
+    lanes->shown = beam;
+    if (lanes->current == NULL || lanes->reading == NULL || lanes->first_bpm == NULL || lanes->strength == NULL ||
+        lanes->strength_supply == NULL) {
         rm_machine_lanes_free(lanes);
         return rm_fail(error, RM_E_NO_SPACE, "no memory for %u BPMs", ring->machine.bpm_count);
     }
+    for (uint32_t s = 0; s < lanes->strength_count; ++s)
+        lanes->strength_supply[s] = rm_machine_strength_supply(machine, s);
     find_lanes_bpms(lanes);
-    place_bpms(lanes, beam);
+    follow_motion(lanes);
     average_orbit(ring, beam);
+    rm_machine_lanes_begin(lanes);
     return RM_OK;
+}
+
+void rm_machine_lanes_begin(struct rm_machine_lanes *lanes) {
+    rm_machine_feel(lanes->machine, lanes->strength);
+    rm_oscillation_enter(rm_machine_oscillation(lanes->machine), lanes->ring->first_turn - 1);
 }
 
 void rm_machine_lanes_free(struct rm_machine_lanes *lanes) {
     free(lanes->current);
     free(lanes->reading);
     free(lanes->first_bpm);
+    free(lanes->strength);
+    free(lanes->strength_supply);
     *lanes = (struct rm_machine_lanes){0};
 }
 
@@ -99,22 +121,55 @@ static void machine_lanes_step(struct rm_machine_lanes *lanes, uint64_t index) {
     }
 }
 
-void rm_machine_lanes_advance(struct rm_machine_lanes *lanes, uint64_t index) {
+/** The magnets as they are at turn `index`. */
+static void machine_lanes_feel(struct rm_machine_lanes *lanes, uint64_t index) {
+    if (lanes->currents.of != NULL && lanes->strength_count != 0)
+        lanes->currents.of(lanes->currents.state, index, lanes->strength_supply, lanes->strength_count,
+                           lanes->strength);
+    rm_machine_feel(lanes->machine, lanes->strength);
+}
+
+static void step_when_due(struct rm_machine_lanes *lanes, uint64_t index) {
     uint64_t const every = lanes->ring->machine.step_turns, first = lanes->ring->first_turn;
-    if (index < lanes->due) /* groups of several turns come back to earlier ones */
+    if (lanes->due > index)
         return;
-    if (index - lanes->due > STEPS_AT_ONCE * every)
+    machine_lanes_step(lanes, lanes->due);
+    lanes->due += every - (first + lanes->due) % every;
+    if (rm_machine_looks_taken(lanes->machine) != lanes->look)
+        place_bpms(lanes);
+}
+
+/** After a gap, or before the first turn: the steps that a filter remembers, and the motion anew. */
+static void machine_lanes_enter(struct rm_machine_lanes *lanes, uint64_t index) {
+    while (lanes->due <= index)
+        step_when_due(lanes, index);
+    machine_lanes_feel(lanes, index);
+    rm_oscillation_enter(rm_machine_oscillation(lanes->machine), lanes->ring->first_turn + index);
+}
+
+void rm_machine_lanes_advance(struct rm_machine_lanes *lanes, uint64_t index) {
+    struct rm_oscillation *oscillation = rm_machine_oscillation(lanes->machine);
+    uint64_t const every = lanes->ring->machine.step_turns, first = lanes->ring->first_turn;
+    int64_t const behind = (int64_t)(first + index - oscillation->state.turn);
+    if (behind <= 0) /* groups of several turns come back to earlier ones */
+        return;
+    if (index > lanes->due && index - lanes->due > STEPS_AT_ONCE * every)
         lanes->due = index - STEPS_AT_ONCE * every;
-    while (lanes->due <= index) {
-        machine_lanes_step(lanes, lanes->due);
-        lanes->due += every - (first + lanes->due) % every;
+    if (behind > GAP_TURNS) {
+        machine_lanes_enter(lanes, index);
+        return;
+    }
+    for (uint64_t next = oscillation->state.turn + 1 - first; next <= index; ++next) {
+        step_when_due(lanes, next);
+        if ((first + next) % RM_MACHINE_FEEL_TURNS == 0)
+            machine_lanes_feel(lanes, next);
+        rm_oscillation_step(oscillation);
     }
 }
 
 void rm_machine_lanes_add(struct rm_machine_lanes *lanes, struct rm_beam *beam, union rm_lane const *values,
-                          uint64_t index, uint32_t first, uint32_t count) {
+                          uint32_t first, uint32_t count) {
     struct rm_ring_machine const *config = &lanes->ring->machine;
-    rm_machine_lanes_advance(lanes, index);
     for (uint32_t b = lanes->first_bpm[first]; b < lanes->first_bpm[first + count]; ++b) {
         uint32_t const instrument = config->bpm_instrument[b], lane = config->bpm_lane[b];
         union rm_lane const *sum = &values[(instrument - first) * RM_LANES + lane + SUM_LANE];

@@ -9,9 +9,11 @@
 #include "machine.h"
 #include "ring_config.h"
 
-/** Where the supplies' currents come from: all of them, at turn `index` of the run. */
+/** Where the supplies' currents come from, at turn `index` of the run: all of them, or `count` that are named by their
+ * indices. `index` never goes back. */
 struct rm_machine_currents {
     void (*at)(void *state, uint64_t index, double *current);
+    void (*of)(void *state, uint64_t index, uint32_t const *supply, uint32_t count, double *current);
     void *state;
 };
 
@@ -21,6 +23,14 @@ struct rm_machine_lanes {
     struct rm_machine_currents currents;
     /** [supply] current; 0 where there are no chains. */
     double *current;
+    /** [strength] supply that changes gradients, and its current. */
+    uint32_t *strength_supply;
+    double *strength;
+    uint32_t strength_count;
+
+    struct rm_beam *shown;
+    /** Number of the look by which the BPMs see the motion. */
+    uint64_t look;
     /** [BPM] reading in nm, at the last step. */
     int32_t (*reading)[2];
     /** [instrument] its first BPM; its BPMs stand together. [count] is the end. */
@@ -34,7 +44,7 @@ struct rm_machine_lanes {
 /** Puts the machine's tunes into the configuration of the beam; before the beam is made. */
 void rm_machine_lanes_tune(struct rm_machine const *machine, struct rm_beam_config *beam);
 
-/** Puts the machine's optics into the beam, so that turn-by-turn motion is that of the same lattice. Instruments that
+/** Makes the beam follow the machine's motion, as its BPMs see it, at rest at the ring's first turn. Instruments that
  * send less often than every turn average over their period (rm_beam_average). All arguments stay in use.
  * RM_E_NO_SPACE. */
 enum rm_code rm_machine_lanes_make(struct rm_ring_config const *ring, struct rm_machine *machine,
@@ -42,13 +52,17 @@ enum rm_code rm_machine_lanes_make(struct rm_ring_config const *ring, struct rm_
                                    struct rm_machine_lanes *lanes, struct rm_error *error);
 void rm_machine_lanes_free(struct rm_machine_lanes *lanes);
 
-/** Makes the steps that are due until turn `index` of the run: at the first turn, and at each whose number is a
- * multiple of step_turns. After a gap it makes only as many as a BPM's filter remembers. */
+/** Again at rest at the ring's first turn, which has changed: the ring has joined another one. */
+void rm_machine_lanes_begin(struct rm_machine_lanes *lanes);
+
+/** Makes the turns until turn `index` of the run, before rm_beam_turn reads it: the beam's own motion in each, and the
+ * steps of the orbit that are due, at the first turn and at each whose number is a multiple of step_turns. After a gap
+ * it makes only as many steps as a BPM's filter remembers, and enters the motion anew (oscillation.h). */
 void rm_machine_lanes_advance(struct rm_machine_lanes *lanes, uint64_t index);
 
-/** Adds the orbit to `values`, which rm_beam_turn gave for turn `index` of the run and `count` instruments from
- * `first` on. The steps until then must have been made. */
+/** Adds the orbit to `values`, which rm_beam_turn gave for `count` instruments from `first` on, and the turn up to which
+ * steps were made. */
 void rm_machine_lanes_add(struct rm_machine_lanes *lanes, struct rm_beam *beam, union rm_lane const *values,
-                          uint64_t index, uint32_t first, uint32_t count);
+                          uint32_t first, uint32_t count);
 
 #endif

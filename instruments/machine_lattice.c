@@ -196,10 +196,11 @@ static uint32_t knob_of(struct rm_machine *machine, char const *name) {
 }
 
 static void find_magnets(struct rm_machine *machine) {
-    static char const *const names[RM_MACHINE_KNOBS_FIRST] = {"mains", "ground", "steps", "insertion", "topup", "beam"};
+    static char const *const names[RM_MACHINE_KNOBS_FIRST] = {
+        "mains", "ground", "steps", "insertion", "topup", "beam", "rf_voltage", "rf_phase", "growth_x", "growth_y"};
     for (uint32_t k = 0; k < RM_MACHINE_KNOBS_FIRST; ++k) {
         machine->knob_name[k] = names[k];
-        atomic_store_explicit(&machine->knob[k], 1, memory_order_relaxed);
+        atomic_store_explicit(&machine->knob[k], k <= RM_MACHINE_RF_VOLTAGE ? 1 : 0, memory_order_relaxed);
     }
     machine->knob_count = RM_MACHINE_KNOBS_FIRST;
     for (uint32_t i = 0; i < rm_lattice_count(machine->lattice); ++i) {

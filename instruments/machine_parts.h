@@ -16,6 +16,7 @@
 
 #include "machine.h"
 #include "machine_orbit.h"
+#include "machine_sight.h"
 
 enum {
     /** Number of dipoles whose kicks step. */
@@ -23,7 +24,7 @@ enum {
     /** Most orbits by which a BPM's filter may delay. */
     RM_MACHINE_HISTORY = 64,
     /** Knobs before those of the magnets. */
-    RM_MACHINE_KNOBS_FIRST = 6,
+    RM_MACHINE_KNOBS_FIRST = 10,
 };
 
 enum rm_machine_first_knob {
@@ -33,6 +34,10 @@ enum rm_machine_first_knob {
     RM_MACHINE_INSERTION,
     RM_MACHINE_TOPUP,
     RM_MACHINE_BEAM,
+    RM_MACHINE_RF_VOLTAGE,
+    RM_MACHINE_RF_PHASE,
+    RM_MACHINE_GROWTH_X,
+    RM_MACHINE_GROWTH_Y,
 };
 
 /** One term of the kicks that a unit of a column makes. A column has a run of terms. */
@@ -82,6 +87,8 @@ struct rm_machine_model {
     float *base;
     /** [columns] the values about which the orbit is linear. */
     double *then;
+    /** The beam's own motion. */
+    struct rm_machine_sight sight;
 };
 
 /** The ground: the orbit of all magnets' motion at three knots of time, the last of which is being computed. */
@@ -112,6 +119,21 @@ struct rm_machine_events {
 
     double mains_phase[RM_MACHINE_MAINS_MAX];
     double wander_phase[3];
+};
+
+/** The beam's own motion, as the fast part has it. */
+struct rm_machine_motion {
+    struct rm_oscillation oscillation;
+    /** [mode] the tunes' shift by knobs, less all that the look had in it already. */
+    double base_shift[2];
+    /** Knobs as they are in `base_shift`. */
+    uint64_t knob_changes;
+    /** Number of models taken so far, and that of `base_shift`. */
+    uint64_t models, known_models;
+    /** There is no beam, by the knob or because no closed orbit was found. */
+    bool away;
+    /** [mode] mean of √β over the BPMs, √m; and mean of |D|, m. */
+    double mean_root[2], mean_dispersion_m;
 };
 
 struct rm_machine {
@@ -151,6 +173,7 @@ struct rm_machine {
     /** [columns] values. */
     double *column_now;
 
+    struct rm_sight_points sight;
     struct rm_machine_model *build;
     struct rm_machine_model model[3];
 
@@ -183,11 +206,20 @@ struct rm_machine {
     struct rm_machine_bpm *bpm;
     struct rm_machine_bpm_optics *optics;
     double design_beat;
+    /** The longitudinal plane, and the damping of a lattice whose matrix has none, per turn. */
+    struct rm_oscillation_rf rf;
+    double slow_damping[2];
+    /** Hz of the cavities' frequency per δ. */
+    double rf_hz_per_delta;
     char const **knob_name;
     uint32_t knob_count;
     _Atomic double *knob;
 
+    /* set from any thread */
+    _Atomic uint64_t knob_changes;
+
     /* the fast part's */
+    struct rm_machine_motion motion;
     double time;
     uint64_t steps;
     struct rm_machine_model *active;
@@ -235,6 +267,12 @@ enum rm_code rm_machine_look(struct rm_machine *machine, struct rm_error *error)
 
 /** The orbit (m) at a BPM's row of a unit of a column, from the last look. */
 double rm_machine_column_orbit(struct rm_machine const *machine, uint32_t column, uint32_t row);
+
+/* machine_motion.c */
+/** Begins with the beam at rest, as the first look has it. */
+void rm_machine_begin_motion(struct rm_machine *machine);
+/** A model was taken: the motion goes on with its optics. */
+void rm_machine_take_sight(struct rm_machine *machine);
 
 /* machine_disturbances.c */
 bool rm_machine_ground_make(struct rm_machine *machine);

@@ -20,7 +20,7 @@ enum rm_code rm_machine_model_make(struct rm_machine *machine, struct rm_machine
                       rm_orbit_matrix_make(&model->ground, rows, ground);
     model->base = made ? rm_orbit_vector(&model->fast) : NULL;
     model->then = calloc(machine->column_count, sizeof *model->then);
-    if (model->base == NULL || model->then == NULL)
+    if (model->base == NULL || model->then == NULL || !rm_machine_sight_make(machine, &model->sight))
         return rm_fail(error, RM_E_NO_SPACE, "no memory for the machine of %u BPMs", machine->bpm_count);
     return RM_OK;
 }
@@ -30,6 +30,7 @@ void rm_machine_model_free(struct rm_machine_model *model) {
     rm_orbit_matrix_free(&model->ground);
     free(model->base);
     free(model->then);
+    rm_machine_sight_free(&model->sight);
 }
 
 /** The columns as the fast part said them last. */
@@ -65,19 +66,19 @@ static enum rm_code set_strengths(struct rm_machine *machine, struct rm_error *e
     enum rm_code code = RM_OK;
     for (uint32_t q = 0; code == RM_OK && q < machine->magnet_count; ++q) {
         struct rm_machine_magnet const *magnet = &machine->magnet[q];
-        double change = atomic_load_explicit(&machine->knob[magnet->knob], memory_order_relaxed);
+        double *change = &machine->sight.change[q];
+        *change = atomic_load_explicit(&machine->knob[magnet->knob], memory_order_relaxed);
         for (uint32_t s = 0; s < machine->strength_count; ++s)
             if (machine->strength[s].magnet == q)
-                change += atomic_load_explicit(&machine->strength_shared[s], memory_order_relaxed);
+                *change += atomic_load_explicit(&machine->strength_shared[s], memory_order_relaxed);
         code =
-            rm_twin_set_polynom(machine->twin, magnet->element, RM_NORMAL, 1, magnet->gradient * (1 + change), error);
+            rm_twin_set_polynom(machine->twin, magnet->element, RM_NORMAL, 1, magnet->gradient * (1 + *change), error);
     }
     return code;
 }
 
 enum rm_code rm_machine_look(struct rm_machine *machine, struct rm_error *error) {
     struct rm_response_options options = {.orbit.guess = machine->has_start ? machine->at_start : NULL};
-    struct rm_optics_summary ring;
     if (machine->rf_column >= 0)
         options.orbit.rf_offset_hz = machine->column_now[machine->rf_column];
     enum rm_code code = rm_twin_find_orbit(machine->twin, &options.orbit, machine->at_start, machine->bpm_element,
@@ -87,13 +88,12 @@ enum rm_code rm_machine_look(struct rm_machine *machine, struct rm_error *error)
     if (code == RM_OK)
         code = rm_twin_response(machine->twin, &options, machine->bpm_element, machine->bpm_count, machine->steerer,
                                 machine->steerer_count, machine->response, error);
-    struct rm_optics_options const about = {.orbit = options.orbit};
     if (code == RM_OK)
-        code = rm_twin_linopt6(machine->twin, &about, NULL, 0, &ring, NULL, error);
+        code = rm_sight_points_look(machine, &options.orbit, error);
     if (code != RM_OK)
         return code;
     for (int plane = 0; plane < 2; ++plane)
-        atomic_store_explicit(&machine->tune[plane], ring.tune[plane], memory_order_relaxed);
+        atomic_store_explicit(&machine->tune[plane], machine->sight.ring.tune[plane], memory_order_relaxed);
     return RM_OK;
 }
 
@@ -127,6 +127,7 @@ static void build_model(struct rm_machine *machine, struct rm_machine_model *mod
         build_row(machine, model, machine->bpm_count + b, machine->orbit[b][2]);
     }
     memcpy(model->then, machine->column_now, machine->column_count * sizeof *model->then);
+    rm_machine_sight_fill(machine, &model->sight);
 }
 
 /** Gives what was built to the fast part, and gets another one to build: that which it has not taken, or has left. */

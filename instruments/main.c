@@ -71,11 +71,13 @@ static union rm_lane const *simulate_lanes(void *state, uint64_t index, uint32_t
         rm_kicks_give(&simulation->kicks, rm_beam_kick(simulation->beam, turn + simulation->kick_lead_turns));
     if (simulation->followed_kick != NULL)
         follow_kick(simulation);
+    if (simulation->machine != NULL)
+        rm_machine_lanes_advance(&simulation->lanes, index);
     union rm_lane const *lanes = rm_beam_turn(simulation->beam, turn, first, count);
     if (simulation->responses.chains != NULL)
         rm_responses_add(&simulation->responses, simulation->beam, index, first, count);
     if (simulation->machine != NULL)
-        rm_machine_lanes_add(&simulation->lanes, simulation->beam, lanes, index, first, count);
+        rm_machine_lanes_add(&simulation->lanes, simulation->beam, lanes, first, count);
     return lanes;
 }
 
@@ -91,7 +93,8 @@ static enum rm_code make_beam(struct rm_ring_config *ring, struct simulation *si
     code = rm_beam_make(&ring->beam, ring->instruments, ring->instrument_count, &simulation->beam, error);
     if (code == RM_OK && ring->machine.present)
         code = rm_machine_lanes_make(ring, simulation->machine,
-                                     &(struct rm_machine_currents){rm_responses_currents, &simulation->responses},
+                                     &(struct rm_machine_currents){rm_responses_currents, rm_responses_currents_of,
+                                                                   &simulation->responses},
                                      simulation->beam, &simulation->lanes, error);
     return code;
 }
@@ -164,6 +167,8 @@ static enum rm_code run_beam(struct rm_instruments_options const *options, struc
     simulation->first_turn = ring->first_turn;
     if (ring->workspace[0] != '\0')
         simulation->kick_lead_turns = (uint64_t)(KICK_LEAD_S * ring->beam.turn_rate_hz);
+    if (session.joined && simulation->machine != NULL)
+        rm_machine_lanes_begin(&simulation->lanes);
     if (session.joined)
         simulation->followed_kick = rm_fellows_parameter(&fellows, "ring/kick_turn");
     simulation->seen_kick = followed_kick(simulation);

@@ -49,8 +49,7 @@ static void oscillator_advance(struct oscillator *oscillator) {
 /** Of kicks that are asked for while kick_um is 0. */
 static double const REQUESTED_KICK_UM = 100;
 
-/** The amplitude in nm of kicks that are asked for. */
-static double requested_kick_nm(struct rm_beam_config const *config) {
+double rm_motion_kick_nm(struct rm_beam_config const *config) {
     return 1e3 * (config->kick_um > 0 ? config->kick_um : REQUESTED_KICK_UM);
 }
 
@@ -62,8 +61,8 @@ static struct oscillator kicked_at(struct rm_motion const *motion, double tune, 
     sum.now = phasor_scale(sum.now, 1e3 * config->kick_um);
     if (motion->requested_kick <= turn) { /* RM_TURN_NONE is above all */
         struct phasor const asked = damped_oscillator(tune, config->damping_turns, turn - motion->requested_kick).now;
-        sum.now.cosine += requested_kick_nm(config) * asked.cosine;
-        sum.now.sine += requested_kick_nm(config) * asked.sine;
+        sum.now.cosine += rm_motion_kick_nm(config) * asked.cosine;
+        sum.now.sine += rm_motion_kick_nm(config) * asked.sine;
     }
     return sum;
 }
@@ -92,7 +91,7 @@ static void fill_betatron(struct rm_motion *motion, rm_turn first) {
     struct plane y = {steady_oscillator(config->tune_y, first), kicked_at(motion, config->tune_y, first, since_kick)};
     struct phasor const modulation = at_turn(config->modulation_hz / config->turn_rate_hz, first);
     double const driven_nm = 1e3 * config->betatron_um * (1 + config->betatron_modulation * modulation.sine);
-    double const per_energy = 1 / (requested_kick_nm(config) * requested_kick_nm(config));
+    double const per_energy = 1 / (rm_motion_kick_nm(config) * rm_motion_kick_nm(config));
     for (unsigned i = 0; i < RM_MOTION_BLOCK; ++i) {
         if (since_kick == every) {
             since_kick = 0;
@@ -117,8 +116,8 @@ static void fill_slow(struct rm_motion *motion, rm_turn first) {
     struct oscillator drift = steady_oscillator(1 / (config->drift_period_s * config->turn_rate_hz), first);
     for (unsigned i = 0; i < RM_MOTION_BLOCK; ++i) {
         float *columns = motion->column[i];
-        columns[RM_MOTION_SYNCHROTRON_COSINE] = (float)synchrotron.now.cosine;
-        columns[RM_MOTION_SYNCHROTRON_SINE] = (float)synchrotron.now.sine;
+        columns[RM_MOTION_SYNCHROTRON_COSINE] = motion->still ? 0 : (float)synchrotron.now.cosine;
+        columns[RM_MOTION_SYNCHROTRON_SINE] = motion->still ? 0 : (float)synchrotron.now.sine;
         columns[RM_MOTION_MAINS] = (float)(mains.now.sine + mains.now.sine * mains.now.cosine);
         columns[RM_MOTION_DRIFT] = (float)drift.now.sine;
         oscillator_advance(&synchrotron);
@@ -148,7 +147,8 @@ float const *rm_motion_turn(struct rm_motion *motion, rm_turn turn) {
             motion->requested_kick = motion->next_kick;
             motion->next_kick = RM_TURN_NONE;
         }
-        fill_betatron(motion, block);
+        if (!motion->still)
+            fill_betatron(motion, block);
         fill_slow(motion, block);
         motion->block = block;
     }

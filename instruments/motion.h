@@ -8,6 +8,7 @@
 #ifndef RM_INSTRUMENTS_MOTION_H
 #define RM_INSTRUMENTS_MOTION_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <ringmaster/record.h>
@@ -67,12 +68,17 @@ enum rm_motion_column {
     RM_MOTION_SYNCHROTRON_COSINE,
 
     RM_MOTION_SYNCHROTRON_SINE,
+    /** δ² of a machine's beam, else 0. */
+    RM_MOTION_DELTA_SQUARE,
     /** 50 Hz of amplitude 1 with 100 Hz of amplitude 1/2. */
     RM_MOTION_MAINS,
     /** Slow drift of amplitude 1. */
     RM_MOTION_DRIFT,
     /** 1 at a kick, falling with its oscillation's energy: what scrapes the beam. */
     RM_MOTION_KICK,
+    /** Of the cavities' field, how far its size is off, relative, and its phase in rad; 0 without a machine. */
+    RM_MOTION_RF_AMPLITUDE,
+    RM_MOTION_RF_PHASE,
 
     RM_MOTION_COLUMNS,
 };
@@ -89,6 +95,8 @@ struct rm_motion {
     rm_turn next_kick;
     /** First turn of the block below, or RM_TURN_NONE. */
     rm_turn block;
+    /** Betatron and energy oscillation are somebody else's (oscillation.h); here they are 0. */
+    bool still;
 
     float column[RM_MOTION_BLOCK][RM_MOTION_COLUMNS];
 };
@@ -103,6 +111,9 @@ rm_turn rm_motion_kick(struct rm_motion *motion, rm_turn read);
 /** Kicks the beam at a turn that another beam's rm_motion_kick returned. If that turn is past, the readings are as if
  * it had been kicked then. */
 void rm_motion_kick_at(struct rm_motion *motion, rm_turn kick);
+
+/** The amplitude in nm of kicks that are asked for: kick_um, or 100 µm where that is 0. */
+double rm_motion_kick_nm(struct rm_beam_config const *config);
 
 /** Columns of `turn`: RM_MOTION_COLUMNS floats, valid until the next call. Some 10 ns per turn when turns come in
  * order. */

@@ -22,6 +22,12 @@ void rm_responses_currents(void *state, uint64_t index, double *current) {
         rm_chains_currents(responses->chains, rm_responses_time(responses, index), current);
 }
 
+void rm_responses_currents_of(void *state, uint64_t index, uint32_t const *supply, uint32_t count, double *current) {
+    struct rm_responses const *responses = state;
+    if (responses->chains != NULL)
+        rm_chains_currents_of(responses->chains, rm_responses_time(responses, index), supply, count, current);
+}
+
 void rm_responses_add_at(struct rm_chains *chains, struct rm_beam *beam, double time, uint32_t first, uint32_t count) {
     struct rm_ring_supplies const *config = chains->config;
     for (uint32_t r = 0; r < config->response_count; ++r) {

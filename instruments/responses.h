@@ -24,6 +24,9 @@ double rm_responses_time(struct rm_responses const *responses, uint64_t index);
  * rm_responses. */
 void rm_responses_currents(void *state, uint64_t index, double *current);
 
+/** The same of `count` supplies. */
+void rm_responses_currents_of(void *state, uint64_t index, uint32_t const *supply, uint32_t count, double *current);
+
 /** Adds the effect of the currents at `time` to `count` instruments from `first` on. */
 void rm_responses_add_at(struct rm_chains *chains, struct rm_beam *beam, double time, uint32_t first, uint32_t count);
 

@@ -37,6 +37,13 @@ static struct machine_key const filter_keys[] = {
     {0},
 };
 
+static struct machine_key const motion_keys[] = {
+    MACHINE_KEY(rm_ring_file_machine_motion, momentum_aperture, momentum_aperture, 1),
+    MACHINE_KEY(rm_ring_file_machine_motion, rf_fill_us, rf_fill_s, 1e-6),
+    MACHINE_KEY(rm_ring_file_machine_motion, saturation_um, saturation_m, 1e-6),
+    {0},
+};
+
 static struct machine_key const error_keys[] = {
     MACHINE_KEY(rm_ring_file_machine_errors, beta_beat, errors.beta_beat, 1),
     MACHINE_KEY(rm_ring_file_machine_errors, bpm_gain, errors.bpm_gain, 1),
@@ -327,6 +334,7 @@ enum rm_code rm_resolve_machine(struct rm_resolve *resolve) {
     enum rm_code code = check_within(resolve, "step_turns", machine->step_turns);
     code = rm_code_first(code, resolve_numbers(resolve, "", from, machine_keys));
     code = rm_code_first(code, resolve_numbers(resolve, "filter.", from->filter, filter_keys));
+    code = rm_code_first(code, resolve_numbers(resolve, "motion.", from->motion, motion_keys));
     code = rm_code_first(code, resolve_numbers(resolve, "errors.", from->errors, error_keys));
     enum rm_code (*const parts[])(struct rm_resolve *) = {resolve_machine_groups, resolve_rf, resolve_disturbances,
                                                           count_bpms};

@@ -11,6 +11,7 @@
  *       refresh_ms: 200               # from one look of the background to the next, at least
  *       blend_ms: 20                  # in which what a look changes comes
  *       filter: {delay_us: 50, bandwidth_hz: 4000}    # of the BPMs
+ *       motion: {momentum_aperture: 0.04, rf_fill_us: 15, saturation_um: 1000}        # of the beam about its orbit
  *       errors: {beta_beat: 0.1, bpm_gain: 0.05, bpm_offset_um: 50, bpm_roll_mrad: 5, bpm_crosstalk: 0.01,
  *                corrector_gain: 0.05, corrector_roll_mrad: 5}          # RMS, cut at two sigma; absent: none
  *       correctors:
@@ -82,6 +83,12 @@ struct rm_ring_machine {
     double bpm_delay_s;
     /** Bandwidth of the filter's first order; 0: none. */
     double bpm_bandwidth_hz;
+    /** |δ| beyond which the beam is lost; 0: none is. */
+    double momentum_aperture;
+    /** In which the cavities' field follows what drives it. */
+    double rf_fill_s;
+    /** Amplitude at mean β at which coherent growth stops. */
+    double saturation_m;
 
     struct rm_machine_group group[RM_MACHINE_GROUPS_MAX];
     uint32_t group_count;

@@ -15,6 +15,10 @@ struct rm_ring_file_machine_filter {
     double *delay_us, *bandwidth_hz;
 };
 
+struct rm_ring_file_machine_motion {
+    double *momentum_aperture, *rf_fill_us, *saturation_um;
+};
+
 enum rm_ring_file_plane { RM_RING_FILE_X, RM_RING_FILE_Y };
 
 struct rm_ring_file_correctors {
@@ -77,6 +81,7 @@ struct rm_ring_file_machine {
     uint32_t *step_turns;
     double *refresh_ms, *blend_ms;
     struct rm_ring_file_machine_filter *filter;
+    struct rm_ring_file_machine_motion *motion;
     struct rm_ring_file_machine_errors *errors;
     struct rm_ring_file_correctors *correctors;
     uint32_t correctors_count;

@@ -48,6 +48,19 @@ static cyaml_schema_field_t const filter_fields[] = {
     CYAML_FIELD_END,
 };
 
+static cyaml_schema_field_t const motion_fields[] = {
+    CYAML_FIELD_FLOAT_PTR(RM_KEY("momentum_aperture", "A beam that is off by more of its momentum is lost.",
+                                 .fallback = "0.04", RM_RANGE(1e-4, 1)),
+                          MAYBE, struct rm_ring_file_machine_motion, momentum_aperture),
+    CYAML_FIELD_FLOAT_PTR(RM_KEY("rf_fill_us", "In which the field of the cavities follows what drives it.",
+                                 .unit = "µs", .fallback = "15", RM_RANGE(0, 1e6)),
+                          MAYBE, struct rm_ring_file_machine_motion, rf_fill_us),
+    CYAML_FIELD_FLOAT_PTR(RM_KEY("saturation_um", "Amplitude at mean β at which coherent growth stops.", .unit = "µm",
+                                 .fallback = "1000", RM_RANGE(1, 1e5)),
+                          MAYBE, struct rm_ring_file_machine_motion, saturation_um),
+    CYAML_FIELD_END,
+};
+
 static cyaml_schema_field_t const correctors_fields[] = {
     CYAML_FIELD_STRING_PTR(
         RM_KEY("elements", "Elements of the lattice, by a pattern of their names.", .example = "\"CS_S0[1-4]_01\""),
@@ -181,6 +194,8 @@ cyaml_schema_field_t const rm_ring_machine_fields[] = {
                           MAYBE, struct rm_ring_file_machine, blend_ms),
     CYAML_FIELD_MAPPING_PTR(RM_KEY("filter", "What the electronics of BPMs do.", .fallback = "{}"), MAYBE,
                             struct rm_ring_file_machine, filter, filter_fields),
+    CYAML_FIELD_MAPPING_PTR(RM_KEY("motion", "How the beam moves about its orbit.", .fallback = "{}"), MAYBE,
+                            struct rm_ring_file_machine, motion, motion_fields),
     CYAML_FIELD_MAPPING_PTR(RM_KEY("errors", "What is not as designed, drawn from the seed.", .fallback = "{}"), MAYBE,
                             struct rm_ring_file_machine, errors, errors_fields),
     CYAML_FIELD_SEQUENCE(RM_KEY("correctors", "Groups of correctors.", .otherwise = "none"), MAYBE,

@@ -270,67 +270,84 @@ static void a_kick_that_is_asked_for_changes_nothing_that_was_read(void **state)
     rm_beam_free(beam);
 }
 
-/** Half a betatron oscillation further, with a quarter of the β, it reads less by half, and the other way round. */
-static void a_placed_bpm_reads_what_its_place_says(void **state) {
+/** A motion of its own for the beam, at rest before turn 0, of some µm. */
+static struct rm_oscillation motion_of(void) {
+    struct rm_oscillation oscillation;
+    struct rm_oscillation_config const config = {.seed = 3, .rms = {2e-6, 1e-6}};
+    struct rm_oscillation_optics const optics = {.tune = {0.3, 0.16},
+                                                 .damping = {1e-3, 1e-3},
+                                                 .start = {{3, 0, 0, 0}, {0, 1. / 3, 0, 0}, {0, 0, 2, 0}, {0, 0, 0, 0.5}}};
+    rm_oscillation_make(&oscillation, &config, &(struct rm_oscillation_rf){0}, &optics);
+    return oscillation;
+}
+
+static struct rm_beam_scales const scales = {{3e9, 2e9}};
+
+/** x of X and y of P of the other mode: what the weights say, in nm. */
+static void a_placed_bpm_reads_the_motion_that_is_followed(void **state) {
     (void)state;
-    struct rm_beam_config config = quiet();
-    config.betatron_um = 100;
-    config.synchrotron_um = 10;
+    struct rm_beam_config const config = quiet();
     struct rm_beam *beam = make(&config);
-    struct rm_beam_bpm const here = {.root = {1, 1}, .phase = {0.3, 0.7}};
-    struct rm_beam_bpm const there = {.root = {0.5, 2}, .phase = {0.3 + M_PI, 0.7}};
-    rm_beam_place(beam, 0, X1, &here);
-    rm_beam_place(beam, 0, X1 + 4, &there);
-    double most = 0;
+    struct rm_oscillation motion = motion_of();
+    double const weight[2][RM_OSCILLATION_PHASE] = {{4e9, 0, 0, 1e9}, {0, 0, 0, -2e9}};
+    rm_beam_follow(beam, &motion, &scales);
+    rm_beam_place(beam, 0, X1, weight);
+    rm_oscillation_enter(&motion, 4999);
     for (rm_turn turn = 5000; turn < 5100; ++turn) {
+        rm_oscillation_step(&motion);
         union rm_lane const *lane = rm_beam_turn(beam, turn, 0, COUNT);
-        assert_true(abs(lane[X1].i + 2 * lane[X1 + 4].i) <= 2);
-        assert_true(abs(2 * lane[Y1].i - lane[Y1 + 4].i) <= 2);
-        most = fmax(most, fabs((double)lane[X1].i));
+        double const *part = motion.state.part;
+        assert_float_equal(lane[X1].i, 4e9 * part[RM_OSCILLATION_X1] + 1e9 * part[RM_OSCILLATION_P2], 1);
+        assert_float_equal(lane[Y1].i, -2e9 * part[RM_OSCILLATION_P2], 1);
     }
-    assert_true(most > 90e3);
     rm_beam_free(beam);
 }
 
-static void an_averaged_instrument_reads_no_betatron_motion_and_less_noise(void **state) {
+/** It reads the mean of its turns, and its noise is less. */
+static void an_averaged_instrument_reads_the_mean(void **state) {
     (void)state;
-    enum { PERIOD = 120, SLOW = 0, FAST = 1, AVERAGED = 2048 };
-    struct rm_beam_config config = lively();
-    config.mains_um = config.drift_um = config.orbit_um = 0;
-    struct rm_beam *beam = make(&config);
-    rm_beam_average(beam, SLOW, PERIOD);
-    double *slow = malloc(2 * AVERAGED * sizeof *slow), *fast = slow + AVERAGED;
-    for (uint32_t i = 0; i < AVERAGED; ++i) {
-        union rm_lane const *lane = rm_beam_turn(beam, (rm_turn)i * PERIOD, 0, COUNT);
-        slow[i] = lane[SLOW * RM_LANES + Y1].i;
-        fast[i] = lane[FAST * RM_LANES + Y1].i;
-    }
-    assert_true(rms(fast, AVERAGED) > 4000); /* a driven oscillation and kicks, aliased */
-    assert_float_equal(rms(slow, AVERAGED), 500 / sqrt(PERIOD), 3);
-    for (uint32_t i = 0; i < AVERAGED; ++i)
-        slow[i] = rm_beam_turn(beam, (rm_turn)i * PERIOD, 0, COUNT)[SLOW * RM_LANES + X1].i;
-    assert_float_equal(rms(slow, AVERAGED), 500 / sqrt(PERIOD), 3); /* 10 kHz of synchrotron motion, too */
-    free(slow);
-    rm_beam_free(beam);
-}
-
-static void what_is_slower_than_half_the_rate_stays(void **state) {
-    (void)state;
+    enum { PERIOD = 12, SLOW = 0, AVERAGED = 2048 };
     struct rm_beam_config config = quiet();
-    config.synchrotron_um = 3;
-    config.betatron_um = 5;
-    struct rm_beam *beam = make(&config), *other = make(&config);
-    rm_beam_average(beam, 0, 3); /* tune_x lies above 1/6, tune_y and the synchrotron tune below */
-    config.betatron_um = 0;
-    struct rm_beam *still = make(&config);
-    for (rm_turn turn = 0; turn < 300; turn += 3) {
-        int32_t const y = rm_beam_turn(beam, turn, 0, COUNT)[Y1].i, x = rm_beam_turn(beam, turn, 0, COUNT)[X1].i;
-        assert_int_equal(y, rm_beam_turn(other, turn, 0, COUNT)[Y1].i);
-        assert_int_equal(x, rm_beam_turn(still, turn, 0, COUNT)[X1].i);
+    config.noise_um = 5;
+    struct rm_beam *beam = make(&config);
+    struct rm_oscillation motion = motion_of();
+    double const weight[2][RM_OSCILLATION_PHASE] = {{100e9}, {0}};
+    rm_beam_follow(beam, &motion, &scales);
+    rm_beam_average(beam, SLOW, PERIOD);
+    rm_beam_place(beam, SLOW, X1, weight);
+    rm_oscillation_enter(&motion, (rm_turn)-1);
+    double *noise = malloc(AVERAGED * sizeof *noise), sum = 0;
+    for (rm_turn turn = 0; turn < PERIOD * AVERAGED; ++turn) {
+        rm_oscillation_step(&motion);
+        sum += motion.state.part[RM_OSCILLATION_X1];
+        if (turn % PERIOD != 0)
+            continue;
+        double const mean = 100e9 * sum / PERIOD;
+        noise[turn / PERIOD] = turn == 0 ? 0 : rm_beam_turn(beam, turn, 0, 1)[X1].i - mean;
+        sum = 0;
     }
+    assert_float_equal(rms(noise, AVERAGED), 5000 / sqrt(PERIOD), 100);
+    free(noise);
     rm_beam_free(beam);
-    rm_beam_free(other);
-    rm_beam_free(still);
+}
+
+static void a_kick_that_is_asked_for_kicks_the_motion(void **state) {
+    (void)state;
+    struct rm_beam_config const config = quiet();
+    struct rm_beam *beam = make(&config);
+    struct rm_oscillation motion = motion_of();
+    motion.config.kick[1] = 1e-3;
+    rm_beam_follow(beam, &motion, &scales);
+    rm_oscillation_enter(&motion, 1000);
+    rm_turn const kick = rm_beam_kick(beam, 1000);
+    while (motion.state.turn < kick - 1)
+        rm_oscillation_step(&motion);
+    assert_true(rm_oscillation_amplitude(&motion, 0) < 1e-4);
+    assert_true(rm_beam_turn(beam, kick - 1, 0, COUNT)[BLM * RM_LANES].i < 50);
+    rm_oscillation_step(&motion);
+    assert_true(rm_oscillation_amplitude(&motion, 0) > 2.9e-3);
+    assert_true(rm_beam_turn(beam, kick, 0, COUNT)[BLM * RM_LANES].i >= 50);
+    rm_beam_free(beam);
 }
 
 int main(void) {
@@ -341,9 +358,9 @@ int main(void) {
         cmocka_unit_test(the_noise_is_white_and_of_the_configured_rms),
         cmocka_unit_test(the_mains_are_at_50_and_100_hertz),
         cmocka_unit_test(a_kick_decays_and_scrapes),
-        cmocka_unit_test(a_placed_bpm_reads_what_its_place_says),
-        cmocka_unit_test(an_averaged_instrument_reads_no_betatron_motion_and_less_noise),
-        cmocka_unit_test(what_is_slower_than_half_the_rate_stays),
+        cmocka_unit_test(a_placed_bpm_reads_the_motion_that_is_followed),
+        cmocka_unit_test(an_averaged_instrument_reads_the_mean),
+        cmocka_unit_test(a_kick_that_is_asked_for_kicks_the_motion),
         cmocka_unit_test(losses_are_counts_like_poissons),
         cmocka_unit_test(unused_lanes_stay_zero),
         cmocka_unit_test(some_instruments_read_what_all_read),

@@ -98,6 +98,14 @@ static void currents_at(void *state, uint64_t index, double *current) {
         rm_chains_currents(&plant->chains, time, current);
 }
 
+static void currents_of(void *state, uint64_t index, uint32_t const *supply, uint32_t count, double *current) {
+    struct rm_plant *plant = state;
+    double const time = (double)index / plant->config.beam.turn_rate_hz;
+    deliver_until(plant, time);
+    if (plant->chains.chain != NULL)
+        rm_chains_currents_of(&plant->chains, time, supply, count, current);
+}
+
 static enum rm_code make_beam(struct rm_plant *plant, struct rm_error *error) {
     struct rm_ring_config const *config = &plant->config;
     if (config->instrument_count == 0)
@@ -107,7 +115,7 @@ static enum rm_code make_beam(struct rm_plant *plant, struct rm_error *error) {
     plant->beamed = code == RM_OK;
     if (code != RM_OK || plant->machine == NULL)
         return code;
-    struct rm_machine_currents const currents = {currents_at, plant};
+    struct rm_machine_currents const currents = {currents_at, currents_of, plant};
     return rm_machine_lanes_make(config, plant->machine, &currents, plant->beam, &plant->lanes, error);
 }
 
@@ -163,6 +171,8 @@ enum rm_code rm_plant_advance(struct rm_plant *plant, double time, struct rm_err
         rm_machine_lanes_advance(&plant->lanes, turn);
         code = plant_refresh_machine(plant, (double)turn / rate, error);
     }
+    if (plant->lanes.machine != NULL && code == RM_OK)
+        rm_machine_lanes_advance(&plant->lanes, (uint64_t)(time * rate + ROUNDING_TURNS));
     deliver_until(plant, time);
     plant->time = time;
     return code;
@@ -175,7 +185,7 @@ void rm_plant_read(struct rm_plant *plant, rm_turn turn, uint32_t instrument, un
     if (plant->chains.chain != NULL)
         rm_responses_add_at(&plant->chains, plant->beam, plant->time, instrument, 1);
     if (plant->machine != NULL)
-        rm_machine_lanes_add(&plant->lanes, plant->beam, read, turn - plant->config.first_turn, instrument, 1);
+        rm_machine_lanes_add(&plant->lanes, plant->beam, read, instrument, 1);
     memcpy(lanes, read, RM_LANES * sizeof *lanes);
 }
 

@@ -75,7 +75,7 @@ static struct live *live_open(struct rm_ring_files const *files) {
           &live->error);
     rm_pace_start(&live->pace, TURN_RATE_HZ, TSC_HZ, 0);
     live->responses = (struct rm_responses){.chains = &live->chains, .pace = &live->pace};
-    struct rm_machine_currents const currents = {rm_responses_currents, &live->responses};
+    struct rm_machine_currents const currents = {rm_responses_currents, rm_responses_currents_of, &live->responses};
     check(rm_machine_lanes_make(ring, live->machine, &currents, live->beam, &live->lanes, &live->error), &live->error);
     return live;
 }
@@ -90,9 +90,10 @@ static void live_close(struct live *live) {
 }
 
 static union rm_lane const *live_turn(struct live *live, uint64_t index, uint32_t first, uint32_t count) {
+    rm_machine_lanes_advance(&live->lanes, index);
     union rm_lane const *lanes = rm_beam_turn(live->beam, FIRST + index, first, count);
     rm_responses_add(&live->responses, live->beam, index, first, count);
-    rm_machine_lanes_add(&live->lanes, live->beam, lanes, index, first, count);
+    rm_machine_lanes_add(&live->lanes, live->beam, lanes, first, count);
     return lanes;
 }
 

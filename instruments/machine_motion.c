@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The beam's own motion in a living machine: what moves its tunes and drives its cavities from turn to turn. */
+#include <math.h>
+#include <string.h>
+
+#include "machine_parts.h"
+#include "noise.h"
+
+static double const DEGREE = M_PI / 180;
+static double const REQUESTED_KICK_M = 100e-6; /**< of kicks that are asked for where none is configured */
+
+static double motion_knob(struct rm_machine const *machine, enum rm_machine_first_knob knob) {
+    return atomic_load_explicit(&machine->knob[knob], memory_order_relaxed);
+}
+
+/** Means over the BPMs, by which a file's amplitudes are meant. */
+static void find_means(struct rm_machine *machine, struct rm_machine_sight const *sight) {
+    struct rm_machine_motion *motion = &machine->motion;
+    for (uint32_t b = 0; b < machine->bpm_count; ++b) {
+        for (int u = 0; u < 2; ++u)
+            motion->mean_root[u] +=
+                hypot(sight->weight[b][u][2 * u], sight->weight[b][u][2 * u + 1]) / machine->bpm_count;
+        motion->mean_dispersion_m += fabs(sight->weight[b][0][RM_OSCILLATION_DELTA]) / machine->bpm_count;
+    }
+}
+
+void rm_machine_begin_motion(struct rm_machine *machine) {
+    struct rm_oscillation_config const still = {.seed = machine->config->seed};
+    struct rm_machine_sight *sight = &machine->active->sight;
+    rm_machine_sight_fill(machine, sight);
+    find_means(machine, sight);
+    rm_machine_fit_slip(machine);
+    rm_oscillation_make(&machine->motion.oscillation, &still, &machine->rf, &sight->optics);
+    machine->motion.models = 1;
+}
+
+void rm_machine_take_sight(struct rm_machine *machine) {
+    rm_oscillation_set_optics(&machine->motion.oscillation, &machine->active->sight.optics);
+    ++machine->motion.models;
+}
+
+void rm_machine_excite(struct rm_machine *machine, struct rm_beam_config const *beam) {
+    struct rm_machine_motion *motion = &machine->motion;
+    struct rm_oscillation_optics const *optics = &machine->active->sight.optics;
+    double const kick_m = beam->kick_um > 0 ? 1e-6 * beam->kick_um : REQUESTED_KICK_M;
+    struct rm_oscillation_config config = {
+        .seed = rm_noise_u64(beam->seed ^ rm_noise_u64(machine->config->seed)),
+        .delta_rms = motion->mean_dispersion_m > 0 ? 1e-6 * beam->synchrotron_um / motion->mean_dispersion_m : 0,
+        .kick_every_turns = beam->kick_um > 0 ? (uint64_t)beam->kick_every_turns : 0,
+    };
+    for (int u = 0; u < 2; ++u) {
+        double const root = hypot(optics->start[2 * u][2 * u], optics->start[2 * u][2 * u + 1]);
+        config.rms[u] = 1e-6 * beam->betatron_um / motion->mean_root[u];
+        config.kick[2 * u + 1] = kick_m / (motion->mean_root[u] * root);
+        config.saturation[u] = machine->config->saturation_m / motion->mean_root[u];
+    }
+    rm_oscillation_make(&motion->oscillation, &config, &machine->rf, optics);
+}
+
+struct rm_oscillation *rm_machine_oscillation(struct rm_machine *machine) { return &machine->motion.oscillation; }
+
+void rm_machine_scales(struct rm_machine const *machine, double mean_root[2], double *mean_dispersion_m) {
+    memcpy(mean_root, machine->motion.mean_root, sizeof machine->motion.mean_root);
+    *mean_dispersion_m = machine->motion.mean_dispersion_m;
+}
+
+uint64_t rm_machine_looks_taken(struct rm_machine const *machine) { return machine->motion.models; }
+
+void rm_machine_sees(struct rm_machine const *machine, uint32_t bpm, double weight[2][RM_SIGHT_PARTS]) {
+    bpm = machine->bpm_of[bpm];
+    double const *m = machine->bpm[bpm].m;
+    double(*of)[RM_SIGHT_PARTS] = machine->active->sight.weight[bpm];
+    for (int p = 0; p < RM_SIGHT_PARTS; ++p) {
+        weight[0][p] = m[0] * of[0][p] + m[1] * of[1][p];
+        weight[1][p] = m[2] * of[0][p] + m[3] * of[1][p];
+    }
+}
+
+uint32_t rm_machine_strengths(struct rm_machine const *machine) { return machine->strength_count; }
+
+uint32_t rm_machine_strength_supply(struct rm_machine const *machine, uint32_t strength) {
+    return machine->strength[strength].supply;
+}
+
+/* ── what is set ── */
+
+/** What knobs have changed since the look, less what supplies had at the look. */
+static void find_base_shift(struct rm_machine *machine) {
+    struct rm_machine_sight const *sight = &machine->active->sight;
+    double *shift = machine->motion.base_shift;
+    shift[0] = shift[1] = 0;
+    for (uint32_t q = 0; q < machine->magnet_count; ++q) {
+        double const since = atomic_load_explicit(&machine->knob[machine->magnet[q].knob], memory_order_relaxed) -
+                             sight->change[q];
+        shift[0] += sight->slope[q][0] * since;
+        shift[1] += sight->slope[q][1] * since;
+    }
+}
+
+static void take_settings(struct rm_machine *machine) {
+    struct rm_oscillation *oscillation = &machine->motion.oscillation;
+    double const voltage = motion_knob(machine, RM_MACHINE_RF_VOLTAGE);
+    double const phase = DEGREE * motion_knob(machine, RM_MACHINE_RF_PHASE);
+    oscillation->drive[0] = voltage * cos(phase);
+    oscillation->drive[1] = voltage * sin(phase);
+    oscillation->growth[0] = motion_knob(machine, RM_MACHINE_GROWTH_X);
+    oscillation->growth[1] = motion_knob(machine, RM_MACHINE_GROWTH_Y);
+    find_base_shift(machine);
+}
+
+/** A beam that was away comes back at rest. One that was lost by its energy comes back when it was away. */
+static void come_and_go(struct rm_machine *machine) {
+    struct rm_machine_motion *motion = &machine->motion;
+    bool const away =
+        !(motion_knob(machine, RM_MACHINE_BEAM) > 0) || atomic_load_explicit(&machine->lost, memory_order_relaxed);
+    if (away && !motion->away)
+        rm_oscillation_lose(&motion->oscillation);
+    if (!away && motion->away)
+        rm_oscillation_refill(&motion->oscillation);
+    motion->away = away;
+}
+
+void rm_machine_feel(struct rm_machine *machine, double const *strength) {
+    struct rm_machine_motion *motion = &machine->motion;
+    uint64_t const changes =
+        atomic_load_explicit(&machine->knob_changes, memory_order_acquire); /* pairs with rm_machine_set */
+    if (changes != motion->knob_changes || motion->models != motion->known_models) {
+        motion->knob_changes = changes;
+        motion->known_models = motion->models;
+        take_settings(machine);
+    }
+    come_and_go(machine);
+    double shift[2] = {motion->base_shift[0], motion->base_shift[1]};
+    for (uint32_t s = 0; s < machine->strength_count; ++s) {
+        struct rm_machine_strength const *of = &machine->strength[s];
+        double const change = of->per_unit * strength[s];
+        shift[0] += machine->active->sight.slope[of->magnet][0] * change;
+        shift[1] += machine->active->sight.slope[of->magnet][1] * change;
+    }
+    rm_oscillation_set_shift(&motion->oscillation, shift);
+}
