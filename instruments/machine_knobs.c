@@ -14,7 +14,9 @@
 static uint64_t const LOOK_NS = 100000000; /**< from one look for requesters, and one reading, to the next */
 static uint64_t const SLEEP_NS = 20000000; /**< for which a bell may go unheard */
 
-static double const FACTOR_MOST = 10, GRADIENT_MOST = 0.5;
+static double const GRADIENT_MOST = 0.5;
+
+enum { FACTOR_MOST = 10 };
 
 static struct {
     char const *name, *unit, *description;
@@ -27,35 +29,39 @@ static struct {
     {"machine/failures", "", "looks that found no closed orbit: the beam was lost"},
 };
 
-static char const *describe_knob(char const *name) {
-    static char const *const known[][2] = {
-        {"mains", "factor of the configured mains lines; 0: none"},
-        {"ground", "factor of the configured motion of the magnets; 0: none"},
-        {"steps", "factor of the configured steps; 0: none"},
-        {"insertion", "factor of the configured insertion device's kick; 0: none"},
-        {"topup", "factor of the configured injections' kick; 0: none"},
-        {"beam", "intensity of the beam; 0: lost"},
-    };
-    for (size_t k = 0; k < sizeof known / sizeof known[0]; ++k)
-        if (strcmp(known[k][0], name) == 0)
-            return known[k][1];
-    return "relative change of this magnet's gradient";
-}
+/** What is known of a knob by its name; all others are magnets'. */
+struct knob_description {
+    char const *name, *description;
+    double low, high;
+};
 
-static struct rm_limits limits_between(double low, double high) {
-    return (struct rm_limits){low, high, low, high, NAN, NAN, NAN, NAN, 0};
+static struct knob_description const known_knobs[] = {
+    {"mains", "factor of the configured mains lines; 0: none", 0, FACTOR_MOST},
+    {"ground", "factor of the configured motion of the magnets; 0: none", 0, FACTOR_MOST},
+    {"steps", "factor of the configured steps; 0: none", 0, FACTOR_MOST},
+    {"insertion", "factor of the configured insertion device's kick; 0: none", 0, FACTOR_MOST},
+    {"topup", "factor of the configured injections' kick; 0: none", 0, FACTOR_MOST},
+    {"beam", "intensity of the beam; 0: lost", 0, 1},
+    {"rf_voltage", "factor of the cavities' voltage; 0: tripped", 0, 2},
+    {"rf_phase", "phase of the cavities in degrees, against what is configured", -180, 180},
+    {"growth_x", "growth of the horizontal motion per turn; the beam is unstable where it beats the damping", 0, 0.1},
+    {"growth_y", "growth of the vertical motion per turn; the beam is unstable where it beats the damping", 0, 0.1},
+};
+
+static struct knob_description describe_knob(char const *name) {
+    for (size_t k = 0; k < sizeof known_knobs / sizeof known_knobs[0]; ++k)
+        if (strcmp(known_knobs[k].name, name) == 0)
+            return known_knobs[k];
+    return (struct knob_description){name, "relative change of this magnet's gradient", -GRADIENT_MOST, GRADIENT_MOST};
 }
 
 static rm_planned_index plan_knob(struct rm_machine const *machine, uint32_t knob, struct rm_segment_plan *plan) {
     char name[RM_NAME_BYTES];
-    char const *of = rm_machine_knob_name(machine, knob), *description = describe_knob(of);
-    bool const magnet = rm_machine_knob(machine, knob) == 0;
-    struct rm_limits const limits = magnet                    ? limits_between(-GRADIENT_MOST, GRADIENT_MOST)
-                                    : strcmp(of, "beam") == 0 ? limits_between(0, 1)
-                                                              : limits_between(0, FACTOR_MOST);
-    snprintf(name, sizeof name, "machine/%s", of);
+    struct knob_description const of = describe_knob(rm_machine_knob_name(machine, knob));
+    struct rm_limits const limits = {of.low, of.high, of.low, of.high, NAN, NAN, NAN, NAN, 0};
+    snprintf(name, sizeof name, "machine/%s", of.name);
     return rm_plan_full_parameter(plan, &(struct rm_parameter_plan){.name = name,
-                                                                    .description = description,
+                                                                    .description = of.description,
                                                                     .type = RM_ELEMENT_F64,
                                                                     .rows = 1,
                                                                     .limits = &limits,

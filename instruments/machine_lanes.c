@@ -107,11 +107,7 @@ void rm_machine_lanes_free(struct rm_machine_lanes *lanes) {
 
 static int32_t round_to_nm(double nm) { return (int32_t)lrint(fmax(-READS_NM, fmin(READS_NM, nm))); }
 
-/** The machine's time is the turns'. */
-static void machine_lanes_step(struct rm_machine_lanes *lanes, uint64_t index) {
-    if (lanes->currents.at != NULL)
-        lanes->currents.at(lanes->currents.state, index, lanes->current);
-    rm_machine_step(lanes->machine, (double)index / lanes->ring->beam.turn_rate_hz, lanes->current);
+static void machine_lanes_read(struct rm_machine_lanes *lanes) {
     lanes->beam = rm_machine_beam(lanes->machine);
     for (uint32_t b = 0; b < lanes->ring->machine.bpm_count; ++b) {
         double x, y;
@@ -119,6 +115,14 @@ static void machine_lanes_step(struct rm_machine_lanes *lanes, uint64_t index) {
         lanes->reading[b][0] = round_to_nm(x);
         lanes->reading[b][1] = round_to_nm(y);
     }
+}
+
+/** The machine's time is the turns'. */
+static void machine_lanes_step(struct rm_machine_lanes *lanes, uint64_t index) {
+    if (lanes->currents.at != NULL)
+        lanes->currents.at(lanes->currents.state, index, lanes->current);
+    rm_machine_step(lanes->machine, (double)index / lanes->ring->beam.turn_rate_hz, lanes->current);
+    machine_lanes_read(lanes);
 }
 
 /** The magnets as they are at turn `index`. */
@@ -165,6 +169,8 @@ void rm_machine_lanes_advance(struct rm_machine_lanes *lanes, uint64_t index) {
             machine_lanes_feel(lanes, next);
         rm_oscillation_step(oscillation);
     }
+    if (rm_machine_beam(lanes->machine) != lanes->beam) /* it was lost, or is back, between two steps */
+        machine_lanes_read(lanes);
 }
 
 void rm_machine_lanes_add(struct rm_machine_lanes *lanes, struct rm_beam *beam, union rm_lane const *values,

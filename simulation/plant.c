@@ -225,6 +225,6 @@ enum rm_code rm_plant_set(struct rm_plant *plant, char const *knob, double value
                        knob, nearest.name);
     return rm_fail(error, RM_E_NOT_FOUND,
                    "machine/%s: the machine has no such knob; expected mains, ground, steps, "
-                   "insertion, topup, beam, or the name of a magnet",
+                   "insertion, topup, beam, rf_voltage, rf_phase, growth_x, growth_y, or the name of a magnet",
                    knob);
 }
