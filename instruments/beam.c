@@ -38,6 +38,9 @@ struct rm_beam {
     void *memory; /**< of the arrays in `sums` */
 };
 
+/** Below it a float has few bits left, and is slow. */
+static double const NORMAL = 1e-30;
+
 enum { ARRAYS = 4 + RM_MOTION_COLUMNS, VECTOR_LANES = 16 };
 
 static bool beam_allocate(struct rm_beam *beam, uint32_t count) {
@@ -158,11 +161,11 @@ static void beam_fill_followed(struct rm_beam const *beam, uint32_t instrument, 
     for (uint32_t p = RM_OSCILLATION_X1; p <= RM_OSCILLATION_P2; ++p)
         column[RM_MOTION_X_COSINE + p] = (float)(part[p] * beam->scales.mode[p / 2]);
     column[RM_MOTION_SYNCHROTRON_COSINE] = (float)part[RM_OSCILLATION_DELTA];
-    column[RM_MOTION_DELTA_SQUARE] = (float)part[RM_OSCILLATION_SQUARE];
+    column[RM_MOTION_DELTA_SQUARE] = part[RM_OSCILLATION_SQUARE] > NORMAL ? (float)part[RM_OSCILLATION_SQUARE] : 0;
     column[RM_MOTION_SYNCHROTRON_SINE] = (float)(1e6 / RM_LANE_BEAM_PHASE_URAD * part[RM_OSCILLATION_PHASE]);
-    double const size = beam->scales.mode[0] * rm_oscillation_amplitude(oscillation, 0);
-    double const kicked = size / rm_motion_kick_nm(&beam->motion.config);
-    column[RM_MOTION_KICK] = (float)(kicked * kicked);
+    double const *now = oscillation->state.part, kicked = beam->scales.mode[0] / rm_motion_kick_nm(&beam->motion.config);
+    double const square = now[RM_OSCILLATION_X1] * now[RM_OSCILLATION_X1] + now[RM_OSCILLATION_P1] * now[RM_OSCILLATION_P1];
+    column[RM_MOTION_KICK] = (float)(kicked * kicked * square);
     fill_rf(oscillation, column);
 }
 
