@@ -88,15 +88,18 @@ static cyaml_schema_field_t const port_fields[] = {
 static cyaml_schema_value_t const port_schema = {CYAML_VALUE_MAPPING(PLAIN, struct rm_ring_file_port, port_fields)};
 
 static cyaml_schema_field_t const beam_fields[] = {
-    CYAML_FIELD_FLOAT_PTR(RM_KEY("tune_x", "Horizontal betatron tune.", .fallback = "0.2994", RM_RANGE(0, 0.5)), MAYBE,
-                          struct rm_ring_file_beam, tune_x),
-    CYAML_FIELD_FLOAT_PTR(RM_KEY("tune_y", "Vertical betatron tune.", .fallback = "0.1612", RM_RANGE(0, 0.5)), MAYBE,
-                          struct rm_ring_file_beam, tune_y),
-    CYAML_FIELD_FLOAT_PTR(RM_KEY("synchrotron_tune", "Synchrotron tune.", .fallback = "0.0086", RM_RANGE(0, 0.5)),
-                          MAYBE, struct rm_ring_file_beam, synchrotron_tune),
     CYAML_FIELD_FLOAT_PTR(
-        RM_KEY("betatron_um", "Amplitude of the betatron motion.", .unit = "µm", .fallback = "5", RM_RANGE(0, 1000)),
-        MAYBE, struct rm_ring_file_beam, betatron_um),
+        RM_KEY("tune_x", "Horizontal betatron tune, without `machine`.", .fallback = "0.2994", RM_RANGE(0, 0.5)), MAYBE,
+        struct rm_ring_file_beam, tune_x),
+    CYAML_FIELD_FLOAT_PTR(
+        RM_KEY("tune_y", "Vertical betatron tune, without `machine`.", .fallback = "0.1612", RM_RANGE(0, 0.5)), MAYBE,
+        struct rm_ring_file_beam, tune_y),
+    CYAML_FIELD_FLOAT_PTR(
+        RM_KEY("synchrotron_tune", "Synchrotron tune, without `machine`.", .fallback = "0.0086", RM_RANGE(0, 0.5)),
+        MAYBE, struct rm_ring_file_beam, synchrotron_tune),
+    CYAML_FIELD_FLOAT_PTR(RM_KEY("betatron_um", "Amplitude of the betatron motion; with `machine` its RMS.",
+                                 .unit = "µm", .fallback = "5", RM_RANGE(0, 1000)),
+                          MAYBE, struct rm_ring_file_beam, betatron_um),
     CYAML_FIELD_FLOAT_PTR(
         RM_KEY("betatron_modulation", "By this share the amplitude varies.", .fallback = "0.2", RM_RANGE(0, 1)), MAYBE,
         struct rm_ring_file_beam, betatron_modulation),
@@ -109,11 +112,11 @@ static cyaml_schema_field_t const beam_fields[] = {
     CYAML_FIELD_FLOAT_PTR(RM_KEY("kick_every_turns", "From one kick to the next.", .unit = "turns",
                                  .fallback = "1157000", RM_RANGE(RM_MOTION_BLOCK, 1e15)),
                           MAYBE, struct rm_ring_file_beam, kick_every_turns),
-    CYAML_FIELD_FLOAT_PTR(RM_KEY("damping_turns", "In which a kick falls to 1/e.", .unit = "turns", .fallback = "10000",
-                                 RM_RANGE(1, 1e15)),
+    CYAML_FIELD_FLOAT_PTR(RM_KEY("damping_turns", "In which a kick falls to 1/e, without `machine`.", .unit = "turns",
+                                 .fallback = "10000", RM_RANGE(1, 1e15)),
                           MAYBE, struct rm_ring_file_beam, damping_turns),
-    CYAML_FIELD_FLOAT_PTR(RM_KEY("synchrotron_um", "Amplitude of the synchrotron motion.", .unit = "µm",
-                                 .fallback = "3", RM_RANGE(0, 1000)),
+    CYAML_FIELD_FLOAT_PTR(RM_KEY("synchrotron_um", "Amplitude of the synchrotron motion; with `machine` its RMS.",
+                                 .unit = "µm", .fallback = "3", RM_RANGE(0, 1000)),
                           MAYBE, struct rm_ring_file_beam, synchrotron_um),
     CYAML_FIELD_FLOAT_PTR(RM_KEY("mains_um", "Amplitude of the mains; 0 with `machine`.", .unit = "µm",
                                  .fallback = "20", RM_RANGE(0, 1000), .late = true, .apart = true),
