@@ -163,8 +163,10 @@ static void beam_fill_followed(struct rm_beam const *beam, uint32_t instrument, 
     column[RM_MOTION_SYNCHROTRON_COSINE] = (float)part[RM_OSCILLATION_DELTA];
     column[RM_MOTION_DELTA_SQUARE] = part[RM_OSCILLATION_SQUARE] > NORMAL ? (float)part[RM_OSCILLATION_SQUARE] : 0;
     column[RM_MOTION_SYNCHROTRON_SINE] = (float)(1e6 / RM_LANE_BEAM_PHASE_URAD * part[RM_OSCILLATION_PHASE]);
-    double const *now = oscillation->state.part, kicked = beam->scales.mode[0] / rm_motion_kick_nm(&beam->motion.config);
-    double const square = now[RM_OSCILLATION_X1] * now[RM_OSCILLATION_X1] + now[RM_OSCILLATION_P1] * now[RM_OSCILLATION_P1];
+    double const *now = oscillation->state.part,
+                 kicked = beam->scales.mode[0] / rm_motion_kick_nm(&beam->motion.config);
+    double const square =
+        now[RM_OSCILLATION_X1] * now[RM_OSCILLATION_X1] + now[RM_OSCILLATION_P1] * now[RM_OSCILLATION_P1];
     column[RM_MOTION_KICK] = (float)(kicked * kicked * square);
     fill_rf(oscillation, column);
 }

@@ -310,7 +310,8 @@ void rm_machine_step(struct rm_machine *machine, double time, double const *curr
 
 double rm_machine_beam(struct rm_machine const *machine) {
     double const beam = atomic_load_explicit(&machine->knob[RM_MACHINE_BEAM], memory_order_relaxed);
-    bool const lost = atomic_load_explicit(&machine->lost, memory_order_relaxed) || machine->motion.oscillation.state.lost;
+    bool const lost =
+        atomic_load_explicit(&machine->lost, memory_order_relaxed) || machine->motion.oscillation.state.lost;
     return beam > 0 && !lost ? beam : 0;
 }
 

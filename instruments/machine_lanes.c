@@ -7,6 +7,7 @@
 #include <ringmaster/stream.h>
 
 #include "base/fail.h"
+#include "machine_checkpoint.h"
 
 enum {
     SUM_LANE = 2,        /**< of a BPM, after its x */
@@ -66,6 +67,18 @@ void rm_machine_lanes_tune(struct rm_machine const *machine, struct rm_beam_conf
     beam->tune_y = says.tune[1];
 }
 
+static int32_t round_to_nm(double nm) { return (int32_t)lrint(fmax(-READS_NM, fmin(READS_NM, nm))); }
+
+static void machine_lanes_read(struct rm_machine_lanes *lanes) {
+    lanes->beam = rm_machine_beam(lanes->machine);
+    for (uint32_t b = 0; b < lanes->ring->machine.bpm_count; ++b) {
+        double x, y;
+        rm_machine_read(lanes->machine, b, &x, &y);
+        lanes->reading[b][0] = round_to_nm(x);
+        lanes->reading[b][1] = round_to_nm(y);
+    }
+}
+
 enum rm_code rm_machine_lanes_make(struct rm_ring_config const *ring, struct rm_machine *machine,
                                    struct rm_machine_currents const *currents, struct rm_beam *beam,
                                    struct rm_machine_lanes *lanes, struct rm_error *error) {
@@ -94,6 +107,27 @@ enum rm_code rm_machine_lanes_make(struct rm_ring_config const *ring, struct rm_
 void rm_machine_lanes_begin(struct rm_machine_lanes *lanes) {
     rm_machine_feel(lanes->machine, lanes->strength);
     rm_oscillation_enter(rm_machine_oscillation(lanes->machine), lanes->ring->first_turn - 1);
+    lanes->origin = lanes->ring->first_turn;
+}
+
+enum rm_code rm_machine_lanes_save(struct rm_machine_lanes const *lanes, char const *path, struct rm_error *error) {
+    rm_turn const turn = rm_machine_oscillation(lanes->machine)->state.turn;
+    return rm_machine_save(lanes->machine, &(struct rm_machine_moment){lanes->origin, turn}, path, error);
+}
+
+enum rm_code rm_machine_lanes_load(struct rm_machine_lanes *lanes, char const *path, rm_turn *first_turn,
+                                   struct rm_error *error) {
+    struct rm_machine_moment moment;
+    uint64_t const every = lanes->ring->machine.step_turns;
+    enum rm_code const code = rm_machine_load(lanes->machine, path, &moment, error);
+    if (code != RM_OK)
+        return code;
+    *first_turn = moment.turn + 1;
+    lanes->origin = moment.origin;
+    lanes->due = (every - *first_turn % every) % every;
+    place_bpms(lanes);
+    machine_lanes_read(lanes);
+    return RM_OK;
 }
 
 void rm_machine_lanes_free(struct rm_machine_lanes *lanes) {
@@ -105,23 +139,13 @@ void rm_machine_lanes_free(struct rm_machine_lanes *lanes) {
     *lanes = (struct rm_machine_lanes){0};
 }
 
-static int32_t round_to_nm(double nm) { return (int32_t)lrint(fmax(-READS_NM, fmin(READS_NM, nm))); }
-
-static void machine_lanes_read(struct rm_machine_lanes *lanes) {
-    lanes->beam = rm_machine_beam(lanes->machine);
-    for (uint32_t b = 0; b < lanes->ring->machine.bpm_count; ++b) {
-        double x, y;
-        rm_machine_read(lanes->machine, b, &x, &y);
-        lanes->reading[b][0] = round_to_nm(x);
-        lanes->reading[b][1] = round_to_nm(y);
-    }
-}
-
 /** The machine's time is the turns'. */
 static void machine_lanes_step(struct rm_machine_lanes *lanes, uint64_t index) {
     if (lanes->currents.at != NULL)
         lanes->currents.at(lanes->currents.state, index, lanes->current);
-    rm_machine_step(lanes->machine, (double)index / lanes->ring->beam.turn_rate_hz, lanes->current);
+    rm_machine_step(lanes->machine,
+                    (double)(lanes->ring->first_turn + index - lanes->origin) / lanes->ring->beam.turn_rate_hz,
+                    lanes->current);
     machine_lanes_read(lanes);
 }
 

@@ -37,6 +37,8 @@ struct rm_machine_lanes {
     uint32_t *first_bpm;
     /** Turn of the run at which the next step is due. */
     uint64_t due;
+    /** Turn at which the machine's time began: the run's first, or that of the run which it goes on with. */
+    rm_turn origin;
 
     double beam;
 };
@@ -54,6 +56,13 @@ void rm_machine_lanes_free(struct rm_machine_lanes *lanes);
 
 /** Again at rest at the ring's first turn, which has changed: the ring has joined another one. */
 void rm_machine_lanes_begin(struct rm_machine_lanes *lanes);
+
+/** Writes the machine as it is after the last turn that was made, while no background runs; and makes it what a file
+ * says, before the first turn. Then `*first_turn` is the turn after it. Errors as rm_machine_load has them; another one
+ * than RM_E_NOT_FOUND leaves lanes that must not be used. */
+enum rm_code rm_machine_lanes_save(struct rm_machine_lanes const *lanes, char const *path, struct rm_error *error);
+enum rm_code rm_machine_lanes_load(struct rm_machine_lanes *lanes, char const *path, rm_turn *first_turn,
+                                   struct rm_error *error);
 
 /** Makes the turns until turn `index` of the run, before rm_beam_turn reads it: the beam's own motion in each, and the
  * steps of the orbit that are due, at the first turn and at each whose number is a multiple of step_turns. After a gap

@@ -57,7 +57,9 @@ void rm_machine_excite(struct rm_machine *machine, struct rm_beam_config const *
     rm_oscillation_make(&motion->oscillation, &config, &machine->rf, optics);
 }
 
-struct rm_oscillation *rm_machine_oscillation(struct rm_machine *machine) { return &machine->motion.oscillation; }
+struct rm_oscillation *rm_machine_oscillation(struct rm_machine *machine) {
+    return &machine->motion.oscillation;
+}
 
 void rm_machine_scales(struct rm_machine const *machine, double mean_root[2], double *mean_dispersion_m) {
     memcpy(mean_root, machine->motion.mean_root, sizeof machine->motion.mean_root);
@@ -90,8 +92,8 @@ static void find_base_shift(struct rm_machine *machine) {
     double *shift = machine->motion.base_shift;
     shift[0] = shift[1] = 0;
     for (uint32_t q = 0; q < machine->magnet_count; ++q) {
-        double const since = atomic_load_explicit(&machine->knob[machine->magnet[q].knob], memory_order_relaxed) -
-                             sight->change[q];
+        double const since =
+            atomic_load_explicit(&machine->knob[machine->magnet[q].knob], memory_order_relaxed) - sight->change[q];
         shift[0] += sight->slope[q][0] * since;
         shift[1] += sight->slope[q][1] * since;
     }

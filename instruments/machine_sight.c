@@ -81,8 +81,8 @@ enum rm_code rm_sight_points_look(struct rm_machine *machine, struct rm_orbit_op
                                   struct rm_error *error) {
     struct rm_sight_points *points = &machine->sight;
     struct rm_optics_options const options = {.orbit = *orbit};
-    enum rm_code code = rm_twin_linopt6(machine->twin, &options, points->element, points->count, &points->ring,
-                                        points->optics, error);
+    enum rm_code code =
+        rm_twin_linopt6(machine->twin, &options, points->element, points->count, &points->ring, points->optics, error);
     for (int i = 0; i < 2 && code == RM_OK; ++i)
         code = look_aside(machine, orbit, i == 0 ? -ASIDE : ASIDE, &points->side[i], error);
     return code;

@@ -92,10 +92,10 @@ static enum rm_code make_beam(struct rm_ring_config *ring, struct simulation *si
     }
     code = rm_beam_make(&ring->beam, ring->instruments, ring->instrument_count, &simulation->beam, error);
     if (code == RM_OK && ring->machine.present)
-        code = rm_machine_lanes_make(ring, simulation->machine,
-                                     &(struct rm_machine_currents){rm_responses_currents, rm_responses_currents_of,
-                                                                   &simulation->responses},
-                                     simulation->beam, &simulation->lanes, error);
+        code = rm_machine_lanes_make(
+            ring, simulation->machine,
+            &(struct rm_machine_currents){rm_responses_currents, rm_responses_currents_of, &simulation->responses},
+            simulation->beam, &simulation->lanes, error);
     return code;
 }
 
@@ -154,12 +154,25 @@ static enum rm_code run_supplies(struct rm_instruments_options const *options, s
     return code;
 }
 
+/** What an earlier run has left; then this run's first turn is the one after its last. */
+static enum rm_code load_checkpoint(char const *path, struct rm_ring_config *ring, struct simulation *simulation,
+                                    struct rm_error *error) {
+    if (simulation->machine == NULL)
+        return rm_fail(error, RM_E_ARGUMENT,
+                       "--checkpoint: expected a ring with the key `machine`: others are "
+                       "functions of the turn, and begin at any first_turn");
+    enum rm_code const code = rm_machine_lanes_load(&simulation->lanes, path, &ring->first_turn, error);
+    return code == RM_E_NOT_FOUND ? RM_OK : code;
+}
+
 /** Joins last, as the beam takes its time: from then to the segment, which others see, is but a moment. */
 static enum rm_code run_beam(struct rm_instruments_options const *options, struct rm_ring_config *ring,
                              struct simulation *simulation, struct rm_error *error) {
     struct rm_session session = session_of(options, ring);
     struct rm_fellows fellows;
     enum rm_code code = make_beam(ring, simulation, error);
+    if (code == RM_OK && options->checkpoint != NULL)
+        code = load_checkpoint(options->checkpoint, ring, simulation, error);
     if (code == RM_OK)
         code = join_fellows(options, ring, &fellows, &session, error);
     if (code != RM_OK)
@@ -180,6 +193,8 @@ static enum rm_code run_beam(struct rm_instruments_options const *options, struc
     session.turn_rate_hz = options->rate_hz == 0 ? 0 : ring->beam.turn_rate_hz;
     code = rm_session_run(&session, error);
     rm_fellows_close(&fellows);
+    if (code == RM_OK && options->checkpoint != NULL)
+        code = rm_machine_lanes_save(&simulation->lanes, options->checkpoint, error);
     return code;
 }
 

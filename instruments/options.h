@@ -40,6 +40,7 @@ struct rm_instruments_options {
     char const *to;
     char const *to_mac;
     char const *workspace;
+    char const *checkpoint;
 };
 
 extern char const rm_instruments_usage[];

@@ -109,7 +109,8 @@ void rm_oscillation_refill(struct rm_oscillation *oscillation) { oscillation->st
 static void rotate_mode(struct rm_oscillation *oscillation, int u, uint64_t random) {
     double *x = &oscillation->state.part[2 * u], *p = x + 1;
     double const delta = oscillation->state.part[RM_OSCILLATION_DELTA];
-    double const tune = delta * (oscillation->optics.chromaticity[u] + delta * oscillation->optics.second_chromaticity[u]);
+    double const tune =
+        delta * (oscillation->optics.chromaticity[u] + delta * oscillation->optics.second_chromaticity[u]);
     struct rotation const chromatic = rotation_of(2 * M_PI * tune);
     double const cosine = oscillation->step[u][0] * chromatic.cosine - oscillation->step[u][1] * chromatic.sine;
     double const sine = oscillation->step[u][0] * chromatic.sine + oscillation->step[u][1] * chromatic.cosine;

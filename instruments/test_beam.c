@@ -274,9 +274,10 @@ static void a_kick_that_is_asked_for_changes_nothing_that_was_read(void **state)
 static struct rm_oscillation motion_of(void) {
     struct rm_oscillation oscillation;
     struct rm_oscillation_config const config = {.seed = 3, .rms = {2e-6, 1e-6}};
-    struct rm_oscillation_optics const optics = {.tune = {0.3, 0.16},
-                                                 .damping = {1e-3, 1e-3},
-                                                 .start = {{3, 0, 0, 0}, {0, 1. / 3, 0, 0}, {0, 0, 2, 0}, {0, 0, 0, 0.5}}};
+    struct rm_oscillation_optics const optics = {
+        .tune = {0.3, 0.16},
+        .damping = {1e-3, 1e-3},
+        .start = {{3, 0, 0, 0}, {0, 1. / 3, 0, 0}, {0, 0, 2, 0}, {0, 0, 0, 0.5}}};
     rm_oscillation_make(&oscillation, &config, &(struct rm_oscillation_rf){0}, &optics);
     return oscillation;
 }

@@ -149,8 +149,7 @@ static double off_by(struct trace *tracked, struct trace *followed, int plane, u
     return sqrt(sum) / rms_of(tracked->seen, plane, from, to);
 }
 
-static void both(struct pair *pair, uint32_t bpm, double const from[6], struct trace *tracked,
-                 struct trace *followed) {
+static void both(struct pair *pair, uint32_t bpm, double const from[6], struct trace *tracked, struct trace *followed) {
     track(pair, bpm, from, TURNS, tracked->seen, tracked->delta);
     follow(pair, bpm, from, TURNS, followed->seen, followed->delta);
 }

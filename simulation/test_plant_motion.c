@@ -188,7 +188,7 @@ static void rf_trip_is_in_the_readings(void **state) {
         for (int p = RM_OSCILLATION_DELTA; p <= RM_OSCILLATION_SQUARE; ++p)
             moved += 1e9 * weight[0][p] * now->part[p];
         if (index == 1100) {
-            assert_true(moved < -400e3); /* 4 µm a turn and more, at 50 mm */
+            assert_true(moved < -400e3);                    /* 4 µm a turn and more, at 50 mm */
             assert_true(fabs(x - at_first - moved) < 40e3); /* the kick of turn 8000 still swings */
             assert_true(read_lane(test, index, LLRF, CAVITY_AMP) < 0.1 * volts);
         }
