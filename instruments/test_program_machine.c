@@ -179,6 +179,49 @@ static void knobs_can_be_set_while_it_runs(void **state) {
     test_world_destroy(world);
 }
 
+/** y1 of the first BPM at all turns that came. */
+static void take_turns(struct test_world *world, int32_t y[TURNS]) {
+    struct rm_native native;
+    struct rm_record record;
+    while (take(test_world_receive(world, 0), &native, &record))
+        if (native.instrument == 1)
+            y[native.turn - FIRST] = record.lane[LANE_Y1].i;
+}
+
+/** Two runs, of which the second goes on from the first, send what one run of as many turns sends, but for the looks of
+ * the background: that of a start comes when its thread gets to it, and finds the tunes of the orbit of that moment. */
+static void a_run_goes_on_where_another_one_ended(void **state) {
+    struct test_world *world = make(*state);
+    int32_t *x = calloc(2 * TURNS, sizeof *x), *whole = x + TURNS;
+    char lines[1024], checkpoint[80], arguments[160];
+    assert_non_null(x);
+    snprintf(lines, sizeof lines, "%s  refresh_ms: 1000000\nmax_lag_ms: 0\n", RING);
+    memcpy(strstr(lines, "betatron_um: 0"), "betatron_um: 9", 14);
+    test_world_write(world, MACHINE, lines);
+    snprintf(checkpoint, sizeof checkpoint, "%s/machine.checkpoint", world->directory);
+    snprintf(arguments, sizeof arguments, "run %%s --turns 16 --checkpoint %s", checkpoint);
+    for (int run = 0; run < 2; ++run) {
+        assert_int_equal(test_world_run(world, "", arguments), 0);
+        take_turns(world, x);
+    }
+    assert_int_equal(test_world_run(world, "", "run %s --turns 32"), 0);
+    take_turns(world, whole);
+    int32_t off = 0, swing = 0, common = 0;
+    for (int turn = 1; turn < TURNS; ++turn) {
+        if (x[turn] == 0 || whole[turn] == 0) /* there was no room for it in the receiver */
+            continue;
+        ++common;
+        off = abs(x[turn] - whole[turn]) > off ? abs(x[turn] - whole[turn]) : off;
+        swing = abs(x[turn] - x[turn - 1]) > swing ? abs(x[turn] - x[turn - 1]) : swing;
+    }
+    assert_true(common > 20);
+    assert_true(off < swing / 4);
+    assert_true(swing > 5000);
+    remove(checkpoint);
+    free(x);
+    test_world_destroy(world);
+}
+
 static void a_lattice_that_does_not_fit_is_reported(void **state) {
     struct test_world *world = make(*state);
     char lines[1024];
@@ -197,6 +240,7 @@ int main(int argc, char **argv) {
     struct CMUnitTest const tests[] = {
         cmocka_unit_test_prestate(the_orbit_is_in_the_datagrams, program),
         cmocka_unit_test_prestate(knobs_can_be_set_while_it_runs, program),
+        cmocka_unit_test_prestate(a_run_goes_on_where_another_one_ended, program),
         cmocka_unit_test_prestate(a_lattice_that_does_not_fit_is_reported, program),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
