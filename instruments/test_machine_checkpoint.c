@@ -37,8 +37,9 @@ static void make_busy(struct machine_rig *rig) {
 static void run_on(struct machine_rig *rig, uint32_t steps, double (*read)[READ]) {
     struct rm_oscillation *oscillation = rm_machine_oscillation(rig->machine);
     for (uint32_t s = 0; s < steps; ++s) {
+        uint64_t const setpoint = rig->steps / 20;
         for (uint32_t c = 0; c < SUPPLIES; ++c)
-            rig->current[c] = c == RF ? 0 : sin((double)(rig->steps / 20 + c));
+            rig->current[c] = c == RF ? 0 : sin((double)(setpoint + c));
         step(rig);
         if (rig->steps % LOOK_EVERY == 0 || rig->steps == BEFORE)
             refresh(rig);

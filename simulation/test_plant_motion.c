@@ -113,8 +113,8 @@ static double line(double const *x, uint32_t count, double tune) {
 static double largest_line(double const *x, uint32_t count, double *size) {
     double best = 0;
     *size = 0;
-    for (double tune = 0.1; tune < 0.45; tune += 0.25 / count) {
-        double const here = line(x, count, tune);
+    for (uint32_t step = 0; step < 3 * count / 2; ++step) {
+        double const tune = 0.1 + 0.25 * step / count, here = line(x, count, tune);
         best = here > *size ? tune : best;
         *size = here > *size ? here : *size;
     }
