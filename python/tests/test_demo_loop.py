@@ -88,7 +88,7 @@ def test_the_matrix_has_the_names_of_the_servers_configuration(tmp_path: Path) -
     server = read_yaml(CONFIGS / "feedback.yaml")
     bpms = {name for name in instruments(server, "bpm") if name.startswith("bpm")}
     assert {row.partition("/")[0] for row in matrix.rows} == bpms
-    operators = {"sr/ps/qf1_1", "sr/ps/qf1_2", "sr/ps/qd1_1", "sr/ps/qd1_2"}
+    operators = {"sr/ps/qf1_01", "sr/ps/qf1_02", "sr/ps/qd1_01", "sr/ps/qd1_02"}
     assert set(matrix.columns) == set(supplies(server)) - operators
     assert len(matrix.rows) == 336
     assert abs(matrix.values).max(axis=0).min() > 0
