@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "instruments/lane_model.h"
 #include "plant.h"
 
 enum { FIRST = 8000, TBT = 1, SET_AT = 4096, HALF = 4096 };
@@ -200,11 +201,27 @@ static void rf_trip_is_in_the_readings(void **state) {
     plant_close(test);
 }
 
+/** The bunch follows the cavities: they are so much later, and it comes as much earlier against their phase. */
+static void a_phase_of_the_rf_is_in_its_lanes(void **state) {
+    (void)state;
+    enum { LLRF = 2, CAVITY_PHASE = 0, BEAM_PHASE = 7, SETTLED = 60000 };
+    double const degree_urad = 1e6 * M_PI / 180;
+    struct test_plant *test = plant_open("");
+    struct rm_error error;
+    double const cavity = read_lane(test, 1000, LLRF, CAVITY_PHASE), bunch = read_lane(test, 1000, LLRF, BEAM_PHASE);
+    check(rm_plant_set(&test->plant, "rf_phase", 1, &error), &error);
+    double const share = 150 / RM_LANE_BEAM_PHASE_URAD; /* of the bunch's phase that is seen in the cavities */
+    assert_float_equal(read_lane(test, SETTLED, LLRF, BEAM_PHASE) - bunch, -degree_urad, 2500);
+    assert_float_equal(read_lane(test, SETTLED, LLRF, CAVITY_PHASE) - cavity, (1 - share) * degree_urad, 2000);
+    plant_close(test);
+}
+
 int main(void) {
     struct CMUnitTest const tests[] = {
         cmocka_unit_test(a_quadrupoles_setpoint_moves_the_line_in_the_same_window),
         cmocka_unit_test(ripple_of_a_supply_makes_sidebands),
         cmocka_unit_test(rf_trip_is_in_the_readings),
+        cmocka_unit_test(a_phase_of_the_rf_is_in_its_lanes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
