@@ -106,8 +106,9 @@ void rm_machine_true_orbit(struct rm_machine const *machine, uint32_t bpm, doubl
 
 /* ── the beam's own motion: oscillation.h, one step for each turn ── */
 
-/** Sets the amplitudes of the motion, and its kicks, as a ring's file says them. Before that the beam is at rest. */
-void rm_machine_excite(struct rm_machine *machine, struct rm_beam_config const *beam);
+/** Sets the amplitudes of the motion, and its kicks, as a ring's file says them, and finds how the tunes change with
+ * amplitude; before the background is started. Before that the beam is at rest. */
+enum rm_code rm_machine_excite(struct rm_machine *machine, struct rm_beam_config const *beam, struct rm_error *error);
 
 /** The motion, which the stepping thread steps turn by turn. */
 struct rm_oscillation *rm_machine_oscillation(struct rm_machine *machine);

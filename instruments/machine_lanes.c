@@ -42,15 +42,16 @@ static void place_bpms(struct rm_machine_lanes *lanes) {
     lanes->look = rm_machine_looks_taken(lanes->machine);
 }
 
-static void follow_motion(struct rm_machine_lanes *lanes) {
+static enum rm_code follow_motion(struct rm_machine_lanes *lanes, struct rm_error *error) {
     struct rm_beam_scales scales;
     double dispersion_m;
-    rm_machine_excite(lanes->machine, &lanes->ring->beam);
+    enum rm_code const code = rm_machine_excite(lanes->machine, &lanes->ring->beam, error);
     rm_machine_scales(lanes->machine, scales.mode, &dispersion_m);
     for (int u = 0; u < 2; ++u)
         scales.mode[u] *= NM;
     rm_beam_follow(lanes->shown, rm_machine_oscillation(lanes->machine), &scales);
     place_bpms(lanes);
+    return code;
 }
 
 static void average_orbit(struct rm_ring_config const *ring, struct rm_beam *beam) {
@@ -98,10 +99,10 @@ enum rm_code rm_machine_lanes_make(struct rm_ring_config const *ring, struct rm_
     for (uint32_t s = 0; s < lanes->strength_count; ++s)
         lanes->strength_supply[s] = rm_machine_strength_supply(machine, s);
     find_lanes_bpms(lanes);
-    follow_motion(lanes);
+    enum rm_code const code = follow_motion(lanes, error);
     average_orbit(ring, beam);
     rm_machine_lanes_begin(lanes);
-    return RM_OK;
+    return code;
 }
 
 void rm_machine_lanes_begin(struct rm_machine_lanes *lanes) {

@@ -39,15 +39,17 @@ void rm_machine_take_sight(struct rm_machine *machine) {
     ++machine->motion.models;
 }
 
-void rm_machine_excite(struct rm_machine *machine, struct rm_beam_config const *beam) {
+enum rm_code rm_machine_excite(struct rm_machine *machine, struct rm_beam_config const *beam, struct rm_error *error) {
     struct rm_machine_motion *motion = &machine->motion;
     struct rm_oscillation_optics const *optics = &machine->active->sight.optics;
+    enum rm_code const code = rm_machine_find_detuning(machine, error);
     double const kick_m = beam->kick_um > 0 ? 1e-6 * beam->kick_um : REQUESTED_KICK_M;
     struct rm_oscillation_config config = {
         .seed = rm_noise_u64(beam->seed ^ rm_noise_u64(machine->config->seed)),
         .delta_rms = motion->mean_dispersion_m > 0 ? 1e-6 * beam->synchrotron_um / motion->mean_dispersion_m : 0,
         .kick_every_turns = beam->kick_um > 0 ? (uint64_t)beam->kick_every_turns : 0,
     };
+    memcpy(config.detuning, motion->detuning, sizeof config.detuning);
     for (int u = 0; u < 2; ++u) {
         double const root = hypot(optics->start[2 * u][2 * u], optics->start[2 * u][2 * u + 1]);
         config.rms[u] = 1e-6 * beam->betatron_um / motion->mean_root[u];
@@ -55,6 +57,7 @@ void rm_machine_excite(struct rm_machine *machine, struct rm_beam_config const *
         config.saturation[u] = machine->config->saturation_m / motion->mean_root[u];
     }
     rm_oscillation_make(&motion->oscillation, &config, &machine->rf, optics);
+    return code;
 }
 
 struct rm_oscillation *rm_machine_oscillation(struct rm_machine *machine) {

@@ -134,6 +134,8 @@ struct rm_machine_motion {
     bool away;
     /** [mode] mean of √β over the BPMs, √m; and mean of |D|, m. */
     double mean_root[2], mean_dispersion_m;
+    /** [mode][of mode] change of the tune per |a|², 1/m. */
+    double detuning[2][2];
 };
 
 struct rm_machine {
@@ -273,6 +275,9 @@ double rm_machine_column_orbit(struct rm_machine const *machine, uint32_t column
 void rm_machine_begin_motion(struct rm_machine *machine);
 /** A model was taken: the motion goes on with its optics. */
 void rm_machine_take_sight(struct rm_machine *machine);
+
+/* machine_detuning.c: RM_E_NO_SPACE. */
+enum rm_code rm_machine_find_detuning(struct rm_machine *machine, struct rm_error *error);
 
 /* machine_disturbances.c */
 bool rm_machine_ground_make(struct rm_machine *machine);

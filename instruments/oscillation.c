@@ -106,12 +106,15 @@ void rm_oscillation_lose(struct rm_oscillation *oscillation) {
 
 void rm_oscillation_refill(struct rm_oscillation *oscillation) { oscillation->state.lost = false; }
 
-static void rotate_mode(struct rm_oscillation *oscillation, int u, uint64_t random) {
+/** `square` is |a|² of both modes before the turn. */
+static void rotate_mode(struct rm_oscillation *oscillation, int u, double const square[2], uint64_t random) {
     double *x = &oscillation->state.part[2 * u], *p = x + 1;
     double const delta = oscillation->state.part[RM_OSCILLATION_DELTA];
     double const tune =
         delta * (oscillation->optics.chromaticity[u] + delta * oscillation->optics.second_chromaticity[u]);
-    struct rotation const chromatic = rotation_of(2 * M_PI * tune);
+    double const *detuning = oscillation->config.detuning[u];
+    struct rotation const chromatic =
+        rotation_of(2 * M_PI * (tune + detuning[0] * square[0] + detuning[1] * square[1]));
     double const cosine = oscillation->step[u][0] * chromatic.cosine - oscillation->step[u][1] * chromatic.sine;
     double const sine = oscillation->step[u][0] * chromatic.sine + oscillation->step[u][1] * chromatic.cosine;
     double const before = *x;
@@ -195,8 +198,12 @@ void rm_oscillation_step(struct rm_oscillation *oscillation) {
     fill_cavities(oscillation);
     if (!state->lost) {
         uint64_t const random = rm_noise_u64(state->turn ^ oscillation->config.seed);
-        rotate_mode(oscillation, 0, random);
-        rotate_mode(oscillation, 1, rm_noise_u64(random));
+        double const *part = state->part;
+        double const square[2] = {
+            part[RM_OSCILLATION_X1] * part[RM_OSCILLATION_X1] + part[RM_OSCILLATION_P1] * part[RM_OSCILLATION_P1],
+            part[RM_OSCILLATION_X2] * part[RM_OSCILLATION_X2] + part[RM_OSCILLATION_P2] * part[RM_OSCILLATION_P2]};
+        rotate_mode(oscillation, 0, square, random);
+        rotate_mode(oscillation, 1, square, rm_noise_u64(random));
         for (int u = 0; u < MODES; ++u)
             if (oscillation->growth[u] != 0)
                 grow_mode(oscillation, u);

@@ -3,6 +3,7 @@
  * centroid about the closed orbit.
  *
  *     a_u ← a_u exp(−α_u) exp(2πi (Q_u + ξ_u δ + ξ'_u δ²)) + noise + kicks    u = 1, 2: the normal modes
+ *     Q_u = Q_u(strengths of the turn) + Σ D_uv |a_v|²
  *     δ   ← δ (1 − 2 α_s) + (Re V sin(φ_s + φ) + Im V cos(φ_s + φ) − U₀) / E₀ + noise
  *     φ   ← φ + 2π h α_c δ
  *
@@ -97,6 +98,8 @@ struct rm_oscillation_config {
     uint64_t kick_every_turns;
     /** [mode] amplitude at which growth has stopped, √m. */
     double saturation[2];
+    /** [mode][of mode] change of the tune per |a|², 1/m. */
+    double detuning[2][2];
 };
 
 /** All that changes from turn to turn. */

@@ -28,7 +28,7 @@ static void make_busy(struct machine_rig *rig) {
     rig->config.bpm_bandwidth_hz = 1000;
     rig->config.blend_s = 10 / RATE_HZ;
     rig_make(rig);
-    rm_machine_excite(rig->machine, &beam);
+    assert_int_equal(rm_machine_excite(rig->machine, &beam, &rig->error), RM_OK);
     rm_oscillation_average(rm_machine_oscillation(rig->machine), 120);
     rm_oscillation_enter(rm_machine_oscillation(rig->machine), 1000);
 }

@@ -56,6 +56,8 @@ static struct pair *pair_make(void) {
     pair->config.bpm_count = rm_lattice_find(pair->lattice, bpm_pattern, RM_ELEMENT_KINDS, NULL, 0);
     assert_in_range(pair->config.bpm_count, 1, MOST_BPMS);
     check(rm_machine_make(&pair->config, 1.157e6, &pair->machine, &pair->error), &pair->error);
+    check(rm_machine_excite(pair->machine, &(struct rm_beam_config){.turn_rate_hz = 1.157e6}, &pair->error),
+          &pair->error);
     find_closed_orbit(pair);
     return pair;
 }
@@ -170,6 +172,25 @@ static void test_kicked_beam_goes_where_a_particle_goes(void **state) {
             assert_true(early < 0.01);
             assert_true(late < 0.02);
         }
+    }
+    free(tracked);
+    pair_free(pair);
+}
+
+/** Kicks of 40 µm: the tune changes with the amplitude, by 10⁻⁴ and more. */
+static void test_large_kick_detunes_as_tracked(void **state) {
+    (void)state;
+    struct pair *pair = pair_make();
+    struct trace *tracked = calloc(2, sizeof *tracked), *followed = tracked + 1;
+    double const kick[6] = {0, 1e-5, 0, 1e-5, 0, 0};
+    both(pair, 3, kick, tracked, followed);
+    double(*const d)[2] = pair->machine->motion.detuning;
+    print_message("detuning: %.3g %.3g, %.3g %.3g per m\n", d[0][0], d[0][1], d[1][0], d[1][1]);
+    for (int plane = 0; plane < 2; ++plane) {
+        double const late = off_by(tracked, followed, plane, TURNS - 100, TURNS);
+        print_message("large kick, %c: %.1f µm RMS; off by %.2f %% after 1000 turns\n", "xy"[plane],
+                      1e6 * rms_of(tracked->seen, plane, 0, 100), 100 * late);
+        assert_true(late < 0.15);
     }
     free(tracked);
     pair_free(pair);
@@ -366,6 +387,7 @@ int main(int argc, char **argv) {
     }
     struct CMUnitTest const tests[] = {
         cmocka_unit_test(test_kicked_beam_goes_where_a_particle_goes),
+        cmocka_unit_test(test_large_kick_detunes_as_tracked),
         cmocka_unit_test(test_damping_is_the_twins),
         cmocka_unit_test(test_energy_swings_and_modulates_as_tracked),
         cmocka_unit_test(test_coupling_is_the_lattices),

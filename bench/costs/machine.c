@@ -64,7 +64,8 @@ static double time_turns(struct rm_machine *machine) {
     struct rm_beam_config const beam = {.betatron_um = 1, .synchrotron_um = 1};
     struct rm_oscillation *oscillation = rm_machine_oscillation(machine);
     double *strength = bench_allocate((rm_machine_strengths(machine) + 1) * sizeof *strength), best = 1e18;
-    rm_machine_excite(machine, &beam);
+    struct rm_error error;
+    bench_must(rm_machine_excite(machine, &beam, &error), &error);
     rm_oscillation_average(oscillation, 120);
     for (int round = 0; round < ROUNDS; ++round) {
         uint64_t const begun = rm_tsc();
