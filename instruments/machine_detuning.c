@@ -16,29 +16,16 @@ enum { DETUNING_TURNS = 256, PARTICLES = 3 };
 static double const LARGE_M = 100e-6; /**< amplitude at mean β of what is compared with next to nothing */
 static double const SMALL = 1. / 30;  /**< of the large one */
 
-/** X and P of a mode, of coordinates about the orbit. */
-static void normalise(double const (*a)[4], double const z[4], int u, double of[2]) {
-    double unit = 0;
-    of[0] = of[1] = 0;
-    for (int row = 0; row < 4; row += 2) {
-        of[0] += z[row] * a[row + 1][2 * u + 1] - z[row + 1] * a[row][2 * u + 1];
-        of[1] += a[row][2 * u] * z[row + 1] - a[row + 1][2 * u] * z[row];
-        unit += a[row][2 * u] * a[row + 1][2 * u + 1] - a[row + 1][2 * u] * a[row][2 * u + 1];
-    }
-    of[0] /= unit;
-    of[1] /= unit;
-}
-
-/** The tune of a mode of one particle, off by whole turns from nothing that matters: only differences are used. */
-static double tune_of(struct rm_machine const *machine, double (*out)[PARTICLES][6], int particle, int u) {
-    double const(*a)[4] = (double const(*)[4])machine->motion.oscillation.optics.start;
-    double const expected = 2 * M_PI * machine->motion.oscillation.optics.tune[u];
+/** The tune of a mode of one particle, less that of the optics. */
+static double tune_of(struct rm_machine const *machine, double (*out)[PARTICLES][6], int particle, unsigned u) {
+    struct rm_oscillation_optics const *optics = &machine->motion.oscillation.optics;
+    double const expected = 2 * M_PI * optics->tune[u];
     double sum = 0, weights = 0, before = 0;
     for (int turn = 0; turn < DETUNING_TURNS; ++turn) {
         double z[4], xp[2];
         for (int row = 0; row < 4; ++row)
             z[row] = out[turn][particle][row] - machine->at_start[row];
-        normalise(a, z, u, xp);
+        rm_oscillation_normalise(optics, z, u, xp);
         double const phase = atan2(-xp[1], xp[0]), place = (turn + 0.5) / DETUNING_TURNS;
         double const weight = exp(-1 / (place * (1 - place)));
         sum += turn == 0 ? 0 : weight * remainder(phase - before - expected, 2 * M_PI);
@@ -72,7 +59,7 @@ enum rm_code rm_machine_find_detuning(struct rm_machine *machine, struct rm_erro
     for (int u = 0; u < 2; ++u)
         large[u] = LARGE_M / machine->motion.mean_root[u];
     enum rm_code const code = track_particles(machine, large, out, error);
-    for (int u = 0; code == RM_OK && u < 2; ++u)
+    for (unsigned u = 0; code == RM_OK && u < 2; ++u)
         for (int v = 0; v < 2; ++v) {
             double const shift = tune_of(machine, out, v + 1, u) - tune_of(machine, out, 0, u);
             machine->motion.detuning[u][v] = isfinite(shift) ? shift / (large[v] * large[v] * (1 - SMALL * SMALL)) : 0;

@@ -153,24 +153,31 @@ static void fill_cavities(struct rm_oscillation *oscillation) {
         oscillation->state.field[i] += oscillation->fill * (oscillation->drive[i] - oscillation->state.field[i]);
 }
 
-/** Normalised coordinates by the symplectic form: of z = Σ X A_X + P A_P, X is [z, A_P] and P is [A_X, z]. */
+void rm_oscillation_normalise(struct rm_oscillation_optics const *optics, double const z[4], unsigned mode,
+                              double xp[2]) {
+    double const(*a)[4] = (double const(*)[4])optics->start;
+    double unit = 0;
+    xp[0] = xp[1] = 0;
+    for (int row = 0; row < 4; row += 2) {
+        xp[0] += z[row] * a[row + 1][2 * mode + 1] - z[row + 1] * a[row][2 * mode + 1];
+        xp[1] += a[row][2 * mode] * z[row + 1] - a[row + 1][2 * mode] * z[row];
+        unit += a[row][2 * mode] * a[row + 1][2 * mode + 1] - a[row + 1][2 * mode] * a[row][2 * mode + 1];
+    }
+    xp[0] /= unit;
+    xp[1] /= unit;
+}
+
 void rm_oscillation_displace(struct rm_oscillation *oscillation, double const at_start[4], double delta,
                              double phase_rad) {
-    double const(*a)[4] = (double const(*)[4])oscillation->optics.start;
-    double *part = oscillation->state.part, z[4];
+    double *part = oscillation->state.part, z[4], xp[2];
     if (oscillation->state.lost)
         return;
     for (int row = 0; row < 4; ++row)
         z[row] = at_start[row] - oscillation->optics.dispersion[row] * delta;
-    for (int u = 0; u < MODES; ++u) {
-        double x = 0, p = 0, unit = 0;
-        for (int row = 0; row < 4; row += 2) {
-            x += z[row] * a[row + 1][2 * u + 1] - z[row + 1] * a[row][2 * u + 1];
-            p += a[row][2 * u] * z[row + 1] - a[row + 1][2 * u] * z[row];
-            unit += a[row][2 * u] * a[row + 1][2 * u + 1] - a[row + 1][2 * u] * a[row][2 * u + 1];
-        }
-        part[2 * u] += x / unit;
-        part[2 * u + 1] += p / unit;
+    for (unsigned u = 0; u < MODES; ++u) {
+        rm_oscillation_normalise(&oscillation->optics, z, u, xp);
+        part[2 * u] += xp[0];
+        part[2 * u + 1] += xp[1];
     }
     part[RM_OSCILLATION_DELTA] += delta;
     part[RM_OSCILLATION_SQUARE] = part[RM_OSCILLATION_DELTA] * part[RM_OSCILLATION_DELTA];

@@ -175,6 +175,11 @@ void rm_oscillation_enter(struct rm_oscillation *oscillation, rm_turn turn);
 /** Makes the next turn. */
 void rm_oscillation_step(struct rm_oscillation *oscillation);
 
+/** X and P of a mode, of coordinates x px y py about the orbit at the start of the lattice. By the symplectic form: of
+ * z = Σ X A_X + P A_P, X is [z, A_P] and P is [A_X, z]. */
+void rm_oscillation_normalise(struct rm_oscillation_optics const *optics, double const z[4], unsigned mode,
+                              double xp[2]);
+
 /** Adds coordinates x px y py at the start of the lattice to the beam's, and δ and the phase of the RF: what an injection
  * or a kicker does. Of x and px what belongs to δ by dispersion is no oscillation. To be called between two turns. */
 void rm_oscillation_displace(struct rm_oscillation *oscillation, double const at_start[4], double delta,
