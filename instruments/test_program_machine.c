@@ -162,7 +162,8 @@ static void knobs_can_be_set_while_it_runs(void **state) {
     for (int wait = 0; wait < 200 && !(parameter_of(world, "machine/orbit_rms_y") > 0.1); ++wait)
         usleep(50000);
     assert_true(parameter_of(world, "machine/orbit_rms_y") > 0.1);
-    assert_true(tune > 0 && tune < 1 && tune == parameter_of(world, "ring/tune_y"));
+    assert_true(tune > 0 && tune < 1);
+    assert_float_equal(tune, parameter_of(world, "ring/tune_y"), 1e-3); /* a later look has another orbit in it */
     put(world, "machine/beam", 0, RM_VERDICT_DONE);
     await_sum(world, 0);
     put(world, "machine/beam", 1, RM_VERDICT_DONE);
