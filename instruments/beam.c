@@ -186,7 +186,7 @@ union rm_lane const *rm_beam_turn(struct rm_beam *beam, rm_turn turn, uint32_t f
     memcpy(column, rm_motion_turn(&beam->motion, turn), sizeof column);
     if (beam->oscillation != NULL)
         beam_fill_followed(beam, first, column);
-    rm_lane_sums_turn(&beam->sums, first_lane, whole < left ? whole : left, column, (uint32_t)random);
+    rm_lane_sums_turn(&beam->sums, first_lane, whole < left ? whole : left, column, random);
     for (uint32_t i = 0; i < beam->counting_count; ++i)
         if (beam->counting[i].first_lane - first_lane < lanes)
             add_counts(beam, &beam->counting[i], (uint32_t)(random >> 32));

@@ -15,10 +15,17 @@ enum { CELLS = 12, WHOLE_TUNE_X = 33, WHOLE_TUNE_Y = 9, BLM_CHANNELS = 10, BPM_L
 /** √(beta / mean beta) at a place; the planes beat against each other. */
 static double beta_root(double place, double sign) { return 1 + sign * 0.35 * cos(2 * M_PI * CELLS * place); }
 
+/** How far off a reading is for good, of RMS 1: the sum of three uniform numbers, never beyond 3. */
+static double static_offset(uint64_t key) {
+    uint32_t const bits = (uint32_t)rm_noise_u64(key);
+    int32_t const sum = (int32_t)(bits & 2047u) + (int32_t)(bits >> 11 & 2047u) + (int32_t)(bits >> 22 << 1);
+    return (sum - 3070) / 1024.0;
+}
+
 /** A position lane: weights on its plane's betatron columns, and what all positions have in common. */
 static void make_position(struct rm_lane_model *model, struct rm_beam_config const *config, unsigned cosine_column,
                           double root, double phase, uint64_t key) {
-    model->base = 1e3 * config->orbit_um * (double)rm_noise_gaussian((uint32_t)rm_noise_u64(key));
+    model->base = 1e3 * config->orbit_um * static_offset(key);
     model->weight[cosine_column] = root * cos(phase);
     model->weight[cosine_column + 1] = -root * sin(phase);
     model->weight[RM_MOTION_MAINS] = 1e3 * config->mains_um * root * cos(phase / 3);
@@ -35,7 +42,7 @@ static void make_bpm(struct rm_beam_config const *config, double place, uint64_t
     model[0].weight[RM_MOTION_SYNCHROTRON_COSINE] = 1e3 * config->synchrotron_um * dispersion;
     model[2].base = config->sum_counts * (0.9 + 0.2 * rm_noise_uniform(key + 4));
     model[2].noise = 5e-4 * config->sum_counts;
-    model[3].base = 1e3 * config->orbit_um * (double)rm_noise_gaussian((uint32_t)rm_noise_u64(key + 5));
+    model[3].base = 1e3 * config->orbit_um * static_offset(key + 5);
     model[3].weight[RM_MOTION_DRIFT] = 1e3 * config->drift_um;
     model[3].noise = 2e3 * config->noise_um;
 }

@@ -22,8 +22,8 @@ struct rm_lane_sums {
 };
 
 /** Computes `lanes` lanes from `first` on: value = base + spread · noise + Σ weight · column, to the nearest integer.
- * The noise is nearly Gaussian, of RMS 1, made from key and turn_key. The sum must lie below 2^31. */
+ * The noise is normal, of RMS 1, made from key and turn_key (rm_noise_normal_of). The sum must lie below 2^31. */
 void rm_lane_sums_turn(struct rm_lane_sums const *sums, uint32_t first, uint32_t lanes, float const *column,
-                       uint32_t turn_key);
+                       uint64_t turn_key);
 
 #endif

@@ -325,8 +325,8 @@ void rm_machine_read(struct rm_machine const *machine, uint32_t bpm, double *x_n
         return;
     }
     uint64_t const random = rm_noise_u64(machine->config->seed ^ rm_noise_u64(machine->steps << 16 | bpm));
-    *x_nm = LOST_NM * (double)rm_noise_gaussian((uint32_t)random);
-    *y_nm = LOST_NM * (double)rm_noise_gaussian((uint32_t)(random >> 32));
+    *x_nm = LOST_NM * rm_noise_normal(random);
+    *y_nm = LOST_NM * rm_noise_normal(random + 1);
 }
 
 /* ── what is said of it ── */

@@ -118,8 +118,8 @@ static void rotate_mode(struct rm_oscillation *oscillation, int u, double const 
     double const cosine = oscillation->step[u][0] * chromatic.cosine - oscillation->step[u][1] * chromatic.sine;
     double const sine = oscillation->step[u][0] * chromatic.sine + oscillation->step[u][1] * chromatic.cosine;
     double const before = *x;
-    *x = cosine * before + sine * *p + oscillation->noise[u] * (double)rm_noise_gaussian((uint32_t)random);
-    *p = cosine * *p - sine * before + oscillation->noise[u] * (double)rm_noise_gaussian((uint32_t)(random >> 32));
+    *x = cosine * before + sine * *p + oscillation->noise[u] * (double)rm_noise_normal_of((uint32_t)random, (uint32_t)(random >> 32));
+    *p = cosine * *p - sine * before + oscillation->noise[u] * (double)rm_noise_normal_of((uint32_t)(random >> 32), (uint32_t)random);
 }
 
 /** What drives it grows with the amplitude and stops where that is saturated. */
@@ -141,7 +141,7 @@ static void turn_energy(struct rm_oscillation *oscillation, uint64_t random) {
     double const sine = oscillation->sine * late.cosine + oscillation->cosine * late.sine;
     double const cosine = oscillation->cosine * late.cosine - oscillation->sine * late.sine;
     *delta += rf->voltage * (field[0] * sine + field[1] * cosine) - rf->loss - 2 * rf->damping * *delta +
-              oscillation->delta_noise * (double)rm_noise_gaussian((uint32_t)random);
+              oscillation->delta_noise * (double)rm_noise_normal_of((uint32_t)random, (uint32_t)(random >> 32));
     *phase += rf->slip_rad * *delta;
     oscillation->state.part[RM_OSCILLATION_SQUARE] = *delta * *delta;
     if (rf->aperture > 0 && !(fabs(*delta) <= rf->aperture))

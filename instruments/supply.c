@@ -187,8 +187,7 @@ struct rm_supply_reading rm_supply_read(struct rm_supply *supply, double time) {
     rm_supply_advance(supply, time);
     struct rm_supply_reading reading = {.current = with_ripple(supply, time, smooth_current(supply, time, &slewing))};
     if (supply->config->noise > 0)
-        reading.current +=
-            supply->config->noise * (double)rm_noise_gaussian((uint32_t)rm_noise_u64(supply->key + ++supply->draws));
+        reading.current += supply->config->noise * rm_noise_normal(supply->key + ++supply->draws);
     if (supply->off)
         reading.bits |= RM_SUPPLY_BIT_TRIPPED;
     if (supply->safe)
