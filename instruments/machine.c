@@ -86,10 +86,14 @@ static enum rm_code machine_make(struct rm_machine *machine, struct rm_error *er
         code = machine_allocate(machine, error);
     if (code != RM_OK)
         return code;
+    if (!rm_machine_draw_yokes(machine))
+        return rm_fail(error, RM_E_NO_SPACE, "no memory for the magnets of %s", machine->config->lattice);
     rm_machine_draw_bpms(machine);
     code = rm_machine_beat(machine, error);
     if (code == RM_OK)
         code = enable_cavities(machine, error);
+    if (code == RM_OK)
+        code = rm_machine_misalign(machine, error);
     if (code == RM_OK)
         code = rm_machine_find_rf(machine, error);
     if (code == RM_OK)
@@ -142,6 +146,7 @@ void rm_machine_free(struct rm_machine *machine) {
                            machine->term,
                            machine->lever,
                            machine->magnet,
+                           machine->yoke,
                            machine->strength,
                            machine->bpm,
                            machine->optics,

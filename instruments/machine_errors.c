@@ -96,15 +96,11 @@ static enum rm_code scale_beat(struct rm_machine *machine, struct rm_optics *des
                    (unsigned long long)machine->config->seed, wanted);
 }
 
-enum rm_code rm_machine_beat(struct rm_machine *machine, struct rm_error *error) {
-    struct rm_optics *optics = calloc(2 * (size_t)machine->bpm_count + 1, sizeof *optics);
+enum rm_code rm_machine_keep_optics(struct rm_machine *machine, struct rm_error *error) {
+    struct rm_optics *optics = calloc((size_t)machine->bpm_count + 1, sizeof *optics);
     if (optics == NULL)
         return rm_fail(error, RM_E_NO_SPACE, "no memory for the optics at %u BPMs", machine->bpm_count);
-    enum rm_code code = optics_now(machine, optics, error);
-    if (code == RM_OK && machine->config->errors.beta_beat > 0 && machine->magnet_count != 0)
-        code = scale_beat(machine, optics, optics + machine->bpm_count, error);
-    if (code == RM_OK)
-        code = optics_now(machine, optics, error);
+    enum rm_code const code = optics_now(machine, optics, error);
     for (uint32_t b = 0; code == RM_OK && b < machine->bpm_count; ++b)
         machine->optics[b] = (struct rm_machine_bpm_optics){
             .beta_m = {optics[b].beta_m[0], optics[b].beta_m[1]},
@@ -113,4 +109,15 @@ enum rm_code rm_machine_beat(struct rm_machine *machine, struct rm_error *error)
         };
     free(optics);
     return code;
+}
+
+enum rm_code rm_machine_beat(struct rm_machine *machine, struct rm_error *error) {
+    struct rm_optics *optics = calloc(2 * (size_t)machine->bpm_count + 1, sizeof *optics);
+    if (optics == NULL)
+        return rm_fail(error, RM_E_NO_SPACE, "no memory for the optics at %u BPMs", machine->bpm_count);
+    enum rm_code code = optics_now(machine, optics, error);
+    if (code == RM_OK && machine->config->errors.beta_beat > 0 && machine->magnet_count != 0)
+        code = scale_beat(machine, optics, optics + machine->bpm_count, error);
+    free(optics);
+    return code == RM_OK ? rm_machine_keep_optics(machine, error) : code;
 }

@@ -292,9 +292,7 @@ static double ground_gradient(struct rm_machine *machine, uint32_t element) {
     return bends ? e->polynom_b[1] * e->length_m : 0;
 }
 
-/** The end of the magnet that begins with `first`: its pieces are of one kind and touch, with nothing between them but
- * what has no length. */
-static uint32_t magnet_end(struct rm_lattice const *lattice, uint32_t first) {
+uint32_t rm_machine_magnet_end(struct rm_lattice const *lattice, uint32_t first) {
     enum rm_element_kind const kind = rm_lattice_element(lattice, first)->kind;
     uint32_t i = first;
     while (++i < rm_lattice_count(lattice)) {
@@ -324,7 +322,7 @@ static void add_ground(struct rm_machine *machine) {
         end = first + 1;
         if ((e->kind != RM_ELEMENT_QUADRUPOLE && e->kind != RM_ELEMENT_DIPOLE) || e->length_m == 0)
             continue;
-        end = magnet_end(machine->lattice, first);
+        end = rm_machine_magnet_end(machine->lattice, first);
         double moves = 0;
         for (uint32_t i = first; i < end; ++i)
             moves += fabs(ground_gradient(machine, i));

@@ -80,6 +80,18 @@ struct rm_machine_bpm {
     double offset_m[2];
 };
 
+/** A whole magnet, all of whose pieces stand on one yoke, and its errors. */
+struct rm_machine_yoke {
+    /** Its pieces are elements of one kind in [first, end). */
+    uint32_t first, end;
+    double offset_m[2];
+    double roll_rad;
+    /** Relative error of a sextupole's strength. */
+    double sextupole;
+    /** Skew gradient times length. */
+    double skew_per_m;
+};
+
 /** What the background found, and the fast part uses until the next one. */
 struct rm_machine_model {
     struct rm_orbit_matrix fast, ground;
@@ -203,6 +215,8 @@ struct rm_machine {
     uint32_t mains_column, step_column, insertion_column, topup_column, ground_column;
     struct rm_machine_magnet *magnet;
     uint32_t magnet_count;
+    struct rm_machine_yoke *yoke;
+    uint32_t yoke_count;
     struct rm_machine_strength *strength;
     uint32_t strength_count;
     struct rm_machine_bpm *bpm;
@@ -256,10 +270,26 @@ struct rm_machine {
 /* machine_lattice.c: the lattice, its BPMs, steerers, magnets and columns. */
 enum rm_code rm_machine_find(struct rm_machine *machine, struct rm_error *error);
 
+/** The end of the magnet that begins with element `first`: its pieces are of one kind and touch, with nothing between
+ * them but what has no length. */
+uint32_t rm_machine_magnet_end(struct rm_lattice const *lattice, uint32_t first);
+
 /* machine_errors.c: errors that are never published. */
 double rm_machine_draw(uint64_t key);
 void rm_machine_draw_bpms(struct rm_machine *machine);
 enum rm_code rm_machine_beat(struct rm_machine *machine, struct rm_error *error);
+/** Keeps the optics at the BPMs, of the twin as it is. */
+enum rm_code rm_machine_keep_optics(struct rm_machine *machine, struct rm_error *error);
+
+/* machine_magnets.c */
+/** Draws the errors of all magnets. False: there is no memory. */
+bool rm_machine_draw_yokes(struct rm_machine *machine);
+/** Puts the errors into the twin, step by step, and steers the orbit at each. */
+enum rm_code rm_machine_misalign(struct rm_machine *machine, struct rm_error *error);
+
+/* machine_steering.c */
+/** Changes the hidden kicks of all correctors by what brings the orbit at the BPMs nearer to 0. */
+enum rm_code rm_machine_steer(struct rm_machine *machine, struct rm_error *error);
 
 /* machine_refresh.c */
 enum rm_code rm_machine_model_make(struct rm_machine *machine, struct rm_machine_model *model, struct rm_error *error);

@@ -52,6 +52,10 @@ static struct machine_key const error_keys[] = {
     MACHINE_KEY(rm_ring_file_machine_errors, bpm_crosstalk, errors.bpm_crosstalk, 1),
     MACHINE_KEY(rm_ring_file_machine_errors, corrector_gain, errors.corrector_gain, 1),
     MACHINE_KEY(rm_ring_file_machine_errors, corrector_roll_mrad, errors.corrector_roll_rad, 1e-3),
+    MACHINE_KEY(rm_ring_file_machine_errors, magnet_offset_um, errors.magnet_offset_m, 1e-6),
+    MACHINE_KEY(rm_ring_file_machine_errors, magnet_roll_mrad, errors.magnet_roll_rad, 1e-3),
+    MACHINE_KEY(rm_ring_file_machine_errors, sextupole, errors.sextupole, 1),
+    MACHINE_KEY(rm_ring_file_machine_errors, skew_per_m, errors.skew_per_m, 1),
     {0},
 };
 

@@ -78,6 +78,12 @@ struct rm_ring_machine {
     double refresh_s, blend_s;
     struct {
         double beta_beat, bpm_gain, bpm_offset_m, bpm_roll_rad, bpm_crosstalk, corrector_gain, corrector_roll_rad;
+        /** Of quadrupoles, sextupoles and dipoles, all pieces of one together. */
+        double magnet_offset_m, magnet_roll_rad;
+        /** Relative, of sextupoles. */
+        double sextupole;
+        /** Skew gradient times length, of each quadrupole and sextupole. */
+        double skew_per_m;
     } errors;
     /** Delay of the BPMs' filter. */
     double bpm_delay_s;

@@ -9,6 +9,7 @@
 
 struct rm_ring_file_machine_errors {
     double *beta_beat, *bpm_gain, *bpm_offset_um, *bpm_roll_mrad, *bpm_crosstalk, *corrector_gain, *corrector_roll_mrad;
+    double *magnet_offset_um, *magnet_roll_mrad, *sextupole, *skew_per_m;
 };
 
 struct rm_ring_file_machine_filter {

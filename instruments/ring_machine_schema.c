@@ -35,6 +35,18 @@ static cyaml_schema_field_t const errors_fields[] = {
     CYAML_FIELD_FLOAT_PTR(
         RM_KEY("corrector_roll_mrad", "RMS roll of correctors.", .unit = "mrad", .fallback = "0", RM_RANGE(0, 500)),
         MAYBE, struct rm_ring_file_machine_errors, corrector_roll_mrad),
+    CYAML_FIELD_FLOAT_PTR(RM_KEY("magnet_offset_um", "RMS offset of magnets in both planes; the orbit is steered.",
+                                 .unit = "µm", .fallback = "0", RM_RANGE(0, 1000)),
+                          MAYBE, struct rm_ring_file_machine_errors, magnet_offset_um),
+    CYAML_FIELD_FLOAT_PTR(
+        RM_KEY("magnet_roll_mrad", "RMS roll of magnets.", .unit = "mrad", .fallback = "0", RM_RANGE(0, 10)), MAYBE,
+        struct rm_ring_file_machine_errors, magnet_roll_mrad),
+    CYAML_FIELD_FLOAT_PTR(
+        RM_KEY("sextupole", "RMS error of sextupoles, relative.", .fallback = "0", RM_RANGE(0, 0.2)), MAYBE,
+        struct rm_ring_file_machine_errors, sextupole),
+    CYAML_FIELD_FLOAT_PTR(RM_KEY("skew_per_m", "RMS skew gradient times length, of quadrupoles and sextupoles.",
+                                 .unit = "1/m", .fallback = "0", RM_RANGE(0, 0.1)),
+                          MAYBE, struct rm_ring_file_machine_errors, skew_per_m),
     CYAML_FIELD_END,
 };
 
