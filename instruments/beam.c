@@ -139,10 +139,15 @@ void rm_beam_place(struct rm_beam *beam, uint32_t instrument, uint32_t lane,
     }
 }
 
+void rm_beam_noise(struct rm_beam *beam, uint32_t instrument, uint32_t lane, double rms) {
+    beam->sums.spread[instrument * RM_LANES + lane] = (float)rms;
+}
+
 void rm_beam_average(struct rm_beam *beam, uint32_t instrument, uint64_t turns) {
     for (uint32_t l = 0; l < RM_LANES; ++l)
         beam->sums.spread[instrument * RM_LANES + l] /= (float)sqrt((double)turns);
-    beam->mean_of[instrument] = (uint8_t)(1 + rm_oscillation_average(beam->oscillation, turns));
+    if (beam->oscillation != NULL)
+        beam->mean_of[instrument] = (uint8_t)(1 + rm_oscillation_average(beam->oscillation, turns));
 }
 
 /** How far the cavities are from what they should be. */

@@ -39,6 +39,9 @@ void rm_beam_follow(struct rm_beam *beam, struct rm_oscillation *oscillation, st
 void rm_beam_place(struct rm_beam *beam, uint32_t instrument, uint32_t lane,
                    double const weight_nm[2][RM_OSCILLATION_PHASE]);
 
+/** Gives a lane another white noise, of this RMS at turn rate in the lane's unit. Call it before rm_beam_average. */
+void rm_beam_noise(struct rm_beam *beam, uint32_t instrument, uint32_t lane, double rms);
+
 /** Makes an instrument average over `turns` when it reads: the motion that it follows, and its noise, which is less by
  * √turns. Call it after rm_beam_follow, before the first turn. What is counted (losses) is that of the turn that is
  * read. */

@@ -320,16 +320,23 @@ double rm_machine_beam(struct rm_machine const *machine) {
     return beam > 0 && !lost ? beam : 0;
 }
 
+void rm_machine_see(struct rm_machine const *machine, uint32_t bpm, double x_m, double y_m, double *x_nm,
+                    double *y_nm) {
+    struct rm_machine_bpm const *of = &machine->bpm[machine->bpm_of[bpm]];
+    double const c = of->pincushion_per_m2;
+    double const x = x_m - c * (x_m * x_m - 3 * y_m * y_m) * x_m, y = y_m - c * (y_m * y_m - 3 * x_m * x_m) * y_m;
+    *x_nm = NM * (of->m[0] * x + of->m[1] * y + of->offset_m[0]);
+    *y_nm = NM * (of->m[2] * x + of->m[3] * y + of->offset_m[1]);
+}
+
 void rm_machine_read(struct rm_machine const *machine, uint32_t bpm, double *x_nm, double *y_nm) {
-    bpm = machine->bpm_of[bpm];
-    struct rm_machine_bpm const *of = &machine->bpm[bpm];
-    double const x = (double)machine->seen[bpm], y = (double)machine->seen[machine->bpm_count + bpm];
+    uint32_t const at = machine->bpm_of[bpm];
     if (rm_machine_beam(machine) > 0) {
-        *x_nm = NM * (of->m[0] * x + of->m[1] * y + of->offset_m[0]);
-        *y_nm = NM * (of->m[2] * x + of->m[3] * y + of->offset_m[1]);
+        rm_machine_see(machine, bpm, (double)machine->seen[at], (double)machine->seen[machine->bpm_count + at], x_nm,
+                       y_nm);
         return;
     }
-    uint64_t const random = rm_noise_u64(machine->config->seed ^ rm_noise_u64(machine->steps << 16 | bpm));
+    uint64_t const random = rm_noise_u64(machine->config->seed ^ rm_noise_u64(machine->steps << 16 | at));
     *x_nm = LOST_NM * rm_noise_normal(random);
     *y_nm = LOST_NM * rm_noise_normal(random + 1);
 }

@@ -61,6 +61,9 @@ void rm_machine_set(struct rm_machine *machine, uint32_t knob, double value);
  * never goes back. `current` are all supplies' true currents at that time, in their order. */
 void rm_machine_step(struct rm_machine *machine, double time, double const *current);
 
+/** Reading of BPM `bpm` (in rm_ring_machine's order), in nm, with its errors but without noise, of a beam at (x, y). */
+void rm_machine_see(struct rm_machine const *machine, uint32_t bpm, double x_m, double y_m, double *x_nm, double *y_nm);
+
 /** Readings of BPM `bpm` (in rm_ring_machine's order), in nm, with its errors but without noise, as of the last step;
  * and the beam's relative intensity. */
 void rm_machine_read(struct rm_machine const *machine, uint32_t bpm, double *x_nm, double *y_nm);

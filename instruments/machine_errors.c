@@ -37,6 +37,7 @@ void rm_machine_draw_bpms(struct rm_machine *machine) {
             .m = {gain_x * cos(roll), gain_x * (sin(roll) + into_x), gain_y * (into_y - sin(roll)), gain_y * cos(roll)},
             .offset_m = {machine->config->errors.bpm_offset_m * rm_machine_draw(key + 5),
                          machine->config->errors.bpm_offset_m * rm_machine_draw(key + 6)},
+            .pincushion_per_m2 = machine->config->errors.bpm_pincushion_per_m2 * rm_machine_draw(key + 7),
         };
     }
 }

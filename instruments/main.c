@@ -43,6 +43,7 @@ struct simulation {
     struct rm_responses responses;
     struct rm_machine *machine; /**< NULL: the beam's orbit is as configured */
     struct rm_machine_lanes lanes;
+    struct rm_readouts *readouts;
     rm_turn first_turn;
 };
 
@@ -78,6 +79,7 @@ static union rm_lane const *simulate_lanes(void *state, uint64_t index, uint32_t
         rm_responses_add(&simulation->responses, simulation->beam, index, first, count);
     if (simulation->machine != NULL)
         rm_machine_lanes_add(&simulation->lanes, simulation->beam, lanes, first, count);
+    rm_readouts_apply(simulation->readouts, simulation->beam, lanes, turn, first, count);
     return lanes;
 }
 
@@ -91,6 +93,9 @@ static enum rm_code make_beam(struct rm_ring_config *ring, struct simulation *si
         rm_machine_lanes_tune(simulation->machine, &ring->beam);
     }
     code = rm_beam_make(&ring->beam, ring->instruments, ring->instrument_count, &simulation->beam, error);
+    if (code == RM_OK)
+        code = rm_readouts_make(ring->readouts, ring->readout_count, &ring->beam, simulation->beam,
+                                &simulation->readouts, error);
     if (code == RM_OK && ring->machine.present)
         code = rm_machine_lanes_make(
             ring, simulation->machine,
@@ -103,6 +108,7 @@ static void free_beam(struct simulation *simulation) {
     rm_machine_lanes_free(&simulation->lanes);
     rm_machine_free(simulation->machine);
     rm_beam_free(simulation->beam);
+    rm_readouts_free(simulation->readouts);
 }
 
 static void wait_for_fellow(bool *said) {

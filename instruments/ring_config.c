@@ -117,7 +117,7 @@ static enum rm_code resolve_ring(struct rm_resolve *resolve) {
     static resolve_part *const alone[] = {
         resolve_head, resolve_core, resolve_max_lag, resolve_lock_step, rm_resolve_frames, rm_resolve_beam, NULL};
     static resolve_part *const at_ports[] = {resolve_senders, resolve_chains, NULL};
-    static resolve_part *const whole[] = {rm_resolve_responses, rm_resolve_machine, NULL};
+    static resolve_part *const whole[] = {rm_resolve_responses, rm_resolve_machine, rm_resolve_bpms, NULL};
     enum rm_code const code = resolve_each(resolve, alone);
     enum rm_code ends = rm_resolve_ports(resolve);
     if (ends == RM_OK)
@@ -238,6 +238,7 @@ void rm_ring_config_free(struct rm_ring_config *config) {
     free(config->instruments);
     free(config->groups);
     free(config->faults);
+    free(config->readouts);
     free(config->supplies.chains);
     free(config->supplies.supplies);
     free(config->supplies.faults);

@@ -26,6 +26,7 @@
 #include "lock_step.h"
 #include "motion.h"
 #include "net/port.h"
+#include "readouts.h"
 #include "ring_machine.h"
 #include "ring_supplies.h"
 #include "virtual_instrument.h"
@@ -33,6 +34,7 @@
 
 enum {
     RM_RING_FAULTS_MAX = 1024,
+    RM_RING_BPM_ERRORS_MAX = 1024,
     RM_RING_PORTS_MAX = RM_CONFIG_PORTS_MAX,
     RM_RING_ANY_CORE = -1,
     RM_RING_BOTH_NETWORKS = -1,
@@ -98,6 +100,9 @@ struct rm_ring_config {
     uint32_t fault_count;
     struct rm_ring_supplies supplies;
     struct rm_ring_machine machine;
+    /** Electronics of BPMs that are not ideal, in the order of their instruments. */
+    struct rm_readout_config *readouts;
+    uint32_t readout_count;
 };
 
 /** Reads and checks the files. Errors name file, line, column and what was expected: RM_E_CONFIG, RM_E_SYSTEM. */

@@ -10,6 +10,7 @@
 #include "config/file.h"
 #include "fault.h"
 #include "net/port.h"
+#include "ring_bpms_file.h"
 #include "ring_machine_file.h"
 #include "ring_supplies_file.h"
 
@@ -70,6 +71,8 @@ struct rm_ring_file {
     struct rm_ring_file_beam *beam;
     struct rm_ring_file_instrument *instruments;
     uint32_t instruments_count;
+    struct rm_ring_file_bpm_error *bpm_errors;
+    uint32_t bpm_errors_count;
     struct rm_ring_file_fault *faults;
     uint32_t faults_count;
     struct rm_ring_file_chain *chains;

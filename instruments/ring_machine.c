@@ -56,6 +56,10 @@ static struct machine_key const error_keys[] = {
     MACHINE_KEY(rm_ring_file_machine_errors, magnet_roll_mrad, errors.magnet_roll_rad, 1e-3),
     MACHINE_KEY(rm_ring_file_machine_errors, sextupole, errors.sextupole, 1),
     MACHINE_KEY(rm_ring_file_machine_errors, skew_per_m, errors.skew_per_m, 1),
+    MACHINE_KEY(rm_ring_file_machine_errors, bpm_pincushion_per_mm2, errors.bpm_pincushion_per_m2, 1e6),
+    MACHINE_KEY(rm_ring_file_machine_errors, bpm_inverted, errors.bpm_inverted, 1),
+    MACHINE_KEY(rm_ring_file_machine_errors, bpm_swapped, errors.bpm_swapped, 1),
+    MACHINE_KEY(rm_ring_file_machine_errors, bpm_turn_shift, errors.bpm_turn_shift, 1),
     {0},
 };
 

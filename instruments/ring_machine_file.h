@@ -10,6 +10,7 @@
 struct rm_ring_file_machine_errors {
     double *beta_beat, *bpm_gain, *bpm_offset_um, *bpm_roll_mrad, *bpm_crosstalk, *corrector_gain, *corrector_roll_mrad;
     double *magnet_offset_um, *magnet_roll_mrad, *sextupole, *skew_per_m;
+    double *bpm_pincushion_per_mm2, *bpm_inverted, *bpm_swapped, *bpm_turn_shift;
 };
 
 struct rm_ring_file_machine_filter {

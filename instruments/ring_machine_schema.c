@@ -29,6 +29,18 @@ static cyaml_schema_field_t const errors_fields[] = {
     CYAML_FIELD_FLOAT_PTR(
         RM_KEY("bpm_crosstalk", "RMS share of one plane in the other.", .fallback = "0", RM_RANGE(0, 0.4)), MAYBE,
         struct rm_ring_file_machine_errors, bpm_crosstalk),
+    CYAML_FIELD_FLOAT_PTR(RM_KEY("bpm_pincushion_per_mm2", "RMS of the cubic that buttons make of a position.",
+                                 .unit = "1/mm²", .fallback = "0", RM_RANGE(0, 0.1)),
+                          MAYBE, struct rm_ring_file_machine_errors, bpm_pincushion_per_mm2),
+    CYAML_FIELD_FLOAT_PTR(
+        RM_KEY("bpm_inverted", "Share of planes whose sign is wrong.", .fallback = "0", RM_RANGE(0, 1)), MAYBE,
+        struct rm_ring_file_machine_errors, bpm_inverted),
+    CYAML_FIELD_FLOAT_PTR(
+        RM_KEY("bpm_swapped", "Share of BPMs whose planes are swapped.", .fallback = "0", RM_RANGE(0, 1)), MAYBE,
+        struct rm_ring_file_machine_errors, bpm_swapped),
+    CYAML_FIELD_FLOAT_PTR(RM_KEY("bpm_turn_shift", "Share of electronics at turn rate that are a turn early or late.",
+                                 .fallback = "0", RM_RANGE(0, 1)),
+                          MAYBE, struct rm_ring_file_machine_errors, bpm_turn_shift),
     CYAML_FIELD_FLOAT_PTR(
         RM_KEY("corrector_gain", "RMS error of the gain of correctors, relative.", .fallback = "0", RM_RANGE(0, 0.4)),
         MAYBE, struct rm_ring_file_machine_errors, corrector_gain),
@@ -41,9 +53,8 @@ static cyaml_schema_field_t const errors_fields[] = {
     CYAML_FIELD_FLOAT_PTR(
         RM_KEY("magnet_roll_mrad", "RMS roll of magnets.", .unit = "mrad", .fallback = "0", RM_RANGE(0, 10)), MAYBE,
         struct rm_ring_file_machine_errors, magnet_roll_mrad),
-    CYAML_FIELD_FLOAT_PTR(
-        RM_KEY("sextupole", "RMS error of sextupoles, relative.", .fallback = "0", RM_RANGE(0, 0.2)), MAYBE,
-        struct rm_ring_file_machine_errors, sextupole),
+    CYAML_FIELD_FLOAT_PTR(RM_KEY("sextupole", "RMS error of sextupoles, relative.", .fallback = "0", RM_RANGE(0, 0.2)),
+                          MAYBE, struct rm_ring_file_machine_errors, sextupole),
     CYAML_FIELD_FLOAT_PTR(RM_KEY("skew_per_m", "RMS skew gradient times length, of quadrupoles and sextupoles.",
                                  .unit = "1/m", .fallback = "0", RM_RANGE(0, 0.1)),
                           MAYBE, struct rm_ring_file_machine_errors, skew_per_m),

@@ -43,6 +43,7 @@ enum rm_code rm_resolve_supplies(struct rm_resolve *resolve);
 enum rm_code rm_resolve_chain_faults(struct rm_resolve *resolve);
 enum rm_code rm_resolve_responses(struct rm_resolve *resolve);
 enum rm_code rm_resolve_machine(struct rm_resolve *resolve);
+enum rm_code rm_resolve_bpms(struct rm_resolve *resolve);
 
 /** Path of the file that a lattice's name means, to be freed. */
 enum rm_code rm_resolve_lattice(struct rm_resolve const *resolve, char const *name, char **path);

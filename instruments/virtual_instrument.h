@@ -38,6 +38,8 @@ struct rm_virtual_instrument {
     uint32_t lane_count;
     /** Turns by which its counter is ahead of the true turn. */
     int64_t turn_error;
+    /** Turns of these that machine.errors.bpm_turn_shift has drawn. */
+    int64_t drawn_shift_turns;
 };
 
 /** Consecutive instruments whose readings leave in one datagram: one instrument, or as many as a format takes. */

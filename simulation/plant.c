@@ -110,9 +110,11 @@ static enum rm_code make_beam(struct rm_plant *plant, struct rm_error *error) {
     struct rm_ring_config const *config = &plant->config;
     if (config->instrument_count == 0)
         return RM_OK;
-    enum rm_code const code =
-        rm_beam_make(&config->beam, config->instruments, config->instrument_count, &plant->beam, error);
+    enum rm_code code = rm_beam_make(&config->beam, config->instruments, config->instrument_count, &plant->beam, error);
     plant->beamed = code == RM_OK;
+    if (code == RM_OK)
+        code = rm_readouts_make(config->readouts, config->readout_count, &config->beam, plant->beam, &plant->readouts,
+                                error);
     if (code != RM_OK || plant->machine == NULL)
         return code;
     struct rm_machine_currents const currents = {currents_at, currents_of, plant};
@@ -142,6 +144,7 @@ void rm_plant_close(struct rm_plant *plant) {
         rm_machine_free(plant->machine);
     if (plant->beamed)
         rm_beam_free(plant->beam);
+    rm_readouts_free(plant->readouts);
     if (plant->chains.chain != NULL)
         rm_chains_free(&plant->chains);
     free(plant->counters);
@@ -186,6 +189,7 @@ void rm_plant_read(struct rm_plant *plant, rm_turn turn, uint32_t instrument, un
         rm_responses_add_at(&plant->chains, plant->beam, plant->time, instrument, 1);
     if (plant->machine != NULL)
         rm_machine_lanes_add(&plant->lanes, plant->beam, read, instrument, 1);
+    rm_readouts_apply(plant->readouts, plant->beam, read, turn, instrument, 1);
     memcpy(lanes, read, RM_LANES * sizeof *lanes);
 }
 

@@ -45,6 +45,7 @@ struct rm_plant {
     struct rm_machine *machine;
 
     struct rm_machine_lanes lanes;
+    struct rm_readouts *readouts;
     double refresh_s, refreshed;
     uint64_t refreshes;
     double time;

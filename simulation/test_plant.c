@@ -35,6 +35,8 @@ static char const OVERLAY[] =
     "first_turn: 5000\n"
     "beam: {betatron_um: 5, kick_um: 20, kick_every_turns: 300}\n"
     "supplies: [{supplies: fx, bandwidth_hz: 5000, delay_us: 20}]\n"
+    "bpm_errors: [{instruments: \"bpm*\", inverted: x, corner_hz: 100, adc_bits: 16}, {instruments: tbt, swapped: "
+    "true}]\n"
     "machine:\n"
     "  lattice: elettra2_like\n"
     "  seed: 7\n"
@@ -54,6 +56,7 @@ struct live {
     struct rm_responses responses;
     struct rm_pace pace;
     struct rm_machine_lanes lanes;
+    struct rm_readouts *readouts;
     rm_counter counters[RM_SUPPLY_COUNTERS];
     struct rm_error error;
 };
@@ -71,6 +74,8 @@ static struct live *live_open(struct rm_ring_files const *files) {
     check(rm_machine_make(&ring->machine, TURN_RATE_HZ, &live->machine, &live->error), &live->error);
     rm_machine_lanes_tune(live->machine, &ring->beam);
     check(rm_beam_make(&ring->beam, ring->instruments, INSTRUMENTS, &live->beam, &live->error), &live->error);
+    check(rm_readouts_make(ring->readouts, ring->readout_count, &ring->beam, live->beam, &live->readouts, &live->error),
+          &live->error);
     check(rm_chains_make(&ring->supplies, ring->beam.seed, counters, 0, TSC_HZ, &live->chains, &live->error),
           &live->error);
     rm_pace_start(&live->pace, TURN_RATE_HZ, TSC_HZ, 0);
@@ -84,6 +89,7 @@ static void live_close(struct live *live) {
     rm_machine_lanes_free(&live->lanes);
     rm_machine_free(live->machine);
     rm_beam_free(live->beam);
+    rm_readouts_free(live->readouts);
     rm_chains_free(&live->chains);
     rm_ring_config_free(&live->ring);
     free(live);
@@ -94,6 +100,7 @@ static union rm_lane const *live_turn(struct live *live, uint64_t index, uint32_
     union rm_lane const *lanes = rm_beam_turn(live->beam, FIRST + index, first, count);
     rm_responses_add(&live->responses, live->beam, index, first, count);
     rm_machine_lanes_add(&live->lanes, live->beam, lanes, first, count);
+    rm_readouts_apply(live->readouts, live->beam, lanes, FIRST + index, first, count);
     return lanes;
 }
 
