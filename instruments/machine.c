@@ -222,18 +222,9 @@ static void machine_blend_orbits(struct rm_machine *machine, double time) {
         machine->true_orbit[r] += left * machine->rest[r];
 }
 
-/** Currents go through the chambers' eddy currents; the first step finds them settled. */
+/** The columns of correctors, the RF and strengths, from the currents. */
 static void follow_currents(struct rm_machine *machine, double passed, double const *current) {
-    double share[RM_MACHINE_GROUPS_MAX + 1];
-    for (uint32_t g = 0; g <= RM_MACHINE_GROUPS_MAX; ++g) {
-        double const eddy = g < machine->config->group_count ? machine->config->group[g].eddy_hz : 0;
-        share[g] = eddy > 0 && machine->stepped ? -expm1(-2 * M_PI * eddy * passed) : 1;
-    }
-    for (uint32_t l = 0; l < machine->lever_count; ++l) {
-        struct rm_machine_lever *lever = &machine->lever[l];
-        lever->filtered += share[lever->group] * (current[lever->supply] - lever->filtered);
-        machine->now[l] = lever->filtered;
-    }
+    rm_machine_pass_chambers(machine, passed, current);
     if (machine->rf_column >= 0)
         machine->now[machine->rf_column] *= machine->config->rf_hz_per_unit;
     for (uint32_t s = 0; s < machine->strength_count; ++s)

@@ -80,9 +80,8 @@ static enum rm_code set_piece(struct rm_machine *machine, struct rm_machine_yoke
         code = rm_twin_set_polynom(machine->twin, element, RM_NORMAL, 2,
                                    design->polynom_b[2] * (1 + scale * yoke->sextupole), error);
     if (code == RM_OK && yoke->skew_per_m != 0)
-        code =
-            rm_twin_set_polynom(machine->twin, element, RM_SKEW, 1,
-                                design->polynom_a[1] + scale * yoke->skew_per_m / yoke_length(machine, yoke), error);
+        code = rm_twin_set_polynom(machine->twin, element, RM_SKEW, 1,
+                                   design->polynom_a[1] + scale * yoke->skew_per_m / yoke_length(machine, yoke), error);
     return code;
 }
 

@@ -56,8 +56,8 @@ struct rm_machine_lever {
     uint32_t supply;
     /** Group of the corrector; RM_MACHINE_GROUPS_MAX: none, it is the RF. */
     uint32_t group;
-    /** Current behind the chamber. */
-    double filtered;
+    /** Current behind the chamber, and between its two poles. */
+    double filtered, between;
 };
 
 /** Magnets of one name, and what changes their gradient. */
@@ -76,8 +76,8 @@ struct rm_machine_strength {
 
 /** One BPM's errors: reading = m · p(orbit) + offset. Buttons at 45° in a round chamber of radius b read, as difference
  * over sum, p(x, y) = (x − c (x³ − 3 x y²), y − c (y³ − 3 x² y)), c = 1/b², up to the fifth order: the image charge of a
- * beam at r, θ is ∝ 1 + 2 Σ (r/b)ⁿ cos n(φ − θ) at φ (R. E. Shafer, Beam position monitoring, AIP Conf. Proc. 212, 26,
- * 1990). Electronics correct it; c is what they leave. */
+ * beam at r, θ is ∝ 1 + 2 Σ (r/b)ⁿ cos n(φ − θ) at φ (R. E. Shafer, Beam position monitoring, AIP Conf. Proc. 249, 601,
+ * 1992). Electronics correct it; c is what they leave. */
 struct rm_machine_bpm {
     double m[4];
     double offset_m[2];
@@ -291,6 +291,10 @@ enum rm_code rm_machine_keep_optics(struct rm_machine *machine, struct rm_error 
 bool rm_machine_draw_yokes(struct rm_machine *machine);
 /** Puts the errors into the twin, step by step, and steers the orbit at each. */
 enum rm_code rm_machine_misalign(struct rm_machine *machine, struct rm_error *error);
+
+/* machine_chambers.c */
+/** Sets the columns of levers, from the currents that the supplies have after `passed` seconds. */
+void rm_machine_pass_chambers(struct rm_machine *machine, double passed, double const *current);
 
 /* machine_steering.c */
 /** Changes the hidden kicks of all correctors by what brings the orbit at the BPMs nearer to 0. */

@@ -145,11 +145,14 @@ static enum rm_code resolve_correctors(struct rm_resolve *resolve) {
         struct rm_machine_group *to = &machine->group[machine->group_count++];
         *to = (struct rm_machine_group){.plane = one->plane == RM_RING_FILE_X ? 'x' : 'y',
                                         .per_unit = 1e-6 * one->urad_per_unit,
-                                        .eddy_hz = *one->eddy_hz};
+                                        .eddy_hz = *one->eddy_hz,
+                                        .eddy2_hz = *one->eddy2_hz};
         snprintf(place, sizeof place, "correctors[%u].urad_per_unit", c);
         code = rm_code_first(code, check_within(resolve, place, one->urad_per_unit));
         snprintf(place, sizeof place, "correctors[%u].eddy_hz", c);
         code = rm_code_first(code, check_within(resolve, place, to->eddy_hz));
+        snprintf(place, sizeof place, "correctors[%u].eddy2_hz", c);
+        code = rm_code_first(code, check_within(resolve, place, to->eddy2_hz));
         snprintf(place, sizeof place, "machine.correctors[%u].supplies", c);
         code = rm_code_first(code, resolve_group(resolve, place, one->elements, one->supplies, to));
     }

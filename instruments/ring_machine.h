@@ -15,7 +15,7 @@
  *       errors: {beta_beat: 0.1, bpm_gain: 0.05, bpm_offset_um: 50, bpm_roll_mrad: 5, bpm_crosstalk: 0.01,
  *                corrector_gain: 0.05, corrector_roll_mrad: 5}          # RMS, cut at two sigma; absent: none
  *       correctors:
- *         - {elements: "CF_*", plane: x, supplies: "fx*", urad_per_unit: 10, eddy_hz: 8000}
+ *         - {elements: "CF_*", plane: x, supplies: "fx*", urad_per_unit: 10, eddy_hz: 8000, eddy2_hz: 20000}
  *       strengths:                    # supplies that are quadrupoles', relative change of gradient per unit
  *         - {elements: "QF1_*", supplies: "q*", per_unit: 0.001}
  *       rf: {supply: rf/1, hz_per_unit: 1}      # a supply that is the RF frequency's offset
@@ -54,8 +54,10 @@ struct rm_machine_group {
     uint32_t supply_count;
     /** In rad, or relative change of gradient. */
     double per_unit;
-    /** Bandwidth of the first order of eddy currents; 0: none. */
-    double eddy_hz;
+    /** The two poles of eddy currents in the chamber, of which each is 0 where there is none. A pipe of radius b, and
+     * thickness d ≪ b, lets through 1 / (cosh q + (b / 2d) q sinh q), q² = i ω μ₀ σ d²; by its zeros that is a product
+     * of poles, of which the first two are 1 / (π μ₀ σ b d) and π / (2 μ₀ σ d²). */
+    double eddy_hz, eddy2_hz;
 };
 
 struct rm_ring_machine {

@@ -28,7 +28,7 @@ struct rm_ring_file_correctors {
     enum rm_ring_file_plane plane;
     char *supplies;
     double urad_per_unit;
-    double *eddy_hz;
+    double *eddy_hz, *eddy2_hz;
 };
 
 struct rm_ring_file_strengths {

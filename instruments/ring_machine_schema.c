@@ -98,6 +98,9 @@ static cyaml_schema_field_t const correctors_fields[] = {
     CYAML_FIELD_FLOAT_PTR(RM_KEY("eddy_hz", "Eddy currents of the vacuum chamber, a first order; 0: none.",
                                  .unit = "Hz", .fallback = "0", RM_RANGE(0, 1e9)),
                           MAYBE, struct rm_ring_file_correctors, eddy_hz),
+    CYAML_FIELD_FLOAT_PTR(RM_KEY("eddy2_hz", "A second pole of the chamber, for one with a thick wall; 0: none.",
+                                 .unit = "Hz", .fallback = "0", RM_RANGE(0, 1e9)),
+                          MAYBE, struct rm_ring_file_correctors, eddy2_hz),
     CYAML_FIELD_END,
 };
 

@@ -84,6 +84,38 @@ static void test_eddy_currents_are_a_first_order(void **state) {
     rig_free(&rig);
 }
 
+/** What is left of a step t later: (b e^(−a t) − a e^(−b t)) / (b − a). */
+static double left_of_two_poles(double a, double b, double t) {
+    return a == b ? (1 + a * t) * exp(-a * t) : (b * exp(-a * t) - a * exp(-b * t)) / (b - a);
+}
+
+static void test_a_thick_chamber_has_two_poles(void **state) {
+    (void)state;
+    double const second_hz[] = {2000, 500};
+    for (int p = 0; p < 2; ++p) {
+        struct machine_rig rig;
+        double x, quiet, all, now[5];
+        rig_init(&rig);
+        rig.config.group[1].eddy_hz = 500;
+        rig.config.group[1].eddy2_hz = second_hz[p];
+        rig_make(&rig);
+        step(&rig);
+        rm_machine_true_orbit(rig.machine, 9, &x, &quiet);
+        rig.current[FAST + 3] = 5;
+        for (int s = 0; s < 5; ++s) {
+            step(&rig);
+            rm_machine_true_orbit(rig.machine, 9, &x, &now[s]);
+        }
+        for (int s = 0; s < 200; ++s)
+            step(&rig);
+        rm_machine_true_orbit(rig.machine, 9, &x, &all);
+        for (int s = 0; s < 5; ++s)
+            assert_true(fabs((all - now[s]) / (all - quiet) -
+                             left_of_two_poles(2 * M_PI * 500, 2 * M_PI * second_hz[p], (s + 1) / RATE_HZ)) < 1e-3);
+        rig_free(&rig);
+    }
+}
+
 static void test_bpms_see_late(void **state) {
     (void)state;
     struct machine_rig rig;
@@ -161,6 +193,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(test_lost_beam),
         cmocka_unit_test(test_unstable_lattice_loses_the_beam_until_it_is_stable_again),
         cmocka_unit_test(test_eddy_currents_are_a_first_order),
+        cmocka_unit_test(test_a_thick_chamber_has_two_poles),
         cmocka_unit_test(test_bpms_see_late),
         cmocka_unit_test(test_background_looks_by_itself),
         cmocka_unit_test(test_what_a_lattice_has_not),
