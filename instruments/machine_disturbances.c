@@ -5,7 +5,7 @@
 #include "machine_parts.h"
 #include "noise.h"
 
-enum { KEY_STEP = 7 << 20, KEY_PHASE = 8 << 20, KEY_GROUND = 9 << 20, WANDERS = 3 };
+enum { KEY_STEP = 7 << 20, KEY_PHASE = 8 << 20, KEY_GROUND = 9 << 20, KEY_LINE = 12 << 20, WANDERS = 3 };
 
 static double const KNOT_S = 1e-3;                         /**< the ground does not move faster than that */
 static double const CORNER_SHARE = 0.05;                   /**< of a corner's period a knot may take */
@@ -49,12 +49,25 @@ static double mains_time(struct rm_machine const *machine, double time) {
     return time + machine->config->disturbances.mains_wander * off;
 }
 
+/** By how much a line's own phase is off, of RMS phase_rad: three sines whose periods and phases are drawn. */
+static double line_phase(struct rm_machine const *machine, uint32_t line, double time) {
+    double const rms = machine->config->disturbances.mains[line].phase_rad;
+    double off = 0;
+    for (uint32_t w = 0; rms > 0 && w < WANDERS; ++w) {
+        uint64_t const key = disturbance_key_of(machine, KEY_LINE + 2 * ((uint64_t)line * WANDERS + w));
+        double const turns = time / (WANDER_S[w] * (0.5 + rm_noise_uniform(key))) + rm_noise_uniform(key + 1);
+        off += sin(2 * M_PI * (turns - floor(turns)));
+    }
+    return rms * sqrt(2.0 / WANDERS) * off;
+}
+
 static void shake_magnets(struct rm_machine *machine, double time) {
     double const counted = mains_time(machine, time), factor = disturbance_knob(machine, RM_MACHINE_MAINS);
     for (uint32_t line = 0; line < machine->config->disturbances.mains_count; ++line) {
         double const turns = machine->config->disturbances.mains[line].hz * counted;
         machine->now[machine->mains_column + line] =
-            factor * sin(2 * M_PI * (turns - floor(turns)) + machine->events.mains_phase[line]);
+            factor * sin(2 * M_PI * (turns - floor(turns)) + machine->events.mains_phase[line] +
+                         line_phase(machine, line, time));
     }
 }
 

@@ -217,6 +217,9 @@ static enum rm_code resolve_mains(struct rm_resolve *resolve, struct rm_ring_fil
         code = rm_code_first(code, check_within(resolve, place, from->mains[m].hz));
         snprintf(place, sizeof place, "disturbances.mains[%u].orbit_um", m);
         code = rm_code_first(code, check_within(resolve, place, from->mains[m].orbit_um));
+        snprintf(place, sizeof place, "disturbances.mains[%u].phase_rad", m);
+        code = rm_code_first(code, check_within(resolve, place, *from->mains[m].phase_rad));
+        machine->disturbances.mains[m].phase_rad = *from->mains[m].phase_rad;
         machine->disturbances.mains[m].hz = from->mains[m].hz;
         machine->disturbances.mains[m].orbit_m = 1e-6 * from->mains[m].orbit_um;
     }

@@ -112,6 +112,8 @@ struct rm_ring_machine {
     struct {
         struct {
             double hz, orbit_m;
+            /** RMS of what the line's phase wanders by itself. */
+            double phase_rad;
         } mains[RM_MACHINE_MAINS_MAX];
         uint32_t mains_count;
         double mains_wander;

@@ -44,6 +44,7 @@ struct rm_ring_file_rf {
 
 struct rm_ring_file_mains {
     double hz, orbit_um;
+    double *phase_rad;
 };
 
 struct rm_ring_file_ground {

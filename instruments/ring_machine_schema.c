@@ -137,6 +137,9 @@ static cyaml_schema_field_t const mains_fields[] = {
     CYAML_FIELD_FLOAT(
         RM_KEY("orbit_um", "Peak at the BPM that sees most.", .unit = "µm", .example = "20", RM_RANGE(0, 1000)), PLAIN,
         struct rm_ring_file_mains, orbit_um),
+    CYAML_FIELD_FLOAT_PTR(RM_KEY("phase_rad", "RMS by which the line's own phase wanders, in seconds.", .unit = "rad",
+                                 .fallback = "0", RM_RANGE(0, 100)),
+                          MAYBE, struct rm_ring_file_mains, phase_rad),
     CYAML_FIELD_END,
 };
 

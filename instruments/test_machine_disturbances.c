@@ -80,6 +80,38 @@ static void test_mains_wander_together_and_slowly(void **state) {
     rig_free(&rig);
 }
 
+/** Phases of two lines whose frequencies are exact, once a second. */
+static void test_each_line_has_a_phase_of_its_own(void **state) {
+    (void)state;
+    enum { SECONDS = 40 };
+    struct machine_rig rig;
+    double phase[2][SECONDS], mean[2] = {0}, spread[2] = {0}, together = 0, size;
+    rig_init(&rig);
+    for (int line = 0; line < 2; ++line) {
+        rig.config.disturbances.mains[line].hz = 100 * (line + 1);
+        rig.config.disturbances.mains[line].orbit_m = 10e-6;
+        rig.config.disturbances.mains[line].phase_rad = 0.3;
+    }
+    rig.config.disturbances.mains_count = 2;
+    rig_make(&rig);
+    for (int second = 0; second < SECONDS; ++second)
+        for (int line = 0; line < 2; ++line) {
+            rig.steps = (uint64_t)((2 * second + line + 1) * RATE_HZ);
+            phase[line][second] = phase_of(&rig, 100 * (line + 1), 100, &size);
+            phase[line][second] = remainder(phase[line][second] - phase[line][0], 2 * M_PI);
+            mean[line] += phase[line][second] / SECONDS;
+        }
+    for (int second = 0; second < SECONDS; ++second) {
+        for (int line = 0; line < 2; ++line)
+            spread[line] += pow(phase[line][second] - mean[line], 2) / SECONDS;
+        together += (phase[0][second] - mean[0]) * (phase[1][second] - mean[1]) / SECONDS;
+    }
+    for (int line = 0; line < 2; ++line)
+        assert_true(fabs(sqrt(spread[line]) / 0.3 - 1) < 0.3);
+    assert_true(fabs(together) < 0.5 * sqrt(spread[0] * spread[1]));
+    rig_free(&rig);
+}
+
 static void disturb_all(struct machine_rig *rig) {
     static char at[] = "LS_S03_01";
     rig->config.errors.beta_beat = 0.05;
@@ -228,6 +260,7 @@ int main(int argc, char **argv) {
     struct CMUnitTest const tests[] = {
         cmocka_unit_test(test_mains_reach_their_orbit_at_the_worst_bpm),
         cmocka_unit_test(test_mains_wander_together_and_slowly),
+        cmocka_unit_test(test_each_line_has_a_phase_of_its_own),
         cmocka_unit_test(test_equal_seeds_give_equal_bits),
         cmocka_unit_test(test_each_disturbance_has_its_knob),
         cmocka_unit_test(test_topup_kicks_for_its_turns),
