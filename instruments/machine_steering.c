@@ -112,16 +112,16 @@ enum rm_code rm_machine_steer(struct rm_machine *machine, struct rm_error *error
     if (code != RM_OK)
         return code;
     struct steering steering;
-    if (!steering_make(machine, &steering))
-        code = rm_fail(error, RM_E_NO_SPACE, "no memory to steer an orbit at %u BPMs", machine->bpm_count);
-    for (uint32_t b = 0; code == RM_OK && b < machine->bpm_count; ++b) {
+    if (!steering_make(machine, &steering)) {
+        steering_free(&steering);
+        return rm_fail(error, RM_E_NO_SPACE, "no memory to steer an orbit at %u BPMs", machine->bpm_count);
+    }
+    for (uint32_t b = 0; b < machine->bpm_count; ++b) {
         steering.r[b] = -machine->orbit[b][0];
         steering.r[machine->bpm_count + b] = -machine->orbit[b][2];
     }
-    if (code == RM_OK) {
-        steering_solve(&steering);
-        code = put_steering(machine, &steering, error);
-    }
+    steering_solve(&steering);
+    code = put_steering(machine, &steering, error);
     steering_free(&steering);
     return code;
 }

@@ -16,6 +16,7 @@
 #include "responses.h"
 #include "ring_config.h"
 #include "session.h"
+#include "truth.h"
 #include "wire/address.h"
 
 #define PROGRAM "ringmaster-instruments"
@@ -179,6 +180,8 @@ static enum rm_code run_beam(struct rm_instruments_options const *options, struc
     enum rm_code code = make_beam(ring, simulation, error);
     if (code == RM_OK && options->checkpoint != NULL)
         code = load_checkpoint(options->checkpoint, ring, simulation, error);
+    if (code == RM_OK && options->truth != NULL)
+        code = rm_truth_write(ring, simulation->machine, options->truth, error);
     if (code == RM_OK)
         code = join_fellows(options, ring, &fellows, &session, error);
     if (code != RM_OK)

@@ -24,6 +24,7 @@ char const rm_instruments_usage[] =
     "Options of run:\n"
     "  --turn-rate HZ      instead of the configured one; 0: as fast as the link takes it\n"
     "  --checkpoint FILE   of a living machine: goes on from what FILE says, if it is there, and writes it in the end\n"
+    "  --truth FILE        write all errors that the ring has drawn, as JSON, for a test that scores\n"
     "Options of replay:\n"
     "  --rate HZ           turns per second; 0: as fast as the link takes it\n"
     "  --port-kind KIND    memif, af_packet, udp, af_xdp, tap, virtio_user, vhost, pci or null\n"
@@ -74,6 +75,7 @@ static enum rm_code read_command(int argc, char **argv, struct rm_instruments_op
         {RUN | REPLAY, {.name = "json", .value = &to->json, .kind = RM_OPTION_FLAG}},
         {RUN, {.name = "turn-rate", .value = &to->rate_hz, .kind = RM_OPTION_NUMBER, .most = 1e8}},
         {RUN, {.name = "checkpoint", .value = &to->checkpoint, .kind = RM_OPTION_TEXT}},
+        {RUN, {.name = "truth", .value = &to->truth, .kind = RM_OPTION_TEXT}},
         {REPLAY, {.name = "rate", .value = &to->rate_hz, .kind = RM_OPTION_NUMBER, .most = 1e8, .place = RM_REQUIRED}},
         {REPLAY, {.name = "port-kind", .value = &to->port_kind, .kind = RM_OPTION_TAKE, .take = take_port_kind}},
         {REPLAY, {.name = "socket", .value = &to->socket, .kind = RM_OPTION_TEXT}},

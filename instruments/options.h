@@ -41,6 +41,7 @@ struct rm_instruments_options {
     char const *to_mac;
     char const *workspace;
     char const *checkpoint;
+    char const *truth;
 };
 
 extern char const rm_instruments_usage[];

@@ -72,9 +72,8 @@ struct rm_ring_file {
     struct rm_ring_file_instrument *instruments;
     uint32_t instruments_count;
     struct rm_ring_file_bpm_error *bpm_errors;
-    uint32_t bpm_errors_count;
     struct rm_ring_file_fault *faults;
-    uint32_t faults_count;
+    uint32_t bpm_errors_count, faults_count;
     struct rm_ring_file_chain *chains;
     uint32_t chains_count;
     struct rm_ring_file_supply *supplies;

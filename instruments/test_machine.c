@@ -183,6 +183,9 @@ static void test_what_a_lattice_has_not(void **state) {
     rig_init(&rig);
     rig.config.errors.beta_beat = 50;
     expect_error(&rig, "machine.errors.beta_beat");
+    rig_init(&rig);
+    rig.config.errors.magnet_offset_m = 1e-3;
+    expect_error(&rig, "magnets' errors has no orbit");
 }
 
 int main(int argc, char **argv) {

@@ -98,6 +98,22 @@ static void the_orbit_is_in_the_datagrams(void **state) {
     test_world_destroy(world);
 }
 
+static void the_truth_is_written_when_asked_for(void **state) {
+    struct test_world *world = make(*state);
+    char path[64], arguments[100], text[200] = {0};
+    snprintf(path, sizeof path, "%s/truth", world->directory);
+    snprintf(arguments, sizeof arguments, "run %%s --turns 1 --truth %s", path);
+    assert_int_equal(test_world_run(world, "", arguments), 0);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    assert_true(fread(text, 1, sizeof text - 1, file) > 0);
+    fclose(file);
+    unlink(path);
+    assert_non_null(strstr(text, "{\"seed\": 7,"));
+    assert_non_null(strstr(text, "\"beta_beat\": 0.0"));
+    test_world_destroy(world);
+}
+
 static void put(struct test_world const *world, char const *parameter, double value, enum rm_verdict expected) {
     char workspace[64];
     struct rm_owner *owner = NULL;
@@ -241,6 +257,7 @@ int main(int argc, char **argv) {
     void *program = argc > 1 ? argv[1] : NULL;
     struct CMUnitTest const tests[] = {
         cmocka_unit_test_prestate(the_orbit_is_in_the_datagrams, program),
+        cmocka_unit_test_prestate(the_truth_is_written_when_asked_for, program),
         cmocka_unit_test_prestate(knobs_can_be_set_while_it_runs, program),
         cmocka_unit_test_prestate(a_run_goes_on_where_another_one_ended, program),
         cmocka_unit_test_prestate(a_lattice_that_does_not_fit_is_reported, program),

@@ -38,6 +38,7 @@ char const rm_simulate_usage[] =
     "  --out DIR           made if need be: simulation.json, and of each cycle readings.i32, tags.u64, setpoints.f64,\n"
     "                      sent.f64, currents.f64, streams.f32, reported.f64; docs/simulation.md says what they are\n"
     "  --record LIST       only these of them: readings,setpoints,sent,currents,streams,reported; or none\n"
+    "  --truth FILE        all errors that the ring has drawn, as JSON, for a test that scores\n"
     "  --json              print simulation.json on standard output\n"
     "\n"
     "Examples:\n"
@@ -87,6 +88,8 @@ static enum rm_code simulate_check_options(struct rm_simulate_options *options, 
         return rm_fail(error, RM_E_ARGUMENT, "found --seconds and --cycles, expected one of them");
     if (options->seconds <= 0 && options->cycles == 0 && options->replay == NULL)
         return rm_fail(error, RM_E_ARGUMENT, "expected --seconds S or --cycles N: how long to simulate");
+    if (options->replay != NULL && options->truth != NULL)
+        return rm_fail(error, RM_E_ARGUMENT, "found --replay and --truth, expected one: a replay draws no errors");
     if (options->replay != NULL && strcmp(options->replay, options->out) == 0)
         return rm_fail(error, RM_E_ARGUMENT,
                        "--replay and --out are both \"%s\": expected another folder for the "
@@ -114,6 +117,7 @@ enum rm_code rm_simulate_options_read(int argc, char **argv, struct rm_simulate_
         {.name = "refresh-ms", .kind = RM_OPTION_NUMBER, .value = &refresh_ms, .most = 1e9},
         {.name = "out", .kind = RM_OPTION_TEXT, .value = &options->out},
         {.name = "record", .kind = RM_OPTION_TAKE, .value = &options->record, .take = take_record},
+        {.name = "truth", .kind = RM_OPTION_TEXT, .value = &options->truth},
         {.name = "json", .kind = RM_OPTION_FLAG, .value = &options->json},
     };
     enum rm_code const code = rm_options_read(argc, argv, list, sizeof list / sizeof *list, error);

@@ -28,6 +28,8 @@ struct rm_simulate_options {
     struct rm_ring_files files;
     char const *application;
     char const *out;
+    /** File for the errors that the ring has drawn; NULL: none. */
+    char const *truth;
     /** Folder to replay; NULL: none. */
     char const *replay;
     /** 0: `cycles` says how long. */

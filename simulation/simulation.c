@@ -13,6 +13,7 @@
 #include "base/zeroed.h"
 #include "engine/application_setup.h"
 #include "instruments/noise.h"
+#include "instruments/truth.h"
 
 static double const EARLY = 1e-9; /**< of a second: an event at 0.5 s belongs to the cycle that is rounded to it */
 
@@ -37,6 +38,8 @@ static enum rm_code open_ring(struct rm_simulation *simulation, struct rm_error 
     struct rm_plant *plant = &simulation->plant;
     uint64_t const period = simulation->program->setup.period_turns;
     enum rm_code code = rm_plant_open(&options->files, true, options->refresh_s, plant, error);
+    if (code == RM_OK && options->truth != NULL)
+        code = rm_truth_write(&plant->config, plant->machine, options->truth, error);
     if (code != RM_OK)
         return code;
     simulation->first_turn = (plant->config.first_turn + period - 1) / period * period;

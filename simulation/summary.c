@@ -6,25 +6,12 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/json.h"
 #include "engine/version.h"
-
-static void print_text(FILE *out, char const *text) {
-    fputc('"', out);
-    for (; text != NULL && *text != '\0'; ++text) {
-        unsigned char const byte = (unsigned char)*text;
-        if (byte == '"' || byte == '\\')
-            fprintf(out, "\\%c", byte);
-        else if (byte < 0x20)
-            fprintf(out, "\\u%04x", byte);
-        else
-            fputc(byte, out);
-    }
-    fputc('"', out);
-}
 
 static void print_member(FILE *out, char const *key, char const *text) {
     fprintf(out, "  \"%s\": ", key);
-    print_text(out, text);
+    rm_json_text(out, text);
     fputs(",\n", out);
 }
 
@@ -32,9 +19,9 @@ static void print_actuators(struct rm_host_setup const *setup, FILE *out) {
     fputs("  \"actuators\": [", out);
     for (uint32_t i = 0; i < setup->actuator_count; ++i) {
         fputs(i == 0 ? "\n    {\"name\": " : ",\n    {\"name\": ", out);
-        print_text(out, setup->actuator[i].name);
+        rm_json_text(out, setup->actuator[i].name);
         fputs(", \"unit\": ", out);
-        print_text(out, setup->actuator[i].unit);
+        rm_json_text(out, setup->actuator[i].unit);
         fputc('}', out);
     }
     fputs("],\n", out);
@@ -46,11 +33,11 @@ static void print_inputs(struct rm_simulation const *simulation, FILE *out) {
     for (uint32_t i = 0; i < program->setup.input_count; ++i) {
         struct rm_stream const *stream = program->input[i];
         fputs(i == 0 ? "\n    {\"name\": " : ",\n    {\"name\": ", out);
-        print_text(out, program->setup.input[i]);
+        rm_json_text(out, program->setup.input[i]);
         fputs(", \"lanes\": [", out);
         for (uint32_t l = 0; l < stream->lane_count; ++l) {
             fputs(l == 0 ? "" : ", ", out);
-            print_text(out, stream->lane[l].name);
+            rm_json_text(out, stream->lane[l].name);
         }
         fputs("], \"types\": [", out);
         for (uint32_t l = 0; l < stream->lane_count; ++l)
@@ -65,13 +52,13 @@ static void print_streams(struct rm_host_program const *program, FILE *out) {
     fputs("  \"streams\": [", out);
     for (uint32_t i = 0; i < code->stream_count; ++i) {
         fputs(i == 0 ? "\n    {\"name\": " : ",\n    {\"name\": ", out);
-        print_text(out, code->streams[i].name);
+        rm_json_text(out, code->streams[i].name);
         fputs(", \"lanes\": [", out);
         for (uint32_t l = 0; l < RM_LANES && code->streams[i].lane[l].name != NULL; ++l) {
             fputs(l == 0 ? "{\"name\": " : ", {\"name\": ", out);
-            print_text(out, code->streams[i].lane[l].name);
+            rm_json_text(out, code->streams[i].lane[l].name);
             fputs(", \"unit\": ", out);
-            print_text(out, code->streams[i].lane[l].unit);
+            rm_json_text(out, code->streams[i].lane[l].unit);
             fputc('}', out);
         }
         fputs("]}", out);
@@ -88,9 +75,9 @@ static void print_numbers(struct rm_host_program const *program, bool readings, 
     for (uint32_t i = 0; i < count; ++i) {
         bool const array = readings ? code->readings[i].is_array : code->settings[i].is_array;
         fputs(i == 0 ? "\n    {\"name\": " : ",\n    {\"name\": ", out);
-        print_text(out, readings ? code->readings[i].name : code->settings[i].name);
+        rm_json_text(out, readings ? code->readings[i].name : code->settings[i].name);
         fputs(", \"unit\": ", out);
-        print_text(out, readings ? code->readings[i].unit : code->settings[i].unit);
+        rm_json_text(out, readings ? code->readings[i].unit : code->settings[i].unit);
         fprintf(out, ", \"at\": %u, \"length\": %u", readings ? program->reading_at[i] : program->setting_at[i],
                 readings ? program->reading_length[i] : program->setting_length[i]);
         if (readings && !array)

@@ -58,6 +58,7 @@ def _complete_application(context: click.Context, _: click.Parameter, incomplete
 @click.option("--latency-us", type=click.FloatRange(0), metavar="US", help="From the row to the supplies; 10.")
 @click.option("--refresh-ms", type=click.FloatRange(0), metavar="MS", help="Of the machine's background; 0: never.")
 @click.option("--record", metavar="LIST", help=f"Only these files: some of {','.join(RECORDS)}; or none.")
+@click.option("--truth", type=click.Path(), metavar="FILE", help="Write all drawn errors there, for a test to score.")
 @click.option("--plot", type=click.Path(path_type=Path), metavar="FILE", help="Draw the orbit into a .png or .svg.")
 @click.option("--split", type=click.FloatRange(0), metavar="S", help="--plot: before and after; the first --at.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON, for scripts.")

@@ -253,6 +253,7 @@ def arguments(
     latency_us: float | None = None,
     refresh_ms: float | None = None,
     record: str | None = None,
+    truth: str | Path | None = None,
 ) -> list[str]:
     """The program's command line, without its name."""
     options: dict[str, object] = {
@@ -265,6 +266,7 @@ def arguments(
         "latency-us": latency_us,
         "refresh-ms": refresh_ms,
         "record": record,
+        "truth": truth,
     }
     line = [str(config), *([] if overlay is None else [str(overlay)]), application]
     for name, value in options.items():

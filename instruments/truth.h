@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The hidden truth of a ring: all errors that were drawn, as JSON, for the test that scores what a measurement found.
+ * Only --truth writes it; nothing else publishes any of it.
+ *
+ *     {"seed": …, "lattice": "…", "beta_beat": …,
+ *      "magnets": [{"name": …, "first": …, "end": …, "dx_m": …, "dy_m": …, "roll_rad": …, "sextupole": …,
+ *                   "skew_per_m": …}, …],          // elements [first, end); all of their kind and with a length
+ *      "gradients": [{"name": …, "element": …, "relative": …}, …],
+ *      "steering": [{"name": …, "element": …, "x_rad": …, "y_rad": …}, …],        // kicks at no current
+ *      "correctors": [{"name": …, "element": …, "chain": …, "supply": …, "x_rad_per_unit": …, "y_rad_per_unit": …}, …],
+ *      "bpms": [{"name": …, "element": …, "instrument": …, "lane": …, "xx": …, "xy": …, "yx": …, "yy": …,
+ *                "offset_x_m": …, "offset_y_m": …, "pincushion_per_m2": …, "inverted_x": …, "inverted_y": …,
+ *                "swapped": …, "turn_shift": …,
+ *                "quadrupole": …, "centre_x_m": …, "centre_y_m": …}, …],
+ *      "mains": [{"hz": …, "phase_rad": …}, …]}
+ *
+ * A BPM reads (xx x + xy y + offset_x, yx x + yy y + offset_y) of an orbit (x, y), before its planes are swapped and
+ * signs inverted; `centre` is what it reads where the beam goes through the centre of the nearest quadrupole: its offset
+ * for beam-based alignment. A ring without a machine has "bpms" alone, of those whose electronics have errors.
+ */
+#ifndef RM_INSTRUMENTS_TRUTH_H
+#define RM_INSTRUMENTS_TRUTH_H
+
+#include <ringmaster/error.h>
+
+#include "machine.h"
+#include "ring_config.h"
+
+/** Writes the file. `machine` may be NULL. RM_E_SYSTEM. */
+enum rm_code rm_truth_write(struct rm_ring_config const *ring, struct rm_machine const *machine, char const *path,
+                            struct rm_error *error);
+
+#endif
