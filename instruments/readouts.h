@@ -6,7 +6,8 @@
  * **1/f noise** of the density S(f) = S_white · corner_hz / f, one-sided, in (unit)² / Hz, with S_white = 2 σ² / f_turn of
  * a white noise of RMS σ at turn rate. It is the sum of 32 random numbers, of which number k stays for 2^k readings (R. F.
  * Voss; M. Gardner, Scientific American 238, no. 4, 16, 1978). Each has the power of one octave, σ² · 2 ln 2 · corner_hz /
- * f_turn. So it is a function of the turn alone, and costs two of those numbers a reading.
+ * f_turn. So it is a function of the turn alone. Octaves whose density is below a thousandth of the white noise's are
+ * left out, which leaves little to compute for a corner far below the rate.
  *
  * **A glitch** is a reading that is off by `glitch_nm`, up or down, in each plane by itself.
  *
