@@ -29,6 +29,7 @@ static char const RING[] = "instruments: [{name: bpm, kind: bpm, id: 1, count: 8
                            "setpoints: {period_turns: 12}\n"
                            "chains:\n" CHAINS("cx", "1") CHAINS("cy", "2");
 static char const OVERLAY[] =
+    "supplies: [{supplies: cx03/7, regulation_hz: 1000, drift_ppm: 100, ripple: [{hz: 50, amplitude: 1}]}]\n"
     "machine:\n"
     "  lattice: elettra2_like\n"
     "  seed: %u\n"
@@ -363,6 +364,20 @@ static void electronics_are_told(void **state) {
     assert_int_equal(inverted + swapped, as_configured);
 }
 
+static void supplies_are_told(void **state) {
+    struct rig const *rig = *state;
+    char object[1000];
+    uint32_t count = 0;
+    for (char const *at = list_of(rig, "supplies"); next_object(&at, object, sizeof object); ++count) {
+        assert_non_null(strstr(object, "\"chain\": \"cx03\""));
+        assert_true(number_of(object, "supply") == 7);
+        assert_true(fabs(1e3 * number_of(object, "tick_s") - 1) < 1e-4 && number_of(object, "tick_s") != 1e-3);
+        assert_true(number_of(object, "tick_first_s") >= 0 && number_of(object, "tick_first_s") < 1.1e-3);
+        assert_non_null(strstr(object, "\"ripple_phase_rad\": ["));
+    }
+    assert_int_equal(count, 1);
+}
+
 int main(void) {
     struct CMUnitTest const tests[] = {
         cmocka_unit_test(the_truth_is_the_whole_machine),
@@ -370,6 +385,7 @@ int main(void) {
         cmocka_unit_test(a_gradient_kicks_by_the_offset_of_its_magnet),
         cmocka_unit_test(the_same_seed_draws_the_same),
         cmocka_unit_test(electronics_are_told),
+        cmocka_unit_test(supplies_are_told),
     };
     return cmocka_run_group_tests(tests, rig_open, rig_close);
 }

@@ -4,10 +4,12 @@
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "base/json.h"
+#include "chains.h"
 #include "machine_parts.h"
 
 /** Where it is written, and whether an object of the list has been. */
@@ -95,7 +97,6 @@ static void write_supply(struct truth const *truth, uint32_t supply) {
     uint32_t chain = 0;
     while (chain + 1 < supplies->chain_count && supplies->chains[chain + 1].first <= supply)
         ++chain;
-    fputs(", ", truth->file);
     write_text(truth, "chain", supplies->chains[chain].name);
     write_number(truth, "supply", supply - supplies->chains[chain].first + 1);
 }
@@ -110,6 +111,7 @@ static void write_correctors(struct truth *truth) {
         uint32_t const element = machine->steerer[term->steerer].element;
         begin_object(truth, element_name(truth, element));
         write_number(truth, "element", element);
+        fputs(", ", truth->file);
         write_supply(truth, machine->lever[l].supply);
         write_number(truth, "x_rad_per_unit", term[0].rad);
         write_number(truth, "y_rad_per_unit", term[1].rad);
@@ -198,6 +200,40 @@ static void write_bpms(struct truth *truth) {
     fputs("]", truth->file);
 }
 
+/* ── supplies ── */
+
+static void write_supply_draws(struct truth *truth, uint32_t index, struct rm_supply const *supply) {
+    if (supply->tick_s == 0 && supply->config->ripple_count == 0)
+        return;
+    fputs(truth->another ? ",\n{" : "\n{", truth->file);
+    truth->another = true;
+    write_supply(truth, index);
+    write_number(truth, "tick_s", supply->tick_s);
+    write_number(truth, "tick_first_s", supply->tick_first);
+    fputs(", \"ripple_phase_rad\": [", truth->file);
+    for (uint32_t r = 0; r < supply->config->ripple_count; ++r)
+        fprintf(truth->file, "%s%.17g", r == 0 ? "" : ", ", supply->phase[r]);
+    fputs("]}", truth->file);
+}
+
+/** They are drawn when they are made: so they are made once more, without anything to count. */
+static enum rm_code write_supplies(struct truth *truth, struct rm_error *error) {
+    struct rm_ring_supplies const *config = &truth->ring->supplies;
+    struct rm_chains chains;
+    rm_counter **counters = calloc(config->chain_count + 1, sizeof(rm_counter *));
+    if (counters == NULL)
+        return rm_fail(error, RM_E_NO_SPACE, "no memory for %u supplies", config->supply_count);
+    enum rm_code const code = rm_chains_make(config, truth->ring->beam.seed, counters, 0, 1, &chains, error);
+    begin_list(truth, "supplies");
+    for (uint32_t s = 0; code == RM_OK && s < config->supply_count; ++s)
+        write_supply_draws(truth, s, &chains.supply[s]);
+    fputs("]", truth->file);
+    if (code == RM_OK)
+        rm_chains_free(&chains);
+    free((void *)counters);
+    return code;
+}
+
 /* ── all of it ── */
 
 static void write_mains(struct truth *truth) {
@@ -224,11 +260,13 @@ enum rm_code rm_truth_write(struct rm_ring_config const *ring, struct rm_machine
         write_correctors(&truth);
     }
     write_bpms(&truth);
+    fputs(",\n", truth.file);
+    enum rm_code const code = write_supplies(&truth, error);
     if (machine != NULL)
         write_mains(&truth);
     fputs("}\n", truth.file);
     bool const failed = ferror(truth.file) != 0;
     if (fclose(truth.file) != 0 || failed)
         return rm_fail(error, RM_E_SYSTEM, "--truth: cannot write \"%s\": %s", path, strerror(errno));
-    return RM_OK;
+    return code;
 }

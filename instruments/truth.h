@@ -12,11 +12,14 @@
  *                "offset_x_m": …, "offset_y_m": …, "pincushion_per_m2": …, "inverted_x": …, "inverted_y": …,
  *                "swapped": …, "turn_shift": …,
  *                "quadrupole": …, "centre_x_m": …, "centre_y_m": …}, …],
+ *      "supplies": [{"chain": …, "supply": …, "tick_s": …, "tick_first_s": …, "ripple_phase_rad": […]}, …],
  *      "mains": [{"hz": …, "phase_rad": …}, …]}
  *
  * A BPM reads (xx x + xy y + offset_x, yx x + yy y + offset_y) of an orbit (x, y), before its planes are swapped and
  * signs inverted; `centre` is what it reads where the beam goes through the centre of the nearest quadrupole: its offset
- * for beam-based alignment. A ring without a machine has "bpms" alone, of those whose electronics have errors.
+ * for beam-based alignment. "supplies" are those with
+ * a regulation of their own or ripple; their times are those of the run. A ring without a machine has "bpms" and
+ * "supplies" alone, and of BPMs those whose electronics have errors.
  */
 #ifndef RM_INSTRUMENTS_TRUTH_H
 #define RM_INSTRUMENTS_TRUTH_H
@@ -26,7 +29,7 @@
 #include "machine.h"
 #include "ring_config.h"
 
-/** Writes the file. `machine` may be NULL. RM_E_SYSTEM. */
+/** Writes the file. `machine` may be NULL. RM_E_SYSTEM, RM_E_NO_SPACE. */
 enum rm_code rm_truth_write(struct rm_ring_config const *ring, struct rm_machine const *machine, char const *path,
                             struct rm_error *error);
 
