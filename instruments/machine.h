@@ -16,8 +16,10 @@
  * `blend_ms`. So the matrix is never fixed: moving a quadrupole, or a large corrector through a sextupole, changes R.
  *
  * ## What a controller must not know
- * The lattice here has gradient errors (`beta_beat`), the BPMs gains, rolls, offsets and crosstalk, the correctors
- * gains and rolls, the supplies delays: all drawn from `seed`, none of them published.
+ * The lattice here has gradient errors (`beta_beat`), its magnets stand beside the axis and are rolled, sextupoles are
+ * off and have skew windings. The BPMs have gains, rolls, offsets, crosstalk and a pin-cushion, the correctors gains and
+ * rolls, and hidden kicks that steer the orbit; the supplies have delays. All is drawn from `seed`, and only
+ * rm_truth_write tells.
  *
  * All is a function of the configuration, the seed, the time, and the setpoints and parameters that were set: in
  * simulated time (rm_machine_refresh called by hand) it is the same to the bit.

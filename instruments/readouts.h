@@ -60,8 +60,8 @@ bool rm_readout_matters(struct rm_readout_config const *config);
 struct rm_readouts;
 
 /** Makes the electronics of `count` BPMs, in the order of their instruments, and gives the beam their white noise; before
- * rm_beam_average is called. `config` stays in use: what an entry says of sign, cables, glitches and ADC may change
- * between two turns. RM_E_NO_SPACE. */
+ * rm_beam_average is called. `config` stays in use: what an entry says of signs, cables, the size of glitches and
+ * the ADC may change between two turns. RM_E_NO_SPACE. */
 enum rm_code rm_readouts_make(struct rm_readout_config const *config, uint32_t count, struct rm_beam_config const *of,
                               struct rm_beam *beam, struct rm_readouts **readouts, struct rm_error *error);
 /** NULL is allowed. */

@@ -13,15 +13,19 @@
  *       filter: {delay_us: 50, bandwidth_hz: 4000}    # of the BPMs
  *       motion: {momentum_aperture: 0.04, rf_fill_us: 15, saturation_um: 1000}        # of the beam about its orbit
  *       errors: {beta_beat: 0.1, bpm_gain: 0.05, bpm_offset_um: 50, bpm_roll_mrad: 5, bpm_crosstalk: 0.01,
- *                corrector_gain: 0.05, corrector_roll_mrad: 5}          # RMS, cut at two sigma; absent: none
+ *                corrector_gain: 0.05, corrector_roll_mrad: 5,          # RMS, cut at two sigma; absent: none
+ *                magnet_offset_um: 30, magnet_roll_mrad: 0.2, sextupole: 0.005, skew_per_m: 0.0005,
+ *                bpm_pincushion_per_mm2: 0.002,
+ *                bpm_inverted: 0.01, bpm_swapped: 0.005, bpm_turn_shift: 0.1}    # shares
  *       correctors:
  *         - {elements: "CF_*", plane: x, supplies: "fx*", urad_per_unit: 10, eddy_hz: 8000, eddy2_hz: 20000}
  *       strengths:                    # supplies that are quadrupoles', relative change of gradient per unit
  *         - {elements: "QF1_*", supplies: "q*", per_unit: 0.001}
  *       rf: {supply: rf/1, hz_per_unit: 1}      # a supply that is the RF frequency's offset
  *       disturbances:
- *         mains: [{hz: 50, orbit_um: 100}, {hz: 100, orbit_um: 30}]     # peak, at the BPM that sees it most, of each
- *                                                                       # plane
+ *         mains:                      # peak, at the BPM that sees it most, of each plane; phase: by itself, RMS
+ *           - {hz: 50, orbit_um: 100}
+ *           - {hz: 100, orbit_um: 30, phase_rad: 0.1}
  *         mains_wander: 0.001         # of the frequency, all lines together, slowly
  *         ground: {rms_nm: 50, corner_hz: 10}   # of each quadrupole, gradient dipole and reverse bend, in each
  *                                               # plane, independent; above the corner its amplitude falls with 1/f²

@@ -7,8 +7,11 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
+
+#include "lane_sums.h"
 
 /** Share of all normal numbers above `z`. */
 static double share_above(double z) { return 0.5 * erfc(z / sqrt(2)); }
@@ -79,11 +82,44 @@ static void tails_are_the_normal_laws_to_7_sigma(void **state) {
     assert_in_range(beyond_seven, 1, 60); /* 23 are expected */
 }
 
+/** Whatever the instruction set: lanes are vectors of what one number is. */
+static void lanes_have_these_numbers(void **state) {
+    (void)state;
+    enum { LANES = 80, BASE = 100, SPREAD = 1000 };
+    float *memory = aligned_alloc(64, (4 + RM_MOTION_COLUMNS) * LANES * sizeof *memory);
+    float const column[RM_MOTION_COLUMNS] = {0};
+    assert_non_null(memory);
+    memset(memory, 0, (4 + RM_MOTION_COLUMNS) * LANES * sizeof *memory);
+    struct rm_lane_sums const sums = {LANES,
+                                      memory,
+                                      memory + LANES,
+                                      memory + 4 * LANES,
+                                      (uint32_t *)(memory + 2 * LANES),
+                                      (int32_t *)(memory + 3 * LANES)};
+    for (uint32_t l = 0; l < LANES; ++l) {
+        sums.base[l] = BASE;
+        sums.spread[l] = SPREAD;
+        sums.key[l] = l * 2654435761u;
+    }
+    for (uint64_t turn = 0; turn < 500; ++turn) {
+        uint64_t const random = turn < 2 ? turn : rm_noise_u64(turn);
+        rm_lane_sums_turn(&sums, 0, LANES, column, random);
+        for (uint32_t l = 0; l < LANES; ++l) {
+            float const normal = rm_noise_normal_of(rm_noise_u32(sums.key[l] + (uint32_t)random),
+                                                    sums.key[l] + (uint32_t)(random >> 32));
+            float const value = BASE + SPREAD * normal;
+            assert_int_equal(sums.value[l], (int32_t)(value + copysignf(0.5f, value)));
+        }
+    }
+    free(memory);
+}
+
 int main(void) {
     struct CMUnitTest const tests[] = {
         cmocka_unit_test(normal_numbers_are_exact_to_9_sigma),
         cmocka_unit_test(normal_numbers_are_as_many_as_the_law_says),
         cmocka_unit_test(tails_are_the_normal_laws_to_7_sigma),
+        cmocka_unit_test(lanes_have_these_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
