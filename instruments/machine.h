@@ -17,8 +17,8 @@
  *
  * ## What a controller must not know
  * The lattice here has gradient errors (`beta_beat`), its magnets stand beside the axis and are rolled, sextupoles are
- * off and have skew windings. The BPMs have gains, rolls, offsets, crosstalk and a pin-cushion, the correctors gains and
- * rolls, and hidden kicks that steer the orbit; the supplies have delays. All is drawn from `seed`, and only
+ * off and have skew windings. The BPMs have gains, rolls, offsets, crosstalk and a pin-cushion, the correctors gains
+ * and rolls, and hidden kicks that steer the orbit; the supplies have delays. All is drawn from `seed`, and only
  * rm_truth_write tells.
  *
  * All is a function of the configuration, the seed, the time, and the setpoints and parameters that were set: in

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What eddy currents in vacuum chambers leave of the correctors' currents: one pole, or two. Between two steps a current
- * stays, so that each step is exact, however long. */
+/** What eddy currents in vacuum chambers leave of the correctors' currents: one pole, or two. Between two steps a
+ * current stays, so that each step is exact, however long. */
 #include <math.h>
 
 #include "machine_parts.h"

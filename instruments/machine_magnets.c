@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Where magnets truly stand, and the fields that the design does not have: drawn from the seed, put into the twin. A
- * quadrupole that stands beside the axis kicks the beam by its gradient times the distance. So moving its gradient tells
- * where its centre is, and nothing else does. */
+ * quadrupole that stands beside the axis kicks the beam by its gradient times the distance. So moving its gradient
+ * tells where its centre is, and nothing else does. */
 #include <math.h>
 #include <stdlib.h>
 

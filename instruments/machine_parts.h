@@ -75,9 +75,9 @@ struct rm_machine_strength {
 };
 
 /** One BPM's errors: reading = m · p(orbit) + offset. Buttons at 45° in a round chamber of radius b read, as difference
- * over sum, p(x, y) = (x − c (x³ − 3 x y²), y − c (y³ − 3 x² y)), c = 1/b², up to the fifth order: the image charge of a
- * beam at r, θ is ∝ 1 + 2 Σ (r/b)ⁿ cos n(φ − θ) at φ (R. E. Shafer, Beam position monitoring, AIP Conf. Proc. 249, 601,
- * 1992). Electronics correct it; c is what they leave. */
+ * over sum, p(x, y) = (x − c (x³ − 3 x y²), y − c (y³ − 3 x² y)), c = 1/b², up to the fifth order: the image charge of
+ * a beam at r, θ is ∝ 1 + 2 Σ (r/b)ⁿ cos n(φ − θ) at φ (R. E. Shafer, Beam position monitoring, AIP Conf. Proc. 249,
+ * 601, 1992). Electronics correct it; c is what they leave. */
 struct rm_machine_bpm {
     double m[4];
     double offset_m[2];

@@ -27,10 +27,11 @@ static inline uint32_t rm_noise_u32(uint32_t key) {
 static inline double rm_noise_uniform(uint64_t key) { return (double)(rm_noise_u64(key) >> 11) * 0x1p-53; }
 
 /** A normal number, of mean 0 and RMS 1, from 63 random bits: the value that a share p of all normal numbers exceeds,
- * p = (bits mod 2^31 + more / 2^32) / 2^32, with the top bit of `bits` as its sign. So its tails are those of the normal
- * law up to 9 sigma. `more` matters only in the tails: it need not differ from one caller to the next. It is within
- * 5e-5 of the exact value: log2 p by pieces, then a rational function of √(−log2 p), both fitted to the inverse of the
- * error function. No branch and no table, so loops over it vectorise, and every instruction set gives the same bits. */
+ * p = (bits mod 2^31 + more / 2^32) / 2^32, with the top bit of `bits` as its sign. So its tails are those of the
+ * normal law up to 9 sigma. `more` matters only in the tails: it need not differ from one caller to the next. It is
+ * within 5e-5 of the exact value: log2 p by pieces, then a rational function of √(−log2 p), both fitted to the inverse
+ * of the error function. No branch and no table, so loops over it vectorise, and every instruction set gives the same
+ * bits. */
 static inline float rm_noise_normal_of(uint32_t bits, uint32_t more) {
     union {
         float value;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The electronics of a ring's BPMs: what machine.errors draws of them, and what the list bpm_errors says, a later entry
- * over an earlier one, key by key. Only those that differ from an ideal one are kept. */
+/** The electronics of a ring's BPMs: what machine.errors draws of them, and what the list bpm_errors says, a later
+ * entry over an earlier one, key by key. Only those that differ from an ideal one are kept. */
 #include <stddef.h>
 #include <stdlib.h>
 

@@ -92,8 +92,8 @@ struct rm_ring_machine {
         double skew_per_m;
         /** Coefficient of the cubic that a BPM's buttons make of a position, RMS, in m⁻². */
         double bpm_pincushion_per_m2;
-        /** Shares of all: of planes of BPMs with the wrong sign, of BPMs whose planes are swapped, and of electronics at
-         * turn rate that are a turn early or late. */
+        /** Shares of all: of planes of BPMs with the wrong sign, of BPMs whose planes are swapped, and of electronics
+         * at turn rate that are a turn early or late. */
         double bpm_inverted, bpm_swapped, bpm_turn_shift;
     } errors;
     /** Delay of the BPMs' filter. */

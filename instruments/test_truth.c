@@ -296,8 +296,8 @@ static double length_of(double const *vector, uint32_t count) {
     return sqrt(sum);
 }
 
-/** Moving a quadrupole's gradient kicks by ΔK L (centre − beam). So a kick of that size there makes the same orbit; and a
- * beam that goes through the centre is not kicked. */
+/** Moving a quadrupole's gradient kicks by ΔK L (centre − beam). So a kick of that size there makes the same orbit; and
+ * a beam that goes through the centre is not kicked. */
 static void a_gradient_kicks_by_the_offset_of_its_magnet(void **state) {
     struct rig *rig = rig_at_rest(state);
     static char const NAME[] = "QF1_S02_01";
