@@ -11,8 +11,8 @@
  *
  * **A glitch** is a reading that is off by `glitch_nm`, up or down, in each plane by itself.
  *
- * **ADC**: of a code of n bits for ±range_nm, code = ⌊v / q⌉ with q = range / 2^(n−1), from −2^(n−1) to 2^(n−1) − 1. The
- * reading is code · q, to the nearest nanometre.
+ * **ADC**: of a code of n bits for ±range_nm, code = ⌊v / q⌉ with q = range / 2^(n−1), from −2^(n−1) to 2^(n−1) − 1.
+ * The reading is code · q, to the nearest nanometre.
  *
  * All is a function of seed and turn: asked for in any order, the same bits.
  */

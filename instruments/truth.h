@@ -18,8 +18,7 @@
  * A BPM reads (xx x + xy y + offset_x, yx x + yy y + offset_y) of an orbit (x, y), before its planes are swapped and
  * signs inverted; `centre` is what it reads where the beam goes through the centre of the nearest quadrupole: its
  * offset for beam-based alignment. "supplies" are those with a regulation of their own or ripple; their times are those
- * of the run. A ring without a machine has "bpms" and
- * "supplies" alone, and of BPMs those whose electronics have errors.
+ * of the run. A ring without a machine has "bpms" and "supplies" alone, and of BPMs those whose electronics err.
  */
 #ifndef RM_INSTRUMENTS_TRUTH_H
 #define RM_INSTRUMENTS_TRUTH_H
