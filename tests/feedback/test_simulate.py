@@ -104,6 +104,15 @@ def test_a_replay_gives_the_same_setpoints(rig: Rig, square: Simulation, seed: i
         assert ended(again, file) == ended(square, file), file
 
 
+def test_the_truth_is_told_when_asked_for(rig: Rig, tmp_path: Path) -> None:
+    rig.run("truth", seconds=0.001, truth=tmp_path / "truth.json")
+    truth = json.loads((tmp_path / "truth.json").read_text())
+    assert len(truth["bpms"]) == len(rig.run("untold", seconds=0.001).summary["inputs"]) * 2
+    assert not list((rig.folder / "untold").glob("*truth*"))
+    assert truth["magnets"]
+    assert truth["correctors"]
+
+
 def test_a_replay_of_something_else_is_refused(rig: Rig, square: Simulation, tmp_path: Path) -> None:
     other = Rig(tmp_path).write()
     server = other.folder / "server.yaml"
@@ -226,6 +235,7 @@ def test_the_command_draws_and_tells(rig: Rig, tmp_path: Path) -> None:
         (("--out", "x", "--seconds", "1", "--record", "all"), 2, 'found "all"'),
         (("--out", "/proc/none", "--cycles", "1"), 1, "/proc/none"),
         (("--out", "x", "--replay", "x"), 2, "expected another folder"),
+        (("--out", "x", "--replay", "y", "--truth", "z"), 2, "a replay draws no errors"),
     ],
 )
 def test_wrong_usage(rig: Rig, tmp_path: Path, arguments: tuple[str, ...], status: int, said: str) -> None:
