@@ -14,16 +14,18 @@ enum { KEY_YOKE = 10 << 20, DRAWS = 8 };
 /** Shares of their size by which errors grow: each orbit is found about the one before, and steered. */
 static double const FIRST_SHARE = 1.0 / 32, LEAST_SHARE = 1.0 / 1024;
 
+/** A magnet of no length, as some lattices have their sextupoles: its fields are integrated ones. */
+static bool is_thin(struct rm_element const *e) { return e->kind == RM_ELEMENT_THIN_MULTIPOLE; }
+
 static bool is_yoke(struct rm_element const *e) {
     bool const magnet =
         e->kind == RM_ELEMENT_QUADRUPOLE || e->kind == RM_ELEMENT_SEXTUPOLE || e->kind == RM_ELEMENT_DIPOLE;
-    return magnet && e->length_m != 0;
+    return is_thin(e) || (magnet && e->length_m != 0);
 }
 
 static bool is_piece(struct rm_machine const *machine, struct rm_machine_yoke const *yoke, uint32_t element) {
-    return rm_lattice_element(machine->lattice, element)->kind ==
-               rm_lattice_element(machine->lattice, yoke->first)->kind &&
-           rm_lattice_element(machine->lattice, element)->length_m != 0;
+    struct rm_element const *e = rm_lattice_element(machine->lattice, element);
+    return e->kind == rm_lattice_element(machine->lattice, yoke->first)->kind && (is_thin(e) || e->length_m != 0);
 }
 
 /** Whether an element has a field of this order, 0 or not. */
@@ -35,11 +37,11 @@ static struct rm_machine_yoke draw_yoke(struct rm_machine const *machine, uint32
     struct rm_ring_machine const *config = machine->config;
     uint64_t const key = rm_noise_u64(config->seed) ^ rm_noise_u64(KEY_YOKE + (uint64_t)first * DRAWS);
     struct rm_element const *e = rm_lattice_element(machine->lattice, first);
-    bool const sextupole = e->kind == RM_ELEMENT_SEXTUPOLE && has_order(e, 2);
+    bool const sextupole = (is_thin(e) || e->kind == RM_ELEMENT_SEXTUPOLE) && has_order(e, 2);
     bool const wound = e->kind != RM_ELEMENT_DIPOLE && has_order(e, 1);
     return (struct rm_machine_yoke){
         .first = first,
-        .end = rm_machine_magnet_end(machine->lattice, first),
+        .end = is_thin(e) ? first + 1 : rm_machine_magnet_end(machine->lattice, first),
         .offset_m = {config->errors.magnet_offset_m * rm_machine_draw(key),
                      config->errors.magnet_offset_m * rm_machine_draw(key + 1)},
         .roll_rad = config->errors.magnet_roll_rad * rm_machine_draw(key + 2),
@@ -60,9 +62,9 @@ bool rm_machine_draw_yokes(struct rm_machine *machine) {
     return machine->yoke != NULL;
 }
 
-/** Its length, of all pieces. */
+/** Its length, of all pieces; of a thin one 1, as its fields have no length. */
 static double yoke_length(struct rm_machine const *machine, struct rm_machine_yoke const *yoke) {
-    double length = 0;
+    double length = is_thin(rm_lattice_element(machine->lattice, yoke->first)) ? 1 : 0;
     for (uint32_t i = yoke->first; i < yoke->end; ++i)
         length += is_piece(machine, yoke, i) ? rm_lattice_element(machine->lattice, i)->length_m : 0;
     return length;

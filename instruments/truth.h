@@ -4,7 +4,7 @@
  *
  *     {"seed": …, "lattice": "…", "beta_beat": …,
  *      "magnets": [{"name": …, "first": …, "end": …, "dx_m": …, "dy_m": …, "roll_rad": …, "sextupole": …,
- *                   "skew_per_m": …}, …],          // elements [first, end); all of their kind and with a length
+ *                   "skew_per_m": …}, …],          // elements [first, end) of its kind, with a length or thin
  *      "gradients": [{"name": …, "element": …, "relative": …}, …],
  *      "steering": [{"name": …, "element": …, "x_rad": …, "y_rad": …}, …],        // kicks at no current
  *      "correctors": [{"name": …, "element": …, "chain": …, "supply": …, "x_rad_per_unit": …, "y_rad_per_unit": …}, …],
