@@ -64,6 +64,12 @@ def check(config: str) -> None:
 @click.option("--seconds", metavar="S", help="End after so long.")
 @click.option("--core", metavar="N", help="Run on this CPU, instead of OVERLAY's.")
 @click.option("--truth", type=click.Path(), metavar="FILE", help="Write all drawn errors there, for a test to score.")
+@click.option(
+    "--checkpoint",
+    type=click.Path(),
+    metavar="FILE",
+    help="Of a living machine: go on from FILE, if it is there, and write it in the end.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the summary at the end as JSON.")
 def virtual(
     config: str, overlay: str | None, check_only: bool, ports: str | None, as_json: bool, **given: str | None
