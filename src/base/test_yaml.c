@@ -256,6 +256,23 @@ static void passes_on_what_libcyaml_says(void **state) {
     assert_null(strchr(error.text, '\n'));
 }
 
+/** A text in no file is held against the schema as a file is. */
+static void a_text_is_loaded_as_a_file_is(void **state) {
+    (void)state;
+    void *data = NULL;
+    struct rm_error error;
+    assert_int_equal(
+        rm_yaml_parse("shop", "{items: [{colour: red, name: a, id: 3}], rate: 2}", &shop_schema, &data, &error), RM_OK);
+    assert_int_equal(((struct shop *)data)->items[0].id, 3);
+    rm_yaml_free(&shop_schema, data);
+    assert_int_equal(rm_yaml_parse("shop", "{items: [{colour: pink, name: a, id: 3}]}", &shop_schema, &data, &error),
+                     RM_E_CONFIG);
+    assert_non_null(strstr(error.text, "shop:1:19: items[0].colour: found \"pink\", expected one of: red"));
+    assert_int_equal(rm_yaml_parse("shop", "{items: [", &shop_schema, &data, &error), RM_E_CONFIG);
+    assert_non_null(strstr(error.text, "shop:"));
+    assert_non_null(strstr(error.text, "not YAML"));
+}
+
 static void later_checks_find_their_place(void **state) {
     struct file const *const file = *state;
     write_text(file, "rate: 5\n"
@@ -320,6 +337,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(later_checks_find_their_place, make_file, remove_file),
         cmocka_unit_test_setup_teardown(a_later_check_survives_its_file, make_file, remove_file),
         cmocka_unit_test(measures_slips_of_the_hand),
+        cmocka_unit_test(a_text_is_loaded_as_a_file_is),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

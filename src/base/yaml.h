@@ -32,6 +32,10 @@ enum rm_code rm_yaml_load(char const *path, cyaml_schema_value_t const *schema, 
 enum rm_code rm_yaml_load_all(char const *path, cyaml_schema_value_t const *schema, void **data,
                               struct rm_errors *errors);
 
+/** The same of a text that is in no file; errors call it `name`. */
+enum rm_code rm_yaml_parse(char const *name, char const *text, cyaml_schema_value_t const *schema, void **data,
+                           struct rm_error *error);
+
 /** What an empty file would give: all optional keys with their defaults. */
 enum rm_code rm_yaml_load_nothing(cyaml_schema_value_t const *schema, void **data, struct rm_errors *errors);
 

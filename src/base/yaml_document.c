@@ -125,15 +125,25 @@ static enum rm_code parse_yaml_document(struct rm_yaml_document *document, struc
     return code;
 }
 
-enum rm_code rm_yaml_document_open(char const *path, struct rm_yaml_document *document, struct rm_error *error) {
-    *document = (struct rm_yaml_document){.path = path};
-    enum rm_code code = read_file(path, &document->text, &document->text_bytes, error);
-    if (code != RM_OK)
-        return code;
-    code = parse_yaml_document(document, error);
+static enum rm_code parse_own_text(struct rm_yaml_document *document, struct rm_error *error) {
+    enum rm_code const code = parse_yaml_document(document, error);
     if (code != RM_OK)
         free(document->text);
     return code;
+}
+
+enum rm_code rm_yaml_document_open(char const *path, struct rm_yaml_document *document, struct rm_error *error) {
+    *document = (struct rm_yaml_document){.path = path};
+    enum rm_code const code = read_file(path, &document->text, &document->text_bytes, error);
+    return code == RM_OK ? parse_own_text(document, error) : code;
+}
+
+enum rm_code rm_yaml_document_parse(char const *name, char const *text, struct rm_yaml_document *document,
+                                    struct rm_error *error) {
+    *document = (struct rm_yaml_document){.path = name, .text = strdup(text), .text_bytes = strlen(text)};
+    if (document->text == NULL)
+        return rm_fail(error, RM_E_NO_SPACE, "%s: no memory to read it", name);
+    return parse_own_text(document, error);
 }
 
 void rm_yaml_document_close(struct rm_yaml_document *document) {

@@ -31,6 +31,10 @@ struct rm_yaml_document {
 /** Reads and parses `path`, which must stay valid. A file that is no YAML, is empty or holds a second document gives
  * RM_E_CONFIG with its place. Only after RM_OK there is something to close. */
 enum rm_code rm_yaml_document_open(char const *path, struct rm_yaml_document *document, struct rm_error *error);
+
+/** The same of a text that is in no file; errors call it `name`. Both must stay valid. */
+enum rm_code rm_yaml_document_parse(char const *name, char const *text, struct rm_yaml_document *document,
+                                    struct rm_error *error);
 void rm_yaml_document_close(struct rm_yaml_document *document);
 
 /** The value of `key` ("ports[1].socket", "" for the root), or the nearest parent of it that exists. */
