@@ -203,15 +203,6 @@ void rm_beam_add(struct rm_beam *beam, uint32_t instrument, uint32_t lane, int32
     *value = (int32_t)((uint32_t)*value + (uint32_t)amount);
 }
 
-rm_turn rm_beam_kick(struct rm_beam *beam, rm_turn read) {
-    rm_turn const kick = rm_motion_kick(&beam->motion, read);
-    if (beam->oscillation != NULL)
-        rm_oscillation_kick_at(beam->oscillation, kick);
-    return kick;
-}
-
-void rm_beam_kick_at(struct rm_beam *beam, rm_turn kick) {
-    rm_motion_kick_at(&beam->motion, kick);
-    if (beam->oscillation != NULL)
-        rm_oscillation_kick_at(beam->oscillation, kick);
+void rm_beam_kick_at(struct rm_beam *beam, rm_turn kick, double x_nm, double y_nm) {
+    rm_motion_kick_at(&beam->motion, kick, x_nm, y_nm);
 }

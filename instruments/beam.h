@@ -54,10 +54,7 @@ union rm_lane const *rm_beam_turn(struct rm_beam *beam, rm_turn turn, uint32_t f
 /** Adds to one lane of the reading that rm_beam_turn gave last. `instrument` must be among those asked for. */
 void rm_beam_add(struct rm_beam *beam, uint32_t instrument, uint32_t lane, int32_t amount);
 
-/** Kicks the beam soon after turn `read`, the latest that was read (rm_motion_kick). Returns the turn of the kick. */
-rm_turn rm_beam_kick(struct rm_beam *beam, rm_turn read);
-
-/** Kicks the beam at the turn of another beam's kick (rm_motion_kick_at). */
-void rm_beam_kick_at(struct rm_beam *beam, rm_turn kick);
+/** Kicks the beam at a turn (rm_motion_kick_at). */
+void rm_beam_kick_at(struct rm_beam *beam, rm_turn kick, double x_nm, double y_nm);
 
 #endif

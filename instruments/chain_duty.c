@@ -101,6 +101,8 @@ static void chain_duty_tick(struct rm_chain_duty *duty, uint64_t tsc, double tim
 static uint32_t poll_once(struct rm_chain_duty *duty, uint64_t tsc) {
     double const time = rm_chains_seconds(&duty->chains, tsc);
     uint32_t frames = 0;
+    if (duty->reach != NULL)
+        duty->reach(duty->state, time);
     for (uint32_t p = 0; p < duty->port_count; ++p)
         frames += rm_chain_port_poll(&duty->chain_port[p], time);
     if (tsc >= duty->tick_tsc)

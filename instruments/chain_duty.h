@@ -33,6 +33,8 @@ struct rm_chain_duty {
     uint64_t tick_tsc, publish_tsc;
 
     double *currents;
+    /** Called before each poll's datagrams, with their time; NULL: not called. */
+    void (*reach)(void *state, double time);
     /** Called some 50 times a second with all currents; NULL: not called. */
     void (*publish)(void *state, double const *currents);
 

@@ -15,15 +15,19 @@ static void set_bit(uint64_t *bits, uint32_t bit, bool value) {
     *bits = value ? *bits | 1ull << bit : *bits & ~(1ull << bit);
 }
 
+void rm_chain_trip(struct rm_supply *supply, double time, rm_counter *counters) {
+    if (!supply->off)
+        rm_counter_add(counters, RM_SUPPLY_TRIPS, 1);
+    rm_supply_trip(supply, time);
+}
+
 /** Begins a fault of one supply, or ends it. */
 static void chain_fault_befall(struct rm_chain_faults *faults, struct rm_chain_fault const *fault,
                                struct rm_supply *supply, uint32_t index, bool begins, rm_counter *counters) {
     switch (fault->kind) {
     case RM_CHAIN_FAULT_TRIP:
-        if (begins && !supply->off)
-            rm_counter_add(counters, RM_SUPPLY_TRIPS, 1);
         if (begins)
-            rm_supply_trip(supply, fault->from_s);
+            rm_chain_trip(supply, fault->from_s, counters);
         else
             rm_supply_reset(supply);
         break;

@@ -70,6 +70,9 @@ struct rm_chain_faults {
 /** `fault` stays in use, and is written to. */
 void rm_chain_faults_make(struct rm_chain_faults *faults, struct rm_chain_fault *fault, uint32_t count);
 
+/** A supply of the chain trips, for whatever reason; counted where it was on. */
+void rm_chain_trip(struct rm_supply *supply, double time, rm_counter *counters);
+
 /** Begins and ends the faults that are due. Counts trips. */
 void rm_chain_faults_change(struct rm_chain_faults *faults, struct rm_supply *supplies, uint32_t supply_count,
                             double time, rm_counter *counters);

@@ -90,6 +90,12 @@ void rm_chains_reset(struct rm_chains *chains) {
         rm_chain_reset(&chains->chain[c]);
 }
 
+void rm_chains_trip(struct rm_chains *chains, uint32_t supply, double time) {
+    for (uint32_t c = 0; c < chains->config->chain_count; ++c)
+        if (supply - chains->config->chains[c].first < chains->config->chains[c].config.supply_count)
+            rm_chain_trip(&chains->supply[supply], time, chains->chain[c].counters);
+}
+
 bool rm_chains_have(struct rm_chains const *chains, rm_turn turn) {
     for (uint32_t c = 0; c < chains->config->chain_count; ++c)
         if (chains->chain[c].heard && chains->chain[c].turn < turn)

@@ -46,6 +46,9 @@ uint32_t rm_chains_find(struct rm_chains const *chains, uint32_t ipv4, uint16_t 
 void rm_chains_tick(struct rm_chains *chains, double time);
 void rm_chains_reset(struct rm_chains *chains);
 
+/** A supply of all chains trips at `time`, and its chain counts it. */
+void rm_chains_trip(struct rm_chains *chains, uint32_t supply, double time);
+
 /** True when each chain that a server has ever sent to has a datagram of the cycle at `turn`, or of a later one. */
 bool rm_chains_have(struct rm_chains const *chains, rm_turn turn);
 

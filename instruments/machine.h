@@ -125,6 +125,13 @@ void rm_machine_feel(struct rm_machine *machine, double const *strength);
 
 enum { RM_MACHINE_FEEL_TURNS = 8 };
 
+/** Kicks the beam between two turns, by an oscillation of these amplitudes at the mean √β of the BPMs; the stepping
+ * thread calls it. */
+void rm_machine_kick(struct rm_machine *machine, double x_m, double y_m);
+
+/** Takes the voltage off the cavities between two turns, or puts it on again; the stepping thread calls it. */
+void rm_machine_trip_rf(struct rm_machine *machine, bool off);
+
 /** Number of supplies that change gradients, and the index of each among all supplies. */
 uint32_t rm_machine_strengths(struct rm_machine const *machine);
 uint32_t rm_machine_strength_supply(struct rm_machine const *machine, uint32_t strength);

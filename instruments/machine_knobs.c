@@ -5,14 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/fail.h"
-#include "base/timebase.h"
-#include "fabric/owner_parts.h"
-
-static uint64_t const LOOK_NS = 100000000; /**< from one look for requesters, and one reading, to the next */
-static uint64_t const SLEEP_NS = 20000000; /**< for which a bell may go unheard */
 
 static double const GRADIENT_MOST = 0.5;
 
@@ -78,7 +72,6 @@ enum rm_code rm_machine_knobs_plan(struct rm_knob_parameters *knobs, struct rm_m
     knobs->parameter = calloc(count, sizeof *knobs->parameter);
     if (knobs->planned == NULL || knobs->parameter == NULL)
         return rm_fail(error, RM_E_NO_SPACE, "no memory for %u knobs of the machine", count);
-    rm_plan_replies(plan, "ring/replies", "what it answered to requests");
     for (uint32_t k = 0; k < count; ++k)
         knobs->planned[k] = plan_knob(machine, k, plan);
     for (uint32_t r = 0; r < RM_MACHINE_READINGS; ++r)
@@ -87,7 +80,9 @@ enum rm_code rm_machine_knobs_plan(struct rm_knob_parameters *knobs, struct rm_m
     return RM_OK;
 }
 
-static void publish_knobs(struct rm_knob_parameters *knobs) {
+void rm_machine_knobs_publish(struct rm_knob_parameters *knobs) {
+    if (knobs->parameter == NULL)
+        return;
     struct rm_machine_report const says = rm_machine_says(knobs->machine);
     double const values[RM_MACHINE_READINGS] = {
         1e6 * says.orbit_rms_m[0], 1e6 * says.orbit_rms_m[1], says.tune[0], says.tune[1],
@@ -96,109 +91,61 @@ static void publish_knobs(struct rm_knob_parameters *knobs) {
         rm_parameter_write_f64(knobs->reading[r], values[r], rm_stamp_now());
 }
 
-/** Gives the values that were set to the machine. */
-static void turn_knob(struct rm_knob_parameters *knobs, char const *name) {
-    for (uint32_t k = 0; k < rm_machine_knobs(knobs->machine); ++k) {
+void rm_machine_knobs_turn(struct rm_knob_parameters *knobs, char const *parameter) {
+    for (uint32_t k = 0; knobs->parameter != NULL && k < rm_machine_knobs(knobs->machine); ++k) {
         char full[RM_NAME_BYTES];
         snprintf(full, sizeof full, "machine/%s", rm_machine_knob_name(knobs->machine, k));
-        if (strcmp(full, name) == 0)
+        if (strcmp(full, parameter) == 0)
             rm_machine_set(knobs->machine, k, rm_parameter_read_f64(knobs->parameter[k]));
     }
 }
 
-static void answer_knob_requests(struct rm_knob_parameters *knobs) {
-    struct rm_request request;
-    while (rm_inbox_take(knobs->inbox, &request)) {
-        rm_inbox_apply(knobs->inbox, &request, rm_stamp_now());
-        turn_knob(knobs, request.parameter);
-    }
-}
-
-static void *attend_knob_requests(void *argument) {
-    struct rm_knob_parameters *knobs = argument;
-    uint64_t looked_ns = 0;
-    while (!atomic_load_explicit(&knobs->ending, memory_order_relaxed)) {
-        uint64_t const now = rm_monotonic_ns();
-        if (now - looked_ns >= LOOK_NS) {
-            looked_ns = now;
-            rm_inbox_look(knobs->inbox);
-            publish_knobs(knobs);
-        }
-        answer_knob_requests(knobs);
-        rm_inbox_wait(knobs->inbox, SLEEP_NS);
-        if (rm_monotonic_ns() - now < SLEEP_NS / 2) /* the doorbell rang, maybe for the first time */
-            rm_inbox_look(knobs->inbox);
-    }
-    return NULL;
-}
-
-/** What people set at the other ring is set here. */
-static void *follow_knobs(void *argument) {
-    struct rm_knob_parameters *knobs = argument;
-    struct timespec const pause = {.tv_nsec = (long)SLEEP_NS};
-    while (!atomic_load_explicit(&knobs->ending, memory_order_relaxed)) {
-        for (uint32_t k = 0; k < rm_machine_knobs(knobs->machine); ++k) {
-            double const value = knobs->followed[k] == NULL ? NAN : rm_parameter_read_f64(knobs->followed[k]);
-            if (isfinite(value))
-                rm_machine_set(knobs->machine, k, value);
-        }
-        nanosleep(&pause, NULL);
-    }
-    return NULL;
-}
-
-static enum rm_code start_thread(struct rm_knob_parameters *knobs, void *(*run)(void *), struct rm_error *error) {
-    int const reason = pthread_create(&knobs->thread, NULL, run, knobs);
-    if (reason != 0)
-        return rm_fail(error, RM_E_SYSTEM, "cannot start a thread for the machine's knobs: %s", strerror(reason));
-    knobs->started = true;
-    return RM_OK;
-}
-
-enum rm_code rm_machine_knobs_follow(struct rm_knob_parameters *knobs, struct rm_machine *machine,
-                                     struct rm_fellows const *of, struct rm_error *error) {
-    uint32_t const count = rm_machine_knobs(machine);
-    *knobs = (struct rm_knob_parameters){.machine = machine, .followed = calloc(count, sizeof *knobs->followed)};
-    if (knobs->followed == NULL)
-        return rm_fail(error, RM_E_NO_SPACE, "no memory for %u knobs of the machine", count);
-    for (uint32_t k = 0; k < count; ++k) {
-        char name[RM_NAME_BYTES];
-        snprintf(name, sizeof name, "machine/%s", rm_machine_knob_name(machine, k));
-        knobs->followed[k] = rm_fellows_parameter(of, name);
-    }
-    return start_thread(knobs, follow_knobs, error);
-}
-
-enum rm_code rm_machine_knobs_start(struct rm_knob_parameters *knobs, char const *workspace,
-                                    struct rm_segment_plan const *plan, struct rm_segment const *segment,
-                                    struct rm_error *error) {
+void rm_machine_knobs_place(struct rm_knob_parameters *knobs, struct rm_segment_plan const *plan,
+                            struct rm_segment const *segment) {
     if (knobs->machine == NULL)
-        return RM_OK;
+        return;
     for (uint32_t k = 0; k < rm_machine_knobs(knobs->machine); ++k) {
         knobs->parameter[k] = rm_segment_memory(segment, plan, knobs->planned[k]);
         rm_parameter_write_f64(knobs->parameter[k], rm_machine_knob(knobs->machine, k), rm_stamp_now());
     }
     for (uint32_t r = 0; r < RM_MACHINE_READINGS; ++r)
         knobs->reading[r] = rm_segment_memory(segment, plan, knobs->reported[r]);
-    publish_knobs(knobs);
-    enum rm_code code = rm_owner_borrow(workspace, plan, segment, &knobs->owner, error);
-    if (code == RM_OK)
-        code = rm_inbox_new(knobs->owner, &knobs->inbox, error);
-    if (code != RM_OK)
-        return code;
-    return start_thread(knobs, attend_knob_requests, error);
+    rm_machine_knobs_publish(knobs);
 }
 
-void rm_machine_knobs_stop(struct rm_knob_parameters *knobs) {
-    if (knobs->started) {
-        atomic_store_explicit(&knobs->ending, true, memory_order_relaxed);
-        pthread_join(knobs->thread, NULL);
+enum rm_code rm_machine_knobs_follow(struct rm_knob_parameters *knobs, struct rm_machine *machine,
+                                     struct rm_fellows const *of, struct rm_error *error) {
+    uint32_t const count = rm_machine_knobs(machine);
+    *knobs = (struct rm_knob_parameters){.machine = machine,
+                                         .followed = calloc(count, sizeof *knobs->followed),
+                                         .taken = calloc(count, sizeof *knobs->taken)};
+    if (knobs->followed == NULL || knobs->taken == NULL)
+        return rm_fail(error, RM_E_NO_SPACE, "no memory for %u knobs of the machine", count);
+    for (uint32_t k = 0; k < count; ++k) {
+        char name[RM_NAME_BYTES];
+        snprintf(name, sizeof name, "machine/%s", rm_machine_knob_name(machine, k));
+        knobs->followed[k] = rm_fellows_parameter(of, name);
     }
-    if (knobs->inbox != NULL)
-        rm_inbox_free(knobs->inbox);
-    rm_owner_close(knobs->owner);
+    return RM_OK;
+}
+
+void rm_machine_knobs_take(struct rm_knob_parameters *knobs) {
+    for (uint32_t k = 0; knobs->followed != NULL && k < rm_machine_knobs(knobs->machine); ++k) {
+        struct rm_parameter_reading reading;
+        double value;
+        if (knobs->followed[k] == NULL ||
+            rm_parameter_read(knobs->followed[k], &value, sizeof value, &reading) != sizeof value ||
+            reading.sequence == knobs->taken[k])
+            continue;
+        knobs->taken[k] = reading.sequence;
+        rm_machine_set(knobs->machine, k, value);
+    }
+}
+
+void rm_machine_knobs_free(struct rm_knob_parameters *knobs) {
     free(knobs->planned);
     free((void *)knobs->parameter);
     free((void *)knobs->followed);
+    free(knobs->taken);
     *knobs = (struct rm_knob_parameters){0};
 }

@@ -201,6 +201,7 @@ void rm_machine_lanes_advance(struct rm_machine_lanes *lanes, uint64_t index) {
 void rm_machine_lanes_add(struct rm_machine_lanes *lanes, struct rm_beam *beam, union rm_lane const *values,
                           uint32_t first, uint32_t count) {
     struct rm_ring_machine const *config = &lanes->ring->machine;
+    (void)index;
     for (uint32_t b = lanes->first_bpm[first]; b < lanes->first_bpm[first + count]; ++b) {
         uint32_t const instrument = config->bpm_instrument[b], lane = config->bpm_lane[b];
         union rm_lane const *sum = &values[(instrument - first) * RM_LANES + lane + SUM_LANE];

@@ -104,13 +104,29 @@ static void find_base_shift(struct rm_machine *machine) {
 
 static void take_settings(struct rm_machine *machine) {
     struct rm_oscillation *oscillation = &machine->motion.oscillation;
-    double const voltage = motion_knob(machine, RM_MACHINE_RF_VOLTAGE);
+    double const voltage = machine->motion.rf_off ? 0 : motion_knob(machine, RM_MACHINE_RF_VOLTAGE);
     double const phase = DEGREE * motion_knob(machine, RM_MACHINE_RF_PHASE);
     oscillation->drive[0] = voltage * cos(phase);
     oscillation->drive[1] = voltage * sin(phase);
     oscillation->growth[0] = motion_knob(machine, RM_MACHINE_GROWTH_X);
     oscillation->growth[1] = motion_knob(machine, RM_MACHINE_GROWTH_Y);
     find_base_shift(machine);
+}
+
+void rm_machine_trip_rf(struct rm_machine *machine, bool off) {
+    machine->motion.rf_off = off;
+    take_settings(machine);
+}
+
+void rm_machine_kick(struct rm_machine *machine, double x_m, double y_m) {
+    struct rm_machine_motion *motion = &machine->motion;
+    double const amplitude_m[2] = {x_m, y_m};
+    double at_start[4] = {0};
+    for (int u = 0; u < 2; ++u) {
+        double const *start = motion->oscillation.optics.start[2 * u];
+        at_start[2 * u + 1] = amplitude_m[u] / (motion->mean_root[u] * hypot(start[2 * u], start[2 * u + 1]));
+    }
+    rm_oscillation_displace(&motion->oscillation, at_start, 0, 0);
 }
 
 /** A beam that was away comes back at rest. One that was lost by its energy comes back when it was away. */

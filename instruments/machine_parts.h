@@ -147,6 +147,8 @@ struct rm_machine_motion {
     uint64_t knob_changes;
     /** Number of models taken so far, and that of `base_shift`. */
     uint64_t models, known_models;
+    /** The RF has tripped. */
+    bool rf_off;
     /** There is no beam, by the knob or because no closed orbit was found. */
     bool away;
     /** [mode] mean of √β over the BPMs, √m; and mean of |D|, m. */

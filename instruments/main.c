@@ -15,6 +15,7 @@
 #include "replay_file.h"
 #include "responses.h"
 #include "ring_config.h"
+#include "ring_turns.h"
 #include "session.h"
 #include "truth.h"
 #include "wire/address.h"
@@ -32,57 +33,28 @@ static struct rm_session session_of(struct rm_instruments_options const *options
     };
 }
 
-static double const KICK_LEAD_S = 0.25;
+/** So long before its turn an event of the beam is published, for rings that follow. */
+static double const EVENT_LEAD_S = 0.25;
 
 /** The beam as a source: turn `index` of the run is the beam's turn first_turn + index. */
 struct simulation {
     struct rm_beam *beam;
-    struct rm_kicks kicks;
-    uint64_t kick_lead_turns; /**< so long before its turn a kick is published, for rings that follow it */
-    struct rm_parameter const *followed_kick; /**< turn of the last kick of the ring that was joined; or NULL */
-    rm_turn seen_kick;
     struct rm_responses responses;
     struct rm_machine *machine; /**< NULL: the beam's orbit is as configured */
     struct rm_machine_lanes lanes;
     struct rm_readouts *readouts;
-    rm_turn first_turn;
+    struct rm_event_schedule *schedule;
+    struct rm_ring_turns turns;
 };
-
-static rm_turn followed_kick(struct simulation const *simulation) {
-    rm_turn kick = RM_TURN_NONE;
-    struct rm_parameter_reading reading;
-    if (simulation->followed_kick != NULL)
-        rm_parameter_read(simulation->followed_kick, &kick, sizeof kick, &reading);
-    return kick;
-}
-
-/** What kicks the beam of the ring that was joined kicks this one, at the same turn. */
-static void follow_kick(struct simulation *simulation) {
-    rm_turn const kick = followed_kick(simulation);
-    if (kick == simulation->seen_kick)
-        return;
-    simulation->seen_kick = kick;
-    if (kick != RM_TURN_NONE)
-        rm_beam_kick_at(simulation->beam, kick);
-}
 
 static union rm_lane const *simulate_lanes(void *state, uint64_t index, uint32_t first, uint32_t count) {
     struct simulation *simulation = state;
-    rm_turn const turn = simulation->first_turn + index;
-    if (rm_kicks_wanted(&simulation->kicks))
-        rm_kicks_give(&simulation->kicks, rm_beam_kick(simulation->beam, turn + simulation->kick_lead_turns));
-    if (simulation->followed_kick != NULL)
-        follow_kick(simulation);
-    if (simulation->machine != NULL)
-        rm_machine_lanes_advance(&simulation->lanes, index);
-    union rm_lane const *lanes = rm_beam_turn(simulation->beam, turn, first, count);
-    if (simulation->responses.chains != NULL)
-        rm_responses_add(&simulation->responses, simulation->beam, index, first, count);
-    if (simulation->machine != NULL)
-        rm_machine_lanes_add(&simulation->lanes, simulation->beam, lanes, first, count);
-    rm_readouts_apply(simulation->readouts, simulation->beam, lanes, turn, first, count);
-    return lanes;
+    simulation->turns.supplies.chains = simulation->responses.chains;
+    return rm_ring_turns_read(&simulation->turns, index, first, count);
 }
+
+/** A run's supplies are moved by the hook of its sender. */
+static double time_of_turn(void *responses, uint64_t index) { return rm_responses_time(responses, index); }
 
 /** The beam, and where the ring has a living machine that too: its tunes are the beam's. */
 static enum rm_code make_beam(struct rm_ring_config *ring, struct simulation *simulation, struct rm_error *error) {
@@ -105,7 +77,25 @@ static enum rm_code make_beam(struct rm_ring_config *ring, struct simulation *si
     return code;
 }
 
+/** Once the first turn is known. */
+static enum rm_code make_turns(struct rm_ring_config *ring, struct simulation *simulation, struct rm_error *error) {
+    enum rm_code code = rm_event_schedule_make(ring, &simulation->schedule, error);
+    if (code == RM_OK)
+        code = rm_ring_turns_make(ring, simulation->schedule, simulation->beam, &simulation->lanes, &simulation->turns,
+                                  error);
+    if (code != RM_OK)
+        return code;
+    simulation->turns.readouts = simulation->readouts;
+    simulation->turns.supplies.reach = time_of_turn;
+    simulation->turns.supplies.state = &simulation->responses;
+    if (ring->workspace[0] != '\0')
+        simulation->schedule->lead_turns = (uint64_t)(EVENT_LEAD_S * ring->beam.turn_rate_hz);
+    return RM_OK;
+}
+
 static void free_beam(struct simulation *simulation) {
+    rm_ring_turns_free(&simulation->turns);
+    rm_event_schedule_free(simulation->schedule);
     rm_machine_lanes_free(&simulation->lanes);
     rm_machine_free(simulation->machine);
     rm_beam_free(simulation->beam);
@@ -156,7 +146,10 @@ static enum rm_code run_supplies(struct rm_instruments_options const *options, s
     enum rm_code code = join_fellows(options, ring, &fellows, &session, error);
     if (code != RM_OK)
         return code;
-    code = rm_session_run(&session, error);
+    code = rm_event_schedule_make(ring, &session.schedule, error);
+    if (code == RM_OK)
+        code = rm_session_run(&session, error);
+    rm_event_schedule_free(session.schedule);
     rm_fellows_close(&fellows);
     return code;
 }
@@ -186,21 +179,17 @@ static enum rm_code run_beam(struct rm_instruments_options const *options, struc
         code = join_fellows(options, ring, &fellows, &session, error);
     if (code != RM_OK)
         return code;
-    simulation->first_turn = ring->first_turn;
-    if (ring->workspace[0] != '\0')
-        simulation->kick_lead_turns = (uint64_t)(KICK_LEAD_S * ring->beam.turn_rate_hz);
     if (session.joined && simulation->machine != NULL)
         rm_machine_lanes_begin(&simulation->lanes);
-    if (session.joined)
-        simulation->followed_kick = rm_fellows_parameter(&fellows, "ring/kick_turn");
-    simulation->seen_kick = followed_kick(simulation);
+    code = make_turns(ring, simulation, error);
     session.source = (struct rm_turn_source){simulate_lanes, simulation};
     session.simulated = true;
-    session.kicks = &simulation->kicks;
+    session.schedule = simulation->schedule;
     session.responses = &simulation->responses;
     session.machine = simulation->machine;
     session.turn_rate_hz = options->rate_hz == 0 ? 0 : ring->beam.turn_rate_hz;
-    code = rm_session_run(&session, error);
+    if (code == RM_OK)
+        code = rm_session_run(&session, error);
     rm_fellows_close(&fellows);
     if (code == RM_OK && options->checkpoint != NULL)
         code = rm_machine_lanes_save(&simulation->lanes, options->checkpoint, error);
@@ -254,7 +243,7 @@ static void describe_ring(struct rm_ring_config const *ring) {
         printf("%u ports; ", sending);
     if (!ring->machine.present)
         printf("tunes %g and %g; ", ring->beam.tune_x, ring->beam.tune_y);
-    printf("%u faults\n", ring->fault_count);
+    printf("%u faults, %u events\n", ring->fault_count, ring->event_count);
 }
 
 /** Whether a lattice has what the file says of it shows only when it is read. */

@@ -55,17 +55,21 @@ double rm_motion_kick_nm(struct rm_beam_config const *config) {
 
 /** What is left in nm of the last regular kick and of the last that was asked for. Both turn and decay alike, so their
  * sum is one oscillation. */
-static struct oscillator kicked_at(struct rm_motion const *motion, double tune, rm_turn turn, uint64_t since_kick) {
+static struct oscillator kicked_at(struct rm_motion const *motion, unsigned plane, rm_turn turn, uint64_t since_kick) {
     struct rm_beam_config const *config = &motion->config;
+    double const tune = plane == 0 ? config->tune_x : config->tune_y;
+    struct rm_motion_kick const *asked = motion->next_kick.turn <= turn ? &motion->next_kick : &motion->last_kick;
     struct oscillator sum = damped_oscillator(tune, config->damping_turns, since_kick);
     sum.now = phasor_scale(sum.now, 1e3 * config->kick_um);
-    if (motion->requested_kick <= turn) { /* RM_TURN_NONE is above all */
-        struct phasor const asked = damped_oscillator(tune, config->damping_turns, turn - motion->requested_kick).now;
-        sum.now.cosine += rm_motion_kick_nm(config) * asked.cosine;
-        sum.now.sine += rm_motion_kick_nm(config) * asked.sine;
+    if (asked->turn <= turn) { /* RM_TURN_NONE is above all */
+        struct phasor const left = damped_oscillator(tune, config->damping_turns, turn - asked->turn).now;
+        sum.now.cosine += asked->nm[plane] * left.cosine;
+        sum.now.sine += asked->nm[plane] * left.sine;
     }
     return sum;
 }
+
+static double energy_of(struct phasor phasor) { return phasor.cosine * phasor.cosine + phasor.sine * phasor.sine; }
 
 /** One betatron plane: the driven oscillation of amplitude 1 and the decaying one in nm. */
 struct plane {
@@ -87,22 +91,22 @@ static void fill_betatron(struct rm_motion *motion, rm_turn first) {
     struct rm_beam_config const *config = &motion->config;
     uint64_t const every = (uint64_t)config->kick_every_turns;
     uint64_t since_kick = first % every;
-    struct plane x = {steady_oscillator(config->tune_x, first), kicked_at(motion, config->tune_x, first, since_kick)};
-    struct plane y = {steady_oscillator(config->tune_y, first), kicked_at(motion, config->tune_y, first, since_kick)};
+    struct plane x = {steady_oscillator(config->tune_x, first), kicked_at(motion, 0, first, since_kick)};
+    struct plane y = {steady_oscillator(config->tune_y, first), kicked_at(motion, 1, first, since_kick)};
     struct phasor const modulation = at_turn(config->modulation_hz / config->turn_rate_hz, first);
     double const driven_nm = 1e3 * config->betatron_um * (1 + config->betatron_modulation * modulation.sine);
-    double const per_energy = 1 / (rm_motion_kick_nm(config) * rm_motion_kick_nm(config));
+    double const scraping_nm = rm_motion_kick_nm(config);
+    double const per_energy = 0.5 / (scraping_nm * scraping_nm);
     for (unsigned i = 0; i < RM_MOTION_BLOCK; ++i) {
-        if (since_kick == every) {
-            since_kick = 0;
-            x.kicked = kicked_at(motion, config->tune_x, first + i, 0);
-            y.kicked = kicked_at(motion, config->tune_y, first + i, 0);
+        since_kick = since_kick == every ? 0 : since_kick;
+        if (since_kick == 0 || first + i == motion->next_kick.turn) {
+            x.kicked = kicked_at(motion, 0, first + i, since_kick);
+            y.kicked = kicked_at(motion, 1, first + i, since_kick);
         }
-        struct phasor const kick = x.kicked.now;
         float *columns = motion->column[i];
         write_plane(&columns[RM_MOTION_X_COSINE], &x, driven_nm);
         write_plane(&columns[RM_MOTION_Y_COSINE], &y, driven_nm);
-        columns[RM_MOTION_KICK] = (float)(per_energy * (kick.cosine * kick.cosine + kick.sine * kick.sine));
+        columns[RM_MOTION_KICK] = (float)(per_energy * (energy_of(x.kicked.now) + energy_of(y.kicked.now)));
         advance_plane(&x);
         advance_plane(&y);
         ++since_kick;
@@ -127,30 +131,34 @@ static void fill_slow(struct rm_motion *motion, rm_turn first) {
 }
 
 void rm_motion_init(struct rm_motion *motion, struct rm_beam_config const *config) {
-    *motion = (struct rm_motion){
-        .config = *config, .block = RM_TURN_NONE, .requested_kick = RM_TURN_NONE, .next_kick = RM_TURN_NONE};
+    *motion = (struct rm_motion){.config = *config, .block = RM_TURN_NONE};
+    motion->last_kick.turn = motion->next_kick.turn = RM_TURN_NONE;
 }
 
 static rm_turn block_of(rm_turn turn) { return turn & ~(rm_turn)(RM_MOTION_BLOCK - 1); }
 
-rm_turn rm_motion_kick(struct rm_motion *motion, rm_turn read) {
-    motion->next_kick = block_of(read) + RM_MOTION_BLOCK;
-    return motion->next_kick;
+static void fill_block(struct rm_motion *motion, rm_turn block) {
+    if (motion->next_kick.turn < block) { /* RM_TURN_NONE is above all */
+        motion->last_kick = motion->next_kick;
+        motion->next_kick.turn = RM_TURN_NONE;
+    }
+    if (!motion->still)
+        fill_betatron(motion, block);
+    fill_slow(motion, block);
+    motion->block = block;
 }
 
-void rm_motion_kick_at(struct rm_motion *motion, rm_turn kick) { motion->next_kick = block_of(kick); }
+void rm_motion_kick_at(struct rm_motion *motion, rm_turn kick, double x_nm, double y_nm) {
+    if (motion->next_kick.turn <= kick)
+        motion->last_kick = motion->next_kick;
+    motion->next_kick = (struct rm_motion_kick){kick, {x_nm, y_nm}};
+    if (motion->block != RM_TURN_NONE && kick < motion->block + RM_MOTION_BLOCK)
+        fill_block(motion, motion->block);
+}
 
 float const *rm_motion_turn(struct rm_motion *motion, rm_turn turn) {
     rm_turn const block = block_of(turn);
-    if (block != motion->block) {
-        if (motion->next_kick <= block) { /* RM_TURN_NONE is above all */
-            motion->requested_kick = motion->next_kick;
-            motion->next_kick = RM_TURN_NONE;
-        }
-        if (!motion->still)
-            fill_betatron(motion, block);
-        fill_slow(motion, block);
-        motion->block = block;
-    }
+    if (block != motion->block)
+        fill_block(motion, block);
     return motion->column[turn - block];
 }

@@ -89,10 +89,11 @@ enum { RM_MOTION_BLOCK = 64 };
 
 struct rm_motion {
     struct rm_beam_config config;
-    /** Turn of the last kick that was asked for and has happened, or RM_TURN_NONE. */
-    rm_turn requested_kick;
-    /** Turn of the kick that is to come, or RM_TURN_NONE. */
-    rm_turn next_kick;
+    /** The last kick that was asked for and lies before the block below, and the next one; turn RM_TURN_NONE: none. */
+    struct rm_motion_kick {
+        rm_turn turn;
+        double nm[2];
+    } last_kick, next_kick;
     /** First turn of the block below, or RM_TURN_NONE. */
     rm_turn block;
     /** Betatron and energy oscillation are somebody else's (oscillation.h); here they are 0. */
@@ -103,14 +104,10 @@ struct rm_motion {
 
 void rm_motion_init(struct rm_motion *motion, struct rm_beam_config const *config);
 
-/** Kicks the beam at the start of the block after that of turn `read`, by kick_um, or by 100 µm where that is 0.
- * `read` is the latest turn that was read, or a later one, so that nothing that was read changes. The rest of an
- * earlier kick of this sort ends then. Returns the turn of the kick: the first whose readings show it. */
-rm_turn rm_motion_kick(struct rm_motion *motion, rm_turn read);
-
-/** Kicks the beam at a turn that another beam's rm_motion_kick returned. If that turn is past, the readings are as if
- * it had been kicked then. */
-void rm_motion_kick_at(struct rm_motion *motion, rm_turn kick);
+/** Kicks the beam at a turn, which is the first whose readings show it: adds an oscillation of these amplitudes at mean
+ * β. The rest of an earlier kick of this sort ends then. If the turn is past, later readings are as if the beam had been
+ * kicked then. A second kick within the same RM_MOTION_BLOCK turns may change what is read of turns before the first. */
+void rm_motion_kick_at(struct rm_motion *motion, rm_turn kick, double x_nm, double y_nm);
 
 /** The amplitude in nm of kicks that are asked for: kick_um, or 100 µm where that is 0. */
 double rm_motion_kick_nm(struct rm_beam_config const *config);

@@ -17,9 +17,6 @@
  * began. All noise is a function of seed and turn, so rm_oscillation_enter, which begins that much earlier, finds the
  * same beam at a turn wherever a run began. To the same bits a run goes on only from a copy of struct
  * rm_oscillation_state (checkpoint).
- *
- * The draws of the noise are only nearly normal and never exceed 3 σ of a turn's; an amplitude is a sum of thousands of
- * them, and is normal far beyond 7 σ.
  */
 #ifndef RM_INSTRUMENTS_OSCILLATION_H
 #define RM_INSTRUMENTS_OSCILLATION_H

@@ -63,7 +63,8 @@ static rm_planned_index plan_currents(struct rm_publication *publication) {
 
 static enum rm_code publish_ring(struct rm_publication *publication, struct rm_ring_config const *ring,
                                  struct rm_fellows const *fellows, double turn_rate_hz, bool simulated,
-                                 struct rm_machine *machine, struct rm_error *error) {
+                                 struct rm_machine *machine, struct rm_event_schedule *schedule,
+                                 struct rm_error *error) {
     struct rm_segment_plan *plan = &publication->plan;
     plan_counters(publication, ring);
     rm_planned_index const rate =
@@ -72,14 +73,13 @@ static enum rm_code publish_ring(struct rm_publication *publication, struct rm_r
     if (simulated) {
         tune_x = plan_number(publication, "tune_x", "1/turn", "horizontal betatron tune as simulated");
         tune_y = plan_number(publication, "tune_y", "1/turn", "vertical betatron tune as simulated");
-        publication->kick_turn = plan_own(publication, "kick_turn", "turn",
-                                          "the last kick that SIGUSR1 asked for; 2^64 - 1: none", RM_ELEMENT_U64, 1);
     }
     plan_time(publication);
     if (publication->supplies != 0)
         publication->currents = plan_currents(publication);
     bool const follows = machine != NULL && fellows != NULL && rm_fellows_parameter(fellows, "machine/beam") != NULL;
-    enum rm_code code = rm_machine_knobs_plan(&publication->knobs, follows ? NULL : machine, plan, error);
+    enum rm_code code = rm_ring_control_plan(&publication->control, ring, schedule, publication->owner,
+                                             follows ? NULL : machine, plan, error);
     if (code != RM_OK)
         return code;
     code = rm_segment_open(ring->workspace, publication->owner, plan, &publication->segment, error);
@@ -96,12 +96,14 @@ static enum rm_code publish_ring(struct rm_publication *publication, struct rm_r
     if (simulated) {
         publish_number(publication, tune_x, ring->beam.tune_x);
         publish_number(publication, tune_y, ring->beam.tune_y);
-        rm_publication_kick(publication, RM_TURN_NONE);
     }
+    rm_ring_control_place(&publication->control, plan, &publication->segment);
     rm_segment_finish(&publication->segment);
     if (follows)
-        return rm_machine_knobs_follow(&publication->knobs, machine, fellows, error);
-    return rm_machine_knobs_start(&publication->knobs, ring->workspace, plan, &publication->segment, error);
+        code = rm_ring_control_follow_knobs(&publication->control, machine, fellows, error);
+    if (fellows != NULL && strcmp(publication->owner, "ring") != 0)
+        rm_ring_control_follow_events(&publication->control, fellows);
+    return code;
 }
 
 void rm_publication_time(struct rm_publication *publication, struct rm_ring_time const *time) {
@@ -111,12 +113,6 @@ void rm_publication_time(struct rm_publication *publication, struct rm_ring_time
     publish_number(publication, publication->ticks_per_turn, publication->lock_step ? 0 : time->ticks_per_turn);
     rm_parameter_write(rm_segment_memory(&publication->segment, &publication->plan, publication->turn_zero), zero,
                        sizeof zero, rm_stamp_now());
-}
-
-void rm_publication_kick(struct rm_publication *publication, rm_turn turn) {
-    if (publication->shared)
-        rm_parameter_write(rm_segment_memory(&publication->segment, &publication->plan, publication->kick_turn), &turn,
-                           sizeof turn, (struct rm_stamp){rm_stamp_now().tai_ns, turn});
 }
 
 void rm_publication_currents(struct rm_publication *publication, double const *currents) {
@@ -140,7 +136,8 @@ static enum rm_code keep_private(struct rm_publication *publication, struct rm_e
 
 enum rm_code rm_publication_open(struct rm_ring_config const *ring, struct rm_fellows const *fellows,
                                  double turn_rate_hz, bool simulated, struct rm_machine *machine,
-                                 struct rm_publication *publication, struct rm_error *error) {
+                                 struct rm_event_schedule *schedule, struct rm_publication *publication,
+                                 struct rm_error *error) {
     *publication = (struct rm_publication){
         .count = ring->group_count * ring->network_count,
         .networks = ring->network_count,
@@ -159,14 +156,18 @@ enum rm_code rm_publication_open(struct rm_ring_config const *ring, struct rm_fe
     else if (ring->workspace[0] == '\0')
         code = keep_private(publication, error);
     else
-        code = publish_ring(publication, ring, fellows, turn_rate_hz, simulated, machine, error);
+        code = publish_ring(publication, ring, fellows, turn_rate_hz, simulated, machine, schedule, error);
+    publication->control.schedule = schedule;
+    if (code == RM_OK)
+        code = rm_ring_control_start(&publication->control, &publication->plan,
+                                     publication->shared ? &publication->segment : NULL, error);
     if (code != RM_OK)
         rm_publication_close(publication);
     return code;
 }
 
 void rm_publication_close(struct rm_publication *publication) {
-    rm_machine_knobs_stop(&publication->knobs);
+    rm_ring_control_stop(&publication->control);
     if (publication->shared) {
         rm_segment_close(&publication->segment);
         rm_workspace_leave(publication->workspace);

@@ -2,8 +2,8 @@
 /** What a virtual ring tells of itself: a segment of its own (owner "ring") beside the server's in the workspace, with
  * counters/sender/NAME per group of instruments, counters/sender/NAME/b for what it sends on a mirrored network,
  * counters/supply/NAME per chain of supplies, and the parameters ring/turn_rate_hz, ring/turn_zero,
- * ring/ticks_per_turn, ring/tune_x, ring/tune_y, ring/kick_turn, and supply/current: what the supplies truly do. A
- * living machine adds the parameters of machine_knobs.h. A ring that joins another is the owner "ring-2", and so are
+ * ring/ticks_per_turn, ring/tune_x, ring/tune_y, and supply/current: what the supplies truly do. What happens to it and
+ * a living machine add the parameters of ring_control.h and machine_knobs.h. A ring that joins another is the owner "ring-2", and so are
  * its parameters. Without a workspace the same counters lie in private memory. */
 #ifndef RM_INSTRUMENTS_PUBLISH_H
 #define RM_INSTRUMENTS_PUBLISH_H
@@ -16,8 +16,8 @@
 
 #include "fabric/segment_file.h"
 #include "fellows.h"
-#include "machine_knobs.h"
 #include "ring_config.h"
+#include "ring_control.h"
 
 struct rm_publication {
     char owner[RM_OWNER_BYTES];
@@ -38,32 +38,27 @@ struct rm_publication {
     bool has_turns, lock_step;
     /** Planned where there are instruments. */
     rm_planned_index turn_zero, ticks_per_turn;
-    /** Planned where there is a beam. */
-    rm_planned_index kick_turn;
     /** Planned where there are supplies. */
     rm_planned_index currents;
 
     void *private_counters;
     struct rm_segment_plan plan;
     struct rm_segment segment;
-    /** Used where there is a machine. */
-    struct rm_knob_parameters knobs;
+    struct rm_ring_control control;
 };
 
 /** Opens the segment, or private memory, with all counters at 0. `ring->workspace` may be empty. `simulated` is false
- * where the beam is unknown (a replay). `machine` may be NULL. `fellows` may be NULL where the ring joins none: then
+ * where the beam is unknown (a replay). `machine` and `schedule` may be NULL. `fellows` may be NULL where the ring joins none: then
  * its owner is "ring". */
 enum rm_code rm_publication_open(struct rm_ring_config const *ring, struct rm_fellows const *fellows,
                                  double turn_rate_hz, bool simulated, struct rm_machine *machine,
-                                 struct rm_publication *publication, struct rm_error *error);
+                                 struct rm_event_schedule *schedule, struct rm_publication *publication,
+                                 struct rm_error *error);
 void rm_publication_close(struct rm_publication *publication);
 
 /** Publishes the time of the turns, when they begin. Rings in lock-step, and unpaced ones, publish that they share
  * none. */
 void rm_publication_time(struct rm_publication *publication, struct rm_ring_time const *time);
-
-/** Publishes the turn of a kick; from one thread. */
-void rm_publication_kick(struct rm_publication *publication, rm_turn turn);
 
 /** Publishes the currents of all supplies; from one thread. */
 void rm_publication_currents(struct rm_publication *publication, double const *currents);

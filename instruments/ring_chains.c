@@ -57,7 +57,7 @@ static enum rm_code add_chain(struct rm_resolve *resolve, uint32_t described) {
     take_mac(from, to);
     to->config.supply = &supplies->supplies[to->first];
     for (uint32_t s = 0; s < from->supply_count; ++s)
-        resolve->described_supply[supplies->supply_count++] = from->first_supply + s;
+        supplies->described[supplies->supply_count++] = from->first_supply + s;
     return RM_OK;
 }
 
@@ -92,8 +92,9 @@ static enum rm_code allocate_ring_chains(struct rm_resolve *resolve) {
     struct rm_ring_supplies *to = &resolve->config->supplies;
     to->chains = calloc(RM_CONFIG_CHAINS_MAX, sizeof *to->chains);
     to->supplies = calloc(RM_CONFIG_SUPPLIES_MAX, sizeof *to->supplies);
+    to->described = calloc(RM_CONFIG_SUPPLIES_MAX, sizeof *to->described);
     to->faults = calloc(resolve->file->chain_faults_count + 1, sizeof *to->faults);
-    if (to->chains == NULL || to->supplies == NULL || to->faults == NULL)
+    if (to->chains == NULL || to->supplies == NULL || to->described == NULL || to->faults == NULL)
         return rm_resolve_fail_plain(resolve, RM_E_NO_SPACE, "%s: no memory for the supplies", resolve->path);
     return RM_OK;
 }
@@ -150,17 +151,18 @@ static uint32_t choose_of_chains(struct rm_ring_supplies const *supplies, struct
     return count;
 }
 
-uint32_t rm_resolve_choose(struct rm_resolve const *resolve, char const *text, uint32_t *chosen) {
-    struct rm_ring_supplies const *supplies = &resolve->config->supplies;
+uint32_t rm_ring_choose_supplies(struct rm_ring_config const *ring, char const *text, uint32_t *chosen) {
+    struct rm_ring_supplies const *supplies = &ring->supplies;
+    struct rm_config_supply const *described = ring->description->supply;
     struct choice choice;
     uint32_t count = parse_choice(text, &choice) ? choose_of_chains(supplies, &choice, chosen) : 0;
     for (uint32_t s = 0; count == 0 && s < supplies->supply_count; ++s)
-        if (strcmp(resolve->machine->supply[resolve->described_supply[s]].name, text) == 0)
+        if (strcmp(described[supplies->described[s]].name, text) == 0)
             chosen[count++] = s;
     if (count != 0)
         return count;
     for (uint32_t s = 0; s < supplies->supply_count; ++s)
-        if (rm_pattern_matches(text, resolve->machine->supply[resolve->described_supply[s]].name))
+        if (rm_pattern_matches(text, described[supplies->described[s]].name))
             chosen[count++] = s;
     return count;
 }

@@ -117,7 +117,8 @@ static enum rm_code resolve_ring(struct rm_resolve *resolve) {
     static resolve_part *const alone[] = {
         resolve_head, resolve_core, resolve_max_lag, resolve_lock_step, rm_resolve_frames, rm_resolve_beam, NULL};
     static resolve_part *const at_ports[] = {resolve_senders, resolve_chains, NULL};
-    static resolve_part *const whole[] = {rm_resolve_responses, rm_resolve_machine, rm_resolve_bpms, NULL};
+    static resolve_part *const whole[] = {rm_resolve_responses, rm_resolve_machine, rm_resolve_bpms, rm_resolve_events,
+                                          NULL};
     enum rm_code const code = resolve_each(resolve, alone);
     enum rm_code ends = rm_resolve_ports(resolve);
     if (ends == RM_OK)
@@ -188,13 +189,11 @@ static enum rm_code resolve_files(struct rm_ring_files const *files, struct rm_r
                               .errors = errors};
     enum rm_code code;
     part.described = calloc(RM_CONFIG_INSTRUMENTS_MAX, sizeof *part.described);
-    part.described_supply = calloc(RM_CONFIG_SUPPLIES_MAX, sizeof *part.described_supply);
-    if (part.described == NULL || part.described_supply == NULL)
+    if (part.described == NULL)
         code = rm_resolve_fail_plain(&part, RM_E_NO_SPACE, "%s: no memory for the instruments", part.path);
     else
         code = resolve_ring(&part);
     free(part.described);
-    free(part.described_supply);
     return code;
 }
 
@@ -241,8 +240,12 @@ void rm_ring_config_free(struct rm_ring_config *config) {
     free(config->readouts);
     free(config->supplies.chains);
     free(config->supplies.supplies);
+    free(config->supplies.described);
     free(config->supplies.faults);
     free(config->supplies.responses);
     rm_ring_machine_free(&config->machine);
+    for (uint32_t e = 0; e < config->event_count; ++e)
+        rm_ring_event_free(&config->events[e]);
+    free(config->events);
     *config = (struct rm_ring_config){0};
 }

@@ -27,6 +27,7 @@
 #include "motion.h"
 #include "net/port.h"
 #include "readouts.h"
+#include "ring_event.h"
 #include "ring_machine.h"
 #include "ring_supplies.h"
 #include "virtual_instrument.h"
@@ -35,6 +36,7 @@
 enum {
     RM_RING_FAULTS_MAX = 1024,
     RM_RING_BPM_ERRORS_MAX = 1024,
+    RM_RING_EVENTS_MAX = 1024,
     RM_RING_PORTS_MAX = RM_CONFIG_PORTS_MAX,
     RM_RING_ANY_CORE = -1,
     RM_RING_BOTH_NETWORKS = -1,
@@ -103,6 +105,8 @@ struct rm_ring_config {
     /** Electronics of BPMs that are not ideal, in the order of their instruments. */
     struct rm_readout_config *readouts;
     uint32_t readout_count;
+    struct rm_ring_event *events;
+    uint32_t event_count;
 };
 
 /** Reads and checks the files. Errors name file, line, column and what was expected: RM_E_CONFIG, RM_E_SYSTEM. */
@@ -121,6 +125,11 @@ enum rm_code rm_ring_all_native(struct rm_ring_config *config, struct rm_error *
 
 /** True when a group sends through this port. */
 bool rm_ring_sends_through(struct rm_ring_config const *config, uint32_t port);
+
+/** Finds the supplies that a text means, in their order; writes their indices into `chosen`, which has room for all,
+ * and returns how many there are. "cf*": all supplies of the chains that match. "c0?/3": the third of each, "c0?/3-8":
+ * six of each. Other texts are names of supplies: "sr/ps/ch_*". */
+uint32_t rm_ring_choose_supplies(struct rm_ring_config const *ring, char const *text, uint32_t *chosen);
 
 /** Frees what loading allocated. */
 void rm_ring_config_free(struct rm_ring_config *config);

@@ -11,6 +11,7 @@
 #include "fault.h"
 #include "net/port.h"
 #include "ring_bpms_file.h"
+#include "ring_event_file.h"
 #include "ring_machine_file.h"
 #include "ring_supplies_file.h"
 
@@ -83,6 +84,8 @@ struct rm_ring_file {
     struct rm_ring_file_response *responses;
     uint32_t responses_count;
     struct rm_ring_file_machine *machine;
+    struct rm_ring_file_event *events;
+    uint32_t events_count;
 };
 
 extern cyaml_schema_value_t const rm_ring_schema, rm_ring_fault_schema;

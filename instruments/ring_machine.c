@@ -94,7 +94,7 @@ static enum rm_code resolve_supplies(struct rm_resolve *resolve, char const *pla
     to->supply = calloc(supplies->supply_count + 1, sizeof *to->supply);
     if (to->supply == NULL)
         return rm_resolve_fail_plain(resolve, RM_E_NO_SPACE, "%s: no memory for the supplies", resolve->path);
-    to->supply_count = rm_resolve_choose(resolve, text, to->supply);
+    to->supply_count = rm_ring_choose_supplies(resolve->config, text, to->supply);
     if (to->supply_count != 0)
         return RM_OK;
     return rm_resolve_fail_at(

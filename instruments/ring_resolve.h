@@ -25,8 +25,6 @@ struct rm_resolve {
     uint32_t ring_port[RM_CONFIG_PORTS_MAX];
     /** [instrument] its index in the configuration. */
     uint32_t *described;
-    /** [supply] its index in the configuration. */
-    uint32_t *described_supply;
     /** All that is wrong: those that fail below add to it. */
     struct rm_errors *errors;
 };
@@ -44,17 +42,13 @@ enum rm_code rm_resolve_chain_faults(struct rm_resolve *resolve);
 enum rm_code rm_resolve_responses(struct rm_resolve *resolve);
 enum rm_code rm_resolve_machine(struct rm_resolve *resolve);
 enum rm_code rm_resolve_bpms(struct rm_resolve *resolve);
+enum rm_code rm_resolve_events(struct rm_resolve *resolve);
 
 /** Path of the file that a lattice's name means, to be freed. */
 enum rm_code rm_resolve_lattice(struct rm_resolve const *resolve, char const *name, char **path);
 
 /** True when `name` of the overlay means this one: "all", its own name, that of its entry, or a pattern that fits. */
 bool rm_resolve_means(char const *name, char const *own, char const *entry);
-
-/** Finds the supplies that a text means, in their order; writes their indices into `chosen`, which has room for all,
- * and returns how many there are. "cf*": all supplies of the chains that match. "c0?/3": the third of each, "c0?/3-8":
- * six of each. Other texts are names of supplies: "sr/ps/ch_*". */
-uint32_t rm_resolve_choose(struct rm_resolve const *resolve, char const *text, uint32_t *chosen);
 
 /** Fills in an error at `list[index].key` of the overlay, or at `list[index]` where `key` is NULL. Returns
  * RM_E_CONFIG. */

@@ -16,7 +16,7 @@ static enum rm_code find_supply(struct rm_resolve *resolve, uint32_t index, uint
     uint32_t *chosen = calloc(supplies->supply_count + 1, sizeof *chosen);
     if (chosen == NULL)
         return rm_resolve_fail_plain(resolve, RM_E_NO_SPACE, "%s: no memory for the supplies", resolve->path);
-    uint32_t const count = rm_resolve_choose(resolve, text, chosen);
+    uint32_t const count = rm_ring_choose_supplies(resolve->config, text, chosen);
     *supply = chosen[0];
     free(chosen);
     if (count == 1)

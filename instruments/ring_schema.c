@@ -233,6 +233,8 @@ static cyaml_schema_field_t const fields[] = {
         MAYBE, struct rm_ring_file, responses, &rm_ring_response_schema, 0, RM_RING_RESPONSES_MAX),
     CYAML_FIELD_MAPPING_PTR(RM_KEY("machine", "A lattice that lives.", .otherwise = "none"), MAYBE, struct rm_ring_file,
                             machine, rm_ring_machine_fields),
+    CYAML_FIELD_SEQUENCE(RM_KEY("events", "What happens at which turn.", .otherwise = "none"), MAYBE,
+                         struct rm_ring_file, events, &rm_ring_event_schema, 0, RM_RING_EVENTS_MAX),
     CYAML_FIELD_END,
 };
 

@@ -59,6 +59,8 @@ struct rm_ring_supplies {
     /** Supplies of all chains. */
     struct rm_supply_config *supplies;
     uint32_t supply_count;
+    /** [supply] its index in the configuration, which has its name. */
+    uint32_t *described;
     struct rm_ring_chain_fault *faults;
     uint32_t fault_count;
     /** In the order of their instruments. */

@@ -115,7 +115,7 @@ static enum rm_code take_supply_overlay(struct rm_resolve *resolve, uint32_t ent
     struct rm_ring_file_supply const *from = &resolve->file->supplies[entry];
     struct rm_supply_config *supplies = resolve->config->supplies.supplies;
     enum rm_code code = check_entry(resolve, entry);
-    uint32_t const count = rm_resolve_choose(resolve, from->supplies, chosen);
+    uint32_t const count = rm_ring_choose_supplies(resolve->config, from->supplies, chosen);
     if (count == 0)
         return rm_resolve_fail(resolve, "supplies", entry, "supplies",
                                "found \"%s\", which means none of the %u supplies, expected the names of chains, such "
@@ -138,7 +138,7 @@ enum rm_code rm_resolve_supplies(struct rm_resolve *resolve) {
     if (chosen == NULL)
         return rm_resolve_fail_plain(resolve, RM_E_NO_SPACE, "%s: no memory for the supplies", resolve->path);
     for (uint32_t s = 0; s < supplies->supply_count; ++s)
-        supplies->supplies[s] = derive_supply(&resolve->machine->supply[resolve->described_supply[s]]);
+        supplies->supplies[s] = derive_supply(&resolve->machine->supply[supplies->described[s]]);
     enum rm_code code = RM_OK;
     for (uint32_t e = 0; e < resolve->file->supplies_count; ++e)
         code = rm_code_first(code, take_supply_overlay(resolve, e, chosen));

@@ -8,6 +8,7 @@
 #include "base/pin.h"
 #include "base/timebase.h"
 #include "chain_duty.h"
+#include "event_targets.h"
 #include "members.h"
 #include "publish.h"
 #include "sender_ports.h"
@@ -99,15 +100,17 @@ static enum rm_code open_chains(struct session_run *run, struct rm_error *error)
     run->duty.resets = &run->signals.resets;
     run->duty.publish = publish_currents;
     run->duty.state = run;
-    if (run->session->responses != NULL && (ring->supplies.response_count != 0 || run->session->machine != NULL))
+    if (run->session->responses != NULL)
         run->session->responses->chains = &run->duty.chains;
     return RM_OK;
 }
 
-static void tell_of_kick(void *state, rm_turn turn) {
+/** SIGUSR1 is an event as any other. */
+static void post_kick(void *state) {
     struct session_run *run = state;
-    rm_publication_kick(&run->publication, turn);
-    fprintf(stderr, "ringmaster-instruments: kicked the beam at turn %llu\n", (unsigned long long)turn);
+    struct rm_error error;
+    if (rm_event_schedule_post_words(run->session->schedule, run->session->ring, "event: kick", &error) != RM_OK)
+        fprintf(stderr, "ringmaster-instruments: %s\n", error.text);
 }
 
 static void sum_up(struct session_run *run, struct rm_sender_result const *result) {
@@ -165,10 +168,33 @@ static enum rm_code session_send_all(struct session_run *run, struct rm_error *e
     return code;
 }
 
-/** A run without instruments: its turns are only time. */
+static void serve_until(struct rm_event_schedule *schedule, rm_turn turn) {
+    if (rm_event_schedule_waits(schedule, turn))
+        rm_event_schedule_serve(schedule, turn);
+}
+
+/** Without instruments turns are time: what is due by now happens. */
+static void reach_time(void *state, double time) {
+    struct session_run *run = state;
+    struct rm_ring_config const *ring = run->session->ring;
+    if (time > 0)
+        serve_until(run->session->schedule, ring->first_turn + (rm_turn)(time * ring->beam.turn_rate_hz));
+}
+
+static void apply_to_chains(void *state, struct rm_ring_event const *event, rm_turn turn, bool begins) {
+    struct session_run *run = state;
+    struct rm_ring_config const *ring = run->session->ring;
+    double const time = (double)(turn - ring->first_turn) / ring->beam.turn_rate_hz;
+    rm_event_targets_apply_supplies(&run->duty.chains, event, time, begins);
+}
+
+/** A run without instruments. */
 static void answer_all(struct session_run *run) {
     struct rm_session const *session = run->session;
     struct rm_sender_result const nothing = {0};
+    session->schedule->apply = apply_to_chains;
+    session->schedule->state = run;
+    run->duty.reach = reach_time;
     bool const ends = session->turns != UINT64_MAX && session->turn_rate_hz > 0;
     rm_chain_duty_run(&run->duty, ends ? (double)session->turns / session->turn_rate_hz : 0, &run->signals.stop);
     sum_up(run, &nothing);
@@ -232,10 +258,10 @@ enum rm_code rm_session_run(struct rm_session const *session, struct rm_error *e
     struct session_run run = {.session = session};
     rm_signals_block();
     enum rm_code code = rm_publication_open(session->ring, session->fellows, session->turn_rate_hz, session->simulated,
-                                            session->machine, &run.publication, error);
+                                            session->machine, session->schedule, &run.publication, error);
     if (code != RM_OK)
         return code;
-    code = rm_signals_start(&run.signals, session->seconds, session->kicks, tell_of_kick, &run, error);
+    code = rm_signals_start(&run.signals, session->seconds, session->simulated ? post_kick : NULL, &run, error);
     if (code == RM_OK) {
         code = run_with_machine(&run, error);
         rm_signals_finish(&run.signals);

@@ -8,8 +8,8 @@
 
 #include <ringmaster/error.h>
 
+#include "event_schedule.h"
 #include "fellows.h"
-#include "kicks.h"
 #include "machine.h"
 #include "responses.h"
 #include "ring_config.h"
@@ -23,8 +23,8 @@ struct rm_session {
     struct rm_turn_source source;
     /** What is sent is the ring's own beam, simulated. */
     bool simulated;
-    /** Kicks that the source gives; NULL where it gives none. */
-    struct rm_kicks *kicks;
+    /** What happens to the ring; NULL: nothing. The source reaches the turns; without instruments the session does. */
+    struct rm_event_schedule *schedule;
     /** Filled in for the source, which adds them; NULL where it adds none. */
     struct rm_responses *responses;
     /** The machine whose knobs are published, and which is refreshed; or NULL. */

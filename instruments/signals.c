@@ -9,9 +9,6 @@
 
 #include "base/fail.h"
 
-/** How often a thread that has asked for a kick looks whether it was given. */
-static double const KICK_LOOK_SECONDS = 1e-3;
-
 static sigset_t all_signals(void) {
     sigset_t set;
     sigemptyset(&set);
@@ -28,11 +25,9 @@ static double now_seconds(void) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/** Waits for a signal, at most until `end`, or a little while; returns it, or 0. */
-static int wait_for_signal(sigset_t const *set, double end, bool little) {
+/** Waits for a signal, at most until `end`; returns it, or 0. */
+static int wait_for_signal(sigset_t const *set, double end) {
     double seconds = end - now_seconds();
-    if (little && seconds > KICK_LOOK_SECONDS)
-        seconds = KICK_LOOK_SECONDS;
     int caught;
     if (isinf(seconds)) {
         caught = sigwaitinfo(set, NULL);
@@ -45,30 +40,17 @@ static int wait_for_signal(sigset_t const *set, double end, bool little) {
     return caught < 0 ? 0 : caught; /* the time is over, or the shell has stopped and continued us */
 }
 
-/** Hands a request for a kick on, and the news that it was given. */
-static void mind_kicks(struct rm_signals *signals, bool asked, bool *pending) {
-    rm_turn turn;
-    if (asked) {
-        rm_kicks_ask(signals->kicks);
-        *pending = true;
-    }
-    if (*pending && rm_kicks_given(signals->kicks, &turn)) {
-        signals->kicked(signals->state, turn);
-        *pending = false;
-    }
-}
-
 static void *wait_for_the_end(void *argument) {
     struct rm_signals *signals = argument;
     double const end = signals->seconds > 0 ? now_seconds() + signals->seconds : HUGE_VAL;
     sigset_t set = all_signals();
-    if (signals->kicks == NULL)
+    if (signals->kick == NULL)
         sigdelset(&set, SIGUSR1);
-    bool pending = false;
     int caught;
     do {
-        caught = wait_for_signal(&set, end, pending);
-        mind_kicks(signals, caught == SIGUSR1, &pending);
+        caught = wait_for_signal(&set, end);
+        if (caught == SIGUSR1)
+            signals->kick(signals->state);
         if (caught == SIGUSR2)
             atomic_fetch_add_explicit(&signals->resets, 1, memory_order_relaxed);
     } while (caught != SIGINT && caught != SIGTERM && now_seconds() < end);
@@ -81,9 +63,9 @@ void rm_signals_block(void) {
     pthread_sigmask(SIG_BLOCK, &set, NULL);
 }
 
-enum rm_code rm_signals_start(struct rm_signals *signals, double seconds, struct rm_kicks *kicks,
-                              void (*kicked)(void *state, rm_turn turn), void *state, struct rm_error *error) {
-    *signals = (struct rm_signals){.seconds = seconds, .kicks = kicks, .kicked = kicked, .state = state};
+enum rm_code rm_signals_start(struct rm_signals *signals, double seconds, void (*kick)(void *state), void *state,
+                              struct rm_error *error) {
+    *signals = (struct rm_signals){.seconds = seconds, .kick = kick, .state = state};
     int const reason = pthread_create(&signals->thread, NULL, wait_for_the_end, signals);
     if (reason != 0)
         return rm_fail(error, RM_E_SYSTEM, "cannot start a thread: %s", strerror(reason));

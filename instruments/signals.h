@@ -7,11 +7,9 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdint.h>
 
 #include <ringmaster/error.h>
-#include <ringmaster/record.h>
-
-#include "kicks.h"
 
 struct rm_signals {
     atomic_bool stop;
@@ -19,10 +17,8 @@ struct rm_signals {
     _Atomic uint64_t resets;
     /** Seconds after which the run ends; 0: no end. */
     double seconds;
-    /** Where kicks are asked for; or NULL. */
-    struct rm_kicks *kicks;
-
-    void (*kicked)(void *state, rm_turn turn);
+    /** Called on the waiting thread at each SIGUSR1; or NULL. */
+    void (*kick)(void *state);
     void *state;
     pthread_t thread;
 };
@@ -30,12 +26,12 @@ struct rm_signals {
 /** Blocks the signals in the calling thread; call before other threads start. */
 void rm_signals_block(void);
 
-/** Starts to wait for them, after rm_signals_block. `kicked` is called on the waiting thread when a kick was given.
- * With `kicks` NULL there are no kicks, and SIGUSR1 is not waited for. RM_E_SYSTEM. */
-enum rm_code rm_signals_start(struct rm_signals *signals, double seconds, struct rm_kicks *kicks,
-                              void (*kicked)(void *state, rm_turn turn), void *state, struct rm_error *error);
+/** Starts to wait for them, after rm_signals_block. `kick` is called on the waiting thread at each SIGUSR1; NULL: it is
+ * not waited for. RM_E_SYSTEM. */
+enum rm_code rm_signals_start(struct rm_signals *signals, double seconds, void (*kick)(void *state), void *state,
+                              struct rm_error *error);
 
-/** Ends the waiting; the signals stay blocked. `kicked` has been called for each kick that was given by now. */
+/** Ends the waiting; the signals stay blocked. */
 void rm_signals_finish(struct rm_signals *signals);
 
 #endif

@@ -168,9 +168,21 @@ void rm_supply_limit(struct rm_supply *supply, double time, double limit) {
     supply_go_to(supply, time, target, supply->slew);
 }
 
+void rm_supply_add_ripple(struct rm_supply *supply, double time, double hz, double amplitude) {
+    supply->added.hz = hz;
+    supply->added.amplitude = amplitude;
+    supply->added.from_s = time;
+    supply->added.to_s = INFINITY;
+}
+
+void rm_supply_end_ripple(struct rm_supply *supply, double time) { supply->added.to_s = time; }
+
 static double with_ripple(struct rm_supply const *supply, double time, double current) {
-    if (supply->config->ripple_count == 0 || supply->off)
+    bool const added = supply->added.amplitude != 0 && time >= supply->added.from_s && time < supply->added.to_s;
+    if ((supply->config->ripple_count == 0 && !added) || supply->off)
         return current;
+    if (added)
+        current += supply->added.amplitude * sin(TWO_PI * supply->added.hz * (time - supply->added.from_s));
     for (uint32_t r = 0; r < supply->config->ripple_count; ++r)
         current +=
             supply->config->ripple[r].amplitude * sin(TWO_PI * supply->config->ripple[r].hz * time + supply->phase[r]);

@@ -85,6 +85,11 @@ struct rm_supply {
     /** The command that it follows lies beyond its limits. */
     bool saturated;
 
+    /** One ripple more than it is configured to have, from one time to another; amplitude 0: none. */
+    struct {
+        double hz, amplitude, from_s, to_s;
+    } added;
+
     uint64_t key, draws;
     /** [ripple] phase in radians. */
     double phase[RM_SUPPLY_RIPPLES_MAX];
@@ -120,6 +125,11 @@ void rm_supply_reset(struct rm_supply *supply);
 
 /** Limits the supply to ±`limit` from now on, within its range; INFINITY: to its range. */
 void rm_supply_limit(struct rm_supply *supply, double time, double limit);
+
+/** Adds a ripple from `time` on, amplitude · sin(2π hz (t − time)), which replaces one that was added before. The other
+ * call ends it. */
+void rm_supply_add_ripple(struct rm_supply *supply, double time, double hz, double amplitude);
+void rm_supply_end_ripple(struct rm_supply *supply, double time);
 
 /** Takes over the setpoints whose time has come. */
 void rm_supply_advance(struct rm_supply *supply, double time);

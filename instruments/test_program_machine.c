@@ -114,7 +114,8 @@ static void the_truth_is_written_when_asked_for(void **state) {
     test_world_destroy(world);
 }
 
-static void put(struct test_world const *world, char const *parameter, double value, enum rm_verdict expected) {
+static enum rm_verdict put_bytes(struct test_world const *world, char const *parameter, void const *value, size_t bytes,
+                                 char reason[RM_REASON_BYTES]) {
     char workspace[64];
     struct rm_owner *owner = NULL;
     struct rm_workspace *attached = NULL;
@@ -125,11 +126,17 @@ static void put(struct test_world const *world, char const *parameter, double va
         fail_msg("%s", error.text);
     rm_owner_requests(owner);
     if (rm_owner_open(owner, &error) != RM_OK || rm_workspace_attach(workspace, 0, &attached, &error) != RM_OK ||
-        rm_requests_put(owner, attached, parameter, 0, &value, sizeof value, TIMEOUT_NS, &reply, &error) != RM_OK)
+        rm_requests_put(owner, attached, parameter, 0, value, bytes, TIMEOUT_NS, &reply, &error) != RM_OK)
         fail_msg("%s", error.text);
-    assert_int_equal(reply.verdict, expected);
     rm_workspace_detach(attached);
     rm_owner_close(owner);
+    strcpy(reason, reply.reason);
+    return reply.verdict;
+}
+
+static void put(struct test_world const *world, char const *parameter, double value, enum rm_verdict expected) {
+    char reason[RM_REASON_BYTES];
+    assert_int_equal(put_bytes(world, parameter, &value, sizeof value, reason), expected);
 }
 
 /** Workspaces are the servers': this is one that serves nothing. */
@@ -240,6 +247,53 @@ static void a_run_goes_on_where_another_one_ended(void **state) {
     test_world_destroy(world);
 }
 
+static enum rm_verdict put_event(struct test_world const *world, char const *words, char reason[RM_REASON_BYTES]) {
+    char text[256] = {0};
+    snprintf(text, sizeof text, "%s", words);
+    return put_bytes(world, "ring/event", text, sizeof text, reason);
+}
+
+static void check_words(struct test_world const *world, char const *expected) {
+    struct rm_mapped_segment mapped;
+    struct rm_parameter_reading reading;
+    char words[256];
+    test_world_map(world, &mapped);
+    rm_parameter_read(test_world_object(&mapped, "ring/event"), words, sizeof words, &reading);
+    rm_segment_unmap(&mapped);
+    if (strncmp(words, expected, strlen(expected)) != 0)
+        fail_msg("found \"%s\", expected \"%s\"", words, expected);
+}
+
+/** By the words of the overlay; the turn at which it happened is printed and published. */
+static void an_event_happens_while_it_runs(void **state) {
+    struct test_world *world = make(*state);
+    struct rm_owner *server = serve_nothing(world);
+    struct rm_native native;
+    struct rm_record record = {0};
+    char reason[RM_REASON_BYTES], said[80];
+    pid_t const pid = test_world_start(world, "--seconds", "60");
+    await_sum(world, 1e6);
+    assert_true(parameter_of(world, "ring/events") == 0);
+    assert_int_equal(put_event(world, "event: trip, supply: c01/1", reason), RM_VERDICT_REFUSED);
+    assert_non_null(strstr(reason, "means none of the 0 supplies"));
+    assert_int_equal(put_event(world, "event: dead, instrument: bpm03", reason), RM_VERDICT_DONE);
+    do
+        assert_true(take(test_world_await(world), &native, &record));
+    while (native.instrument != 3 || record.lane[LANE_SUM1].i != 0);
+    for (int wait = 0; wait < 400 && parameter_of(world, "ring/events") != 1; ++wait)
+        usleep(25000);
+    assert_true(parameter_of(world, "ring/events") == 1);
+    double const turn = parameter_of(world, "ring/event_turn");
+    assert_true(turn >= FIRST && turn <= (double)native.turn);
+    check_words(world, "event: dead, instrument: bpm03, at_turn: ");
+    assert_int_equal(test_world_end(world, pid), 0);
+    snprintf(said, sizeof said, "dead, by request: event: dead, instrument: bpm03 at turn %.0f\n", turn);
+    test_world_check_output(world, said);
+    rm_owner_close(server);
+    remove_server(world);
+    test_world_destroy(world);
+}
+
 static void a_lattice_that_does_not_fit_is_reported(void **state) {
     struct test_world *world = make(*state);
     char lines[1024];
@@ -260,6 +314,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test_prestate(the_truth_is_written_when_asked_for, program),
         cmocka_unit_test_prestate(knobs_can_be_set_while_it_runs, program),
         cmocka_unit_test_prestate(a_run_goes_on_where_another_one_ended, program),
+        cmocka_unit_test_prestate(an_event_happens_while_it_runs, program),
         cmocka_unit_test_prestate(a_lattice_that_does_not_fit_is_reported, program),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,9 +13,11 @@ static cyaml_schema_field_t const event_fields[] = {
     CYAML_FIELD_FLOAT(
         RM_KEY("at", "When, since the start of the simulation.", .unit = "s", .example = "0.5", RM_RANGE(0, INFINITY)),
         CYAML_FLAG_DEFAULT, struct rm_file_event, at),
-    CYAML_FIELD_STRING_PTR(RM_KEY("set", "What: NAME=VALUE of a setting, a knob of the machine, or drop=INSTRUMENT.",
-                                  .example = "feedback/loop=1"),
-                           CYAML_FLAG_POINTER, struct rm_file_event, set, 1, 512),
+    CYAML_FIELD_STRING_PTR(
+        RM_KEY("set",
+               "What: NAME=VALUE of a setting, a knob of the machine, drop=INSTRUMENT, or event=EVENT of the ring.",
+               .example = "feedback/loop=1"),
+        CYAML_FLAG_POINTER, struct rm_file_event, set, 1, 512),
     CYAML_FIELD_END,
 };
 

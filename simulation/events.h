@@ -7,6 +7,7 @@
  *     1.2:drop=bpm07               its datagrams are lost; back=bpm07 ends that
  *     1.2:freeze=bpm07             it sends the same again and again; back=bpm07 ends that too
  *     1.5:trip=sr/ps/cf_x_01       the supply goes off; reset=sr/ps/cf_x_01
+ *     1.7:event=kick, x_um: 100    any event of the ring (instruments/ring_event.h), at the next turn
  *
  * A file has a list `events` of `{at: 0.5, set: feedback/loop=1}`.
  */

@@ -212,15 +212,11 @@ static void describe_lanes(struct rm_feed_input const *input, union rm_lane *lan
 
 static void feed_input_read(struct rm_feed_input *input, struct rm_plant *plant, rm_turn turn) {
     struct rm_record record = {.turn = turn, .tag = rm_tag_full_rate(0, input->status)};
-    if (input->frozen)
-        memcpy(record.lane, input->frozen_at, sizeof record.lane);
-    else
-        rm_plant_read(plant, turn, input->instrument, record.lane);
-    if (input->described && !input->frozen)
+    rm_plant_read(plant, turn, input->instrument, record.lane);
+    if (input->described)
         describe_lanes(input, record.lane);
     for (uint32_t l = input->lane_count; l < RM_LANES; ++l)
         record.lane[l].i = 0;
-    memcpy(input->frozen_at, record.lane, sizeof record.lane);
     if (input->stage_count > 0)
         feed_input_filter(input, input->dropped ? NULL : &record);
     else if (!input->dropped)
@@ -273,7 +269,6 @@ enum rm_code rm_feed_befall(struct rm_feed *feed, char const *what, char const *
             continue;
         found = true;
         input->dropped = strcmp(what, "drop") == 0 || (input->dropped && strcmp(what, "back") != 0);
-        input->frozen = strcmp(what, "freeze") == 0 || (input->frozen && strcmp(what, "back") != 0);
     }
     if (found)
         return RM_OK;

@@ -47,8 +47,7 @@ struct rm_feed_input {
     uint32_t stage_count;
 
     struct rm_decimator *stage;
-    bool dropped, frozen;
-    union rm_lane frozen_at[RM_LANES];
+    bool dropped;
 };
 
 struct rm_feed {
@@ -73,7 +72,7 @@ void rm_feed_close(struct rm_feed *feed);
 enum rm_code rm_feed_gather(struct rm_feed *feed, struct rm_plant *plant, rm_turn turn, struct rm_record *record,
                             bool *missing, struct rm_error *error);
 
-/** Does "drop", "freeze" or "back" to an instrument. RM_E_NOT_FOUND. */
+/** Does "drop" or "back" to an instrument. RM_E_NOT_FOUND. */
 enum rm_code rm_feed_befall(struct rm_feed *feed, char const *what, char const *instrument, struct rm_error *error);
 
 #endif

@@ -26,6 +26,8 @@ char const rm_simulate_usage[] =
     "                        machine/KNOB=V                                    and one of the living machine\n"
     "                        drop=INSTRUMENT, freeze=INSTRUMENT, back=INSTRUMENT\n"
     "                        trip=SUPPLY, reset=SUPPLY\n"
+    "                        event=EVENT                                       as in the overlay: event=kick, x_um: "
+    "100\n"
     "  --events FILE.yaml  the same as a file: a list `events` of {at: T, set: NAME=VALUE}\n"
     "How:\n"
     "  --shuffle SEED      each cycle's records arrive in another order, drawn from SEED\n"

@@ -7,7 +7,6 @@
 
 #include "base/fail.h"
 #include "base/nearest.h"
-#include "instruments/responses.h"
 
 static double const ROUNDING_TURNS = 1e-4; /**< a turn's time was reckoned from its number */
 
@@ -89,11 +88,17 @@ static enum rm_code make_machine(struct rm_plant *plant, double refresh_s, struc
     return code;
 }
 
-/** At a step: what has arrived until then is obeyed. */
-static void currents_at(void *state, uint64_t index, double *current) {
+/** What has arrived until a turn is obeyed. */
+static double reach_turn(void *state, uint64_t index) {
     struct rm_plant *plant = state;
     double const time = (double)index / plant->config.beam.turn_rate_hz;
     deliver_until(plant, time);
+    return time;
+}
+
+static void currents_at(void *state, uint64_t index, double *current) {
+    struct rm_plant *plant = state;
+    double const time = reach_turn(plant, index);
     if (plant->chains.chain != NULL)
         rm_chains_currents(&plant->chains, time, current);
 }
@@ -121,6 +126,16 @@ static enum rm_code make_beam(struct rm_plant *plant, struct rm_error *error) {
     return rm_machine_lanes_make(config, plant->machine, &currents, plant->beam, &plant->lanes, error);
 }
 
+static enum rm_code make_turns(struct rm_plant *plant, struct rm_error *error) {
+    enum rm_code code = rm_event_schedule_make(&plant->config, &plant->schedule, error);
+    if (code == RM_OK)
+        code = rm_ring_turns_make(&plant->config, plant->schedule, plant->beam, &plant->lanes, &plant->turns, error);
+    plant->turns.readouts = plant->readouts;
+    if (plant->chains.chain != NULL)
+        plant->turns.supplies = (struct rm_ring_turns_supplies){&plant->chains, reach_turn, plant};
+    return code;
+}
+
 enum rm_code rm_plant_open(struct rm_ring_files const *files, bool moves, double refresh_s, struct rm_plant *plant,
                            struct rm_error *error) {
     *plant = (struct rm_plant){0};
@@ -133,12 +148,16 @@ enum rm_code rm_plant_open(struct rm_ring_files const *files, bool moves, double
         code = make_machine(plant, refresh_s, error);
     if (code == RM_OK)
         code = make_beam(plant, error);
+    if (code == RM_OK)
+        code = make_turns(plant, error);
     if (code != RM_OK)
         rm_plant_close(plant);
     return code;
 }
 
 void rm_plant_close(struct rm_plant *plant) {
+    rm_ring_turns_free(&plant->turns);
+    rm_event_schedule_free(plant->schedule);
     rm_machine_lanes_free(&plant->lanes);
     if (plant->machine != NULL)
         rm_machine_free(plant->machine);
@@ -171,11 +190,11 @@ enum rm_code rm_plant_advance(struct rm_plant *plant, double time, struct rm_err
     enum rm_code code = RM_OK;
     while (plant->lanes.machine != NULL && code == RM_OK && (double)plant->lanes.due <= time * rate + ROUNDING_TURNS) {
         uint64_t const turn = plant->lanes.due;
-        rm_machine_lanes_advance(&plant->lanes, turn);
+        rm_ring_turns_reach(&plant->turns, turn);
         code = plant_refresh_machine(plant, (double)turn / rate, error);
     }
-    if (plant->lanes.machine != NULL && code == RM_OK)
-        rm_machine_lanes_advance(&plant->lanes, (uint64_t)(time * rate + ROUNDING_TURNS));
+    if (time >= 0)
+        rm_ring_turns_reach(&plant->turns, (uint64_t)(time * rate + ROUNDING_TURNS));
     deliver_until(plant, time);
     plant->time = time;
     return code;
@@ -184,12 +203,7 @@ enum rm_code rm_plant_advance(struct rm_plant *plant, double time, struct rm_err
 /* ── readings ── */
 
 void rm_plant_read(struct rm_plant *plant, rm_turn turn, uint32_t instrument, union rm_lane *lanes) {
-    union rm_lane const *read = rm_beam_turn(plant->beam, turn, instrument, 1);
-    if (plant->chains.chain != NULL)
-        rm_responses_add_at(&plant->chains, plant->beam, plant->time, instrument, 1);
-    if (plant->machine != NULL)
-        rm_machine_lanes_add(&plant->lanes, plant->beam, read, instrument, 1);
-    rm_readouts_apply(plant->readouts, plant->beam, read, turn, instrument, 1);
+    union rm_lane const *read = rm_ring_turns_read(&plant->turns, turn - plant->config.first_turn, instrument, 1);
     memcpy(lanes, read, RM_LANES * sizeof *lanes);
 }
 
@@ -210,6 +224,23 @@ uint32_t rm_plant_instrument(struct rm_plant const *plant, uint32_t source_ipv4,
 
 uint32_t rm_plant_chain(struct rm_plant const *plant, uint32_t ipv4, uint16_t udp_port) {
     return plant->chains.chain == NULL ? RM_CHAINS_NOBODY : rm_chains_find(&plant->chains, ipv4, udp_port);
+}
+
+static void ignore_report(void *state, struct rm_event_report const *report) {
+    (void)state;
+    (void)report;
+}
+
+enum rm_code rm_plant_event(struct rm_plant *plant, char const *words, struct rm_error *error) {
+    double const turns = plant->time * plant->config.beam.turn_rate_hz + ROUNDING_TURNS;
+    struct rm_ring_event event;
+    enum rm_code const code = rm_ring_event_parse(&plant->config, words, &event, error);
+    if (code != RM_OK)
+        return code;
+    if (event.at_turn == RM_TURN_NONE)
+        event.at_turn = plant->config.first_turn + (turns < 0 ? 0 : (rm_turn)turns + 1);
+    rm_event_schedule_report(plant->schedule, ignore_report, NULL); /* makes room */
+    return rm_event_schedule_post(plant->schedule, &event, words, error);
 }
 
 enum rm_code rm_plant_set(struct rm_plant *plant, char const *knob, double value, struct rm_error *error) {

@@ -16,8 +16,10 @@
 
 #include "instruments/beam.h"
 #include "instruments/chains.h"
+#include "instruments/event_schedule.h"
 #include "instruments/machine_lanes.h"
 #include "instruments/ring_config.h"
+#include "instruments/ring_turns.h"
 #include "wire/setpoint.h"
 
 /** A setpoint datagram on its way. */
@@ -46,6 +48,8 @@ struct rm_plant {
 
     struct rm_machine_lanes lanes;
     struct rm_readouts *readouts;
+    struct rm_event_schedule *schedule;
+    struct rm_ring_turns turns;
     double refresh_s, refreshed;
     uint64_t refreshes;
     double time;
@@ -58,7 +62,7 @@ struct rm_plant {
     void *context;
 };
 
-/** Opens the plant. `moves` false: its orbit is not needed, and the machine is not made. `refresh_s` < 0: as the file
+/** Opens the plant, which stays where it is until it is closed. `moves` false: its orbit is not needed, and the machine is not made. `refresh_s` < 0: as the file
  * says; 0: the machine's background never runs. */
 enum rm_code rm_plant_open(struct rm_ring_files const *files, bool moves, double refresh_s, struct rm_plant *plant,
                            struct rm_error *error);
@@ -87,6 +91,9 @@ uint32_t rm_plant_chain(struct rm_plant const *plant, uint32_t ipv4, uint16_t ud
 
 /** The true current now of a supply of the ring. */
 double rm_plant_current(struct rm_plant *plant, uint32_t supply);
+
+/** An event happens at the next turn, or at its own, by the words of ring_event.h: "event: kick, x_um: 100". */
+enum rm_code rm_plant_event(struct rm_plant *plant, char const *words, struct rm_error *error);
 
 /** Sets a knob of the machine by its name, without "machine/". RM_E_NOT_FOUND says what was expected. */
 enum rm_code rm_plant_set(struct rm_plant *plant, char const *knob, double value, struct rm_error *error);

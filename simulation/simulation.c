@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "base/fail.h"
-#include "base/nearest.h"
 #include "base/timebase.h"
 #include "base/zeroed.h"
 #include "engine/application_setup.h"
@@ -176,23 +175,29 @@ static enum rm_code set_setting(struct rm_simulation *simulation, struct rm_even
     return rm_fail(error, code, "%g:%s=%s: %s", event->at, event->name, event->value, reason.text);
 }
 
-static enum rm_code befall_supply(struct rm_simulation *simulation, struct rm_event const *event,
-                                  struct rm_error *error) {
-    struct rm_config const *config = simulation->config;
-    struct rm_nearest nearest = {.wanted = event->value};
-    for (uint32_t s = 0; s < config->supply_count; ++s) {
-        rm_nearest_offer(&nearest, config->supply[s].name);
-        if (strcmp(config->supply[s].name, event->value) != 0)
+/** An event of the ring, by the word of this program for it: "trip=NAME" is "event: trip, supply: NAME". */
+static enum rm_code happen(struct rm_simulation *simulation, struct rm_event const *event, struct rm_error *error) {
+    static struct {
+        char const *name, *words;
+    } const known[] = {{"event", "event: %s"},
+                       {"trip", "event: trip, supply: \"%s\""},
+                       {"reset", "event: reset, supply: \"%s\""},
+                       {"freeze", "event: frozen, instrument: \"%s\""},
+                       {"back", "event: good, instrument: \"%s\""}};
+    for (size_t k = 0; k < sizeof known / sizeof known[0]; ++k) {
+        char words[RM_EVENT_WORDS_BYTES];
+        struct rm_error reason;
+        char const *place = strstr(known[k].words, "%s");
+        if (strcmp(event->name, known[k].name) != 0)
             continue;
-        struct rm_supply *supply = &simulation->plant.chains.supply[rm_sending_plant_supply(&simulation->sending, s)];
-        if (strcmp(event->name, "trip") == 0)
-            rm_supply_trip(supply, simulation->plant.time);
-        else
-            rm_supply_reset(supply);
-        return RM_OK;
+        snprintf(words, sizeof words, "%.*s%s%s", (int)(place - known[k].words), known[k].words, event->value,
+                 place + 2);
+        enum rm_code const code = rm_plant_event(&simulation->plant, words, &reason);
+        if (code != RM_OK)
+            rm_fail(error, code, "%g:%s=%s: %s", event->at, event->name, event->value, reason.text);
+        return code;
     }
-    return rm_fail(error, RM_E_NOT_FOUND, "%g:%s=%s: no such supply; did you mean %s?", event->at, event->name,
-                   event->value, nearest.name != NULL ? nearest.name : "a name such as sr/ps/ch_s01_01");
+    return RM_E_ABSENT;
 }
 
 /** What is not the application's own is nothing in a replay: its effects are in the recording. */
@@ -201,18 +206,19 @@ static enum rm_code befall_ring(struct rm_simulation *simulation, struct rm_even
     static char const KNOB[] = "machine/";
     if (simulation->replays)
         return RM_OK;
-    if (strcmp(event->name, "trip") == 0 || strcmp(event->name, "reset") == 0)
-        return befall_supply(simulation, event, error);
-    if (strcmp(event->name, "drop") == 0 || strcmp(event->name, "freeze") == 0 || strcmp(event->name, "back") == 0)
-        return rm_feed_befall(&simulation->feed, event->name, event->value, error);
+    bool const feeds = strcmp(event->name, "drop") == 0 || strcmp(event->name, "back") == 0;
+    enum rm_code const fed = feeds ? rm_feed_befall(&simulation->feed, event->name, event->value, error) : RM_OK;
+    enum rm_code const happened = fed == RM_OK ? happen(simulation, event, error) : fed;
+    if (happened != RM_E_ABSENT || feeds)
+        return happened == RM_E_ABSENT ? RM_OK : happened;
     if (strncmp(event->name, KNOB, sizeof KNOB - 1) == 0) {
         double value;
         enum rm_code const code = parse_value(event, &value, error);
         return code == RM_OK ? rm_plant_set(&simulation->plant, event->name + sizeof KNOB - 1, value, error) : code;
     }
     return rm_fail(error, RM_E_ARGUMENT,
-                   "%g:%s=%s: expected %s/SETTING, machine/KNOB, drop, freeze, back, trip or reset before =", event->at,
-                   event->name, event->value, simulation->program->setup.name);
+                   "%g:%s=%s: expected %s/SETTING, machine/KNOB, drop, freeze, back, trip, reset or event before =",
+                   event->at, event->name, event->value, simulation->program->setup.name);
 }
 
 static enum rm_code simulation_apply_events(struct rm_simulation *simulation, double time, struct rm_error *error) {

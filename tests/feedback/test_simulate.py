@@ -155,7 +155,7 @@ def test_decimated_inputs_are_those_of_the_servers_filters(tmp_path: Path) -> No
         ("0:machine/main=0", "did you mean machine/mains?"),
         ("0:drop=bpm3", "did you mean bpm03?"),
         ("0:trip=fastxa_1", "no such supply; did you mean fastxa_01?"),
-        ("0:fall=bpm03", "expected feedback/SETTING, machine/KNOB, drop, freeze, back, trip or reset"),
+        ("0:fall=bpm03", "expected feedback/SETTING, machine/KNOB, drop, freeze, back, trip, reset or event"),
         ("now:drop=bpm03", "expected TIME:NAME=VALUE"),
         ("0.1:drop", "expected NAME=VALUE"),
         ("-1:drop=bpm03", "expected a time of 0 s or later"),

@@ -14,6 +14,7 @@ import pytest
 from harness import SERVER_CORE, free_udp_port, nonzero, ringmaster, server, terminate, unique_name, wait_for
 
 from ringmaster import Workspace
+from ringmaster.errors import RequestRefused
 from ringmaster.programs.program import Program, attach_to
 
 TURN_RATE_HZ, FIRST_TURN = 1000, 1_000_000
@@ -163,6 +164,39 @@ def test_a_kick_of_one_beam_is_one_of_both(pair: Pair) -> None:
                     assert len(after) > 0
                     assert not before.any(), "before the kick"
                     assert np.abs(after).max() > 10_000, "nm, after the kick"
+
+
+def test_an_event_of_the_beam_is_one_of_both(pair: Pair) -> None:
+    """It is put to the first ring, and happens at one turn; what befalls an instrument is its own ring's."""
+    quiet = "beam: {orbit_um: 0, betatron_um: 0, synchrotron_um: 0, mains_um: 0, drift_um: 0, noise_um: 0}\n"
+    with start(pair.ring("bpm01", lines=quiet)):
+        pair.turn_zero("ring")
+        with start(pair.ring("bpm02", lines=quiet)):
+            pair.turn_zero("ring-2")
+            with pair.look() as ws:
+                streams = [ws.streams[f"{name}/turn"] for name in ("bpm01", "bpm02")]
+                wait_for(lambda: all(stream.head is not None for stream in streams), "turns of both")
+                with pytest.raises(RequestRefused, match="put it to ring/event"):
+                    ws.put("ring-2/event", "event: kick, x_um: 60")
+                with pytest.raises(RequestRefused, match="kick: x_um: found 1e.06, expected -100000 to 100000"):
+                    ws.put("ring/event", "event: kick, x_um: 1e6")
+                ws.put("ring/event", "event: kick, x_um: 60")
+                counted = [ws.parameters[f"{ring}/events"] for ring in ("ring", "ring-2")]
+                wait_for(lambda: all(int(events.value) == 1 for events in counted), "the kick of both")
+                turns = [int(ws.parameters[f"{ring}/event_turn"].value) for ring in ("ring", "ring-2")]
+                assert turns[0] == turns[1] == int(ws.parameters["ring/kick_turn"].value)
+                wait_for(lambda: all((stream.head or 0) > turns[0] + 200 for stream in streams), "turns after the kick")
+                for stream in streams:
+                    window = stream.read(turns[0] - 200, 400)
+                    x, there = window.values("x1"), window.ok
+                    assert not x[:200][there[:200]].any(), "before the kick"
+                    assert np.abs(x[200:][there[200:]]).max() > 10_000, "nm, after the kick"
+                ws.put("ring-2/event", "event: offset, instrument: bpm02, x_um: 500, y_um: 0")
+                wait_for(lambda: int(counted[1].value) == 2, "the second ring's own event")
+                assert int(counted[0].value) == 1
+                assert str(ws.parameters["ring-2/event"].value).startswith(
+                    "event: offset, instrument: bpm02, x_um: 500"
+                )
 
 
 def test_what_is_set_at_one_machine_acts_on_the_beam_of_both(pair: Pair) -> None:

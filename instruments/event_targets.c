@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "event_targets.h"
+
+void rm_event_targets_apply_supplies(struct rm_chains *chains, struct rm_ring_event const *event, double time,
+                                     bool begins) {
+    for (uint32_t s = 0; s < event->supply_count; ++s) {
+        struct rm_supply *supply = &chains->supply[event->supply[s]];
+        rm_supply_advance(supply, time);
+        if (event->kind == RM_EVENT_TRIP && begins)
+            rm_chains_trip(chains, event->supply[s], time);
+        else if (event->kind == RM_EVENT_TRIP || event->kind == RM_EVENT_RESET)
+            rm_supply_reset(supply);
+        else if (event->kind == RM_EVENT_RIPPLE && begins)
+            rm_supply_add_ripple(supply, time, event->hz, event->amplitude);
+        else if (event->kind == RM_EVENT_RIPPLE)
+            rm_supply_end_ripple(supply, time);
+    }
+}
+
+static void befall_supplies(struct rm_ring_turns *turns, struct rm_ring_event const *event, rm_turn turn, bool begins) {
+    struct rm_ring_turns_supplies const *supplies = &turns->supplies;
+    if (supplies->chains == NULL)
+        return;
+    double const time = supplies->reach(supplies->state, turn - turns->ring->first_turn);
+    rm_event_targets_apply_supplies(supplies->chains, event, time, begins);
+}
+
+/** A machine's beam moves by itself; without one its motion is configured. */
+static void befall_beam(struct rm_ring_turns *turns, struct rm_ring_event const *event, rm_turn turn) {
+    struct rm_machine *machine = turns->lanes == NULL ? NULL : turns->lanes->machine;
+    if (machine != NULL)
+        rm_machine_kick(machine, 1e-9 * event->x_nm, 1e-9 * event->y_nm);
+    else if (turns->beam != NULL)
+        rm_beam_kick_at(turns->beam, turn, event->x_nm, event->y_nm);
+}
+
+void rm_event_targets_apply(void *state, struct rm_ring_event const *event, rm_turn turn, bool begins) {
+    struct rm_ring_turns *turns = state;
+    switch (event->kind) {
+    case RM_EVENT_TRIP:
+    case RM_EVENT_RESET:
+    case RM_EVENT_RIPPLE:
+        befall_supplies(turns, event, turn, begins);
+        break;
+    case RM_EVENT_KICK:
+        befall_beam(turns, event, turn);
+        break;
+    case RM_EVENT_RF_TRIP:
+        rm_machine_trip_rf(turns->lanes->machine, begins);
+        break;
+    case RM_EVENT_INJECTION:
+        break;
+    default:
+        rm_bad_readings_befall(&turns->bad, event, begins);
+        break;
+    }
+}
