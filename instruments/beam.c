@@ -203,6 +203,16 @@ void rm_beam_add(struct rm_beam *beam, uint32_t instrument, uint32_t lane, int32
     *value = (int32_t)((uint32_t)*value + (uint32_t)amount);
 }
 
+void rm_beam_leave_losses(struct rm_beam *beam) {
+    memset(&beam->sums.weight[RM_MOTION_KICK * beam->sums.lanes], 0, beam->sums.lanes * sizeof *beam->sums.weight);
+}
+
+void rm_beam_expose(struct rm_beam *beam, uint32_t instrument, uint32_t channel, double mean) {
+    for (uint32_t c = 0; c < beam->counting_count; ++c)
+        if (beam->counting[c].first_lane == instrument * RM_LANES)
+            set_quantiles(beam->counting[c].quantile[channel], mean < RM_POISSON_MEAN_MAX ? mean : RM_POISSON_MEAN_MAX);
+}
+
 void rm_beam_kick_at(struct rm_beam *beam, rm_turn kick, double x_nm, double y_nm) {
     rm_motion_kick_at(&beam->motion, kick, x_nm, y_nm);
 }

@@ -54,6 +54,12 @@ union rm_lane const *rm_beam_turn(struct rm_beam *beam, rm_turn turn, uint32_t f
 /** Adds to one lane of the reading that rm_beam_turn gave last. `instrument` must be among those asked for. */
 void rm_beam_add(struct rm_beam *beam, uint32_t instrument, uint32_t lane, int32_t amount);
 
+/** Leaves losses to the caller: kicks add nothing to loss monitors and interlocks any more. */
+void rm_beam_leave_losses(struct rm_beam *beam);
+
+/** Sets the mean of a loss monitor's channel, at most RM_POISSON_MEAN_MAX; after rm_beam_make. */
+void rm_beam_expose(struct rm_beam *beam, uint32_t instrument, uint32_t channel, double mean);
+
 /** Kicks the beam at a turn (rm_motion_kick_at). */
 void rm_beam_kick_at(struct rm_beam *beam, rm_turn kick, double x_nm, double y_nm);
 

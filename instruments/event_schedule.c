@@ -31,16 +31,22 @@ static bool copy_event(struct rm_ring_event const *from, struct rm_ring_event *t
     return true;
 }
 
+static bool is_past(struct rm_ring_event const *event, rm_turn first_turn) {
+    bool const moves = event->kind == RM_EVENT_KICK || event->kind == RM_EVENT_INJECTION;
+    return moves && event->at_turn != RM_TURN_NONE && event->at_turn < first_turn;
+}
+
 static bool plan_overlay(struct rm_event_schedule *schedule, struct rm_ring_config const *ring) {
     bool good = true;
     for (uint32_t e = 0; good && e < ring->event_count; ++e) {
         struct rm_event_slot *slot = &schedule->slot[e];
         good = copy_event(&ring->events[e], &slot->event);
-        bool const has_turn = slot->event.at_turn != RM_TURN_NONE && slot->event.at_turn > ring->first_turn;
-        slot->due = has_turn ? slot->event.at_turn : ring->first_turn;
-        slot->reported = RM_EVENT_PLANNED; /* it was in the file: that is no news */
+        slot->due = slot->event.at_turn == RM_TURN_NONE ? ring->first_turn : slot->event.at_turn;
+        if (is_past(&slot->event, ring->first_turn))
+            slot->due = RM_TURN_NONE;
         atomic_init(&slot->turn, slot->due);
-        atomic_init(&slot->stage, RM_EVENT_PLANNED);
+        atomic_init(&slot->stage, slot->due == RM_TURN_NONE ? RM_EVENT_OVER : RM_EVENT_PLANNED);
+        slot->reported = stage_of(slot); /* it was in the file: that is no news */
         schedule->next = slot->due < schedule->next ? slot->due : schedule->next;
     }
     return good;
@@ -54,6 +60,7 @@ enum rm_code rm_event_schedule_make(struct rm_ring_config const *ring, struct rm
         return rm_fail(error, RM_E_NO_SPACE, "no memory for the events of a ring");
     pthread_mutex_init(&made->posting, NULL);
     made->next = RM_TURN_NONE;
+    made->first_turn = ring->first_turn;
     made->count = ring->event_count + RM_EVENTS_POSTED_MAX;
     made->slot = calloc(made->count, sizeof *made->slot);
     for (uint32_t s = 0; made->slot != NULL && s < made->count; ++s)
@@ -109,12 +116,12 @@ static struct rm_event_slot *first_due(struct rm_event_schedule *schedule, rm_tu
 
 /** It happens at its own turn, however late it is found. */
 static void begin_or_end(struct rm_event_schedule *schedule, struct rm_event_slot *slot) {
-    rm_turn const turn = slot->due;
+    rm_turn const turn = slot->due < schedule->first_turn ? schedule->first_turn : slot->due;
     bool const begins = stage_of(slot) == RM_EVENT_PLANNED;
     if (schedule->apply != NULL)
         schedule->apply(schedule->state, &slot->event, turn, begins);
     bool const ends_later = begins && slot->event.for_turns != 0;
-    slot->due = ends_later ? turn + slot->event.for_turns : RM_TURN_NONE;
+    slot->due = ends_later ? slot->due + slot->event.for_turns : RM_TURN_NONE;
     if (begins)
         atomic_store_explicit(&slot->turn, turn, memory_order_relaxed);
     set_stage(slot, ends_later ? RM_EVENT_BEGUN : RM_EVENT_OVER);

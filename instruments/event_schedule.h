@@ -57,6 +57,7 @@ struct rm_event_schedule {
 
     /* the turns' */
     uint64_t taken;
+    rm_turn first_turn;
     /** The first turn at which something is due; RM_TURN_NONE: never. */
     rm_turn next;
     /** An event of the beam without a turn happens so many turns after the one that was reached; others at once. */
@@ -66,7 +67,8 @@ struct rm_event_schedule {
     void *state;
 };
 
-/** Makes the schedule of a ring, with its overlay's events. RM_E_NO_SPACE. */
+/** Makes the schedule of a ring, with its overlay's events. What they say of turns before the ring's first one has
+ * happened by then, but for kicks and injections, which are past. RM_E_NO_SPACE. */
 enum rm_code rm_event_schedule_make(struct rm_ring_config const *ring, struct rm_event_schedule **schedule,
                                     struct rm_error *error);
 void rm_event_schedule_free(struct rm_event_schedule *schedule);

@@ -49,6 +49,8 @@ void rm_event_targets_apply(void *state, struct rm_ring_event const *event, rm_t
         rm_machine_trip_rf(turns->lanes->machine, begins);
         break;
     case RM_EVENT_INJECTION:
+        rm_loss_lanes_inject(&turns->lanes->loss, turn, event->ma, 1e-9 * event->x_nm, 1e-9 * event->y_nm,
+                             event->misfires);
         break;
     default:
         rm_bad_readings_befall(&turns->bad, event, begins);

@@ -105,6 +105,7 @@ static void make_interlock(struct rm_lane_model *model) {
     model[0].weight[RM_MOTION_KICK] = 1;
     model[1].base = 0xFF;
     model[1].weight[RM_MOTION_KICK] = -1;
+    model[2].base = -1; /* no turn of a loss */
 }
 
 /** A corrector of up to 8 A: a setpoint that follows the drift, and a readback with ripple and noise. Status 1: on. */

@@ -98,6 +98,8 @@ static enum rm_code machine_make(struct rm_machine *machine, struct rm_error *er
         code = rm_machine_find_rf(machine, error);
     if (code == RM_OK)
         code = look_first(machine, error);
+    if (code == RM_OK)
+        code = rm_machine_apertures_make(machine, error);
     return code == RM_OK ? allocate_orbits(machine, error) : code;
 }
 
@@ -107,6 +109,9 @@ enum rm_code rm_machine_make(struct rm_ring_machine const *config, double turn_r
     if (made == NULL)
         return rm_fail(error, RM_E_NO_SPACE, "no memory for a machine");
     made->config = config;
+    made->motion.stored = -1;
+    made->events.injected_s = -1;
+    atomic_init(&made->current_ma, NAN);
     made->turn_rate_hz = turn_rate_hz;
     enum rm_code const code = machine_make(made, error);
     if (code == RM_OK)
@@ -126,6 +131,7 @@ static void free_orbits(struct rm_machine *machine) {
     free(machine->rest);
     free(machine->seen);
     free(machine->late);
+    rm_machine_apertures_free(machine);
     rm_sight_points_free(&machine->sight);
 }
 
@@ -176,7 +182,11 @@ double rm_machine_knob(struct rm_machine const *machine, uint32_t knob) {
 void rm_machine_set(struct rm_machine *machine, uint32_t knob, double value) {
     if (atomic_exchange_explicit(&machine->knob[knob], value, memory_order_relaxed) != value)
         atomic_fetch_add_explicit(&machine->knob_changes, 1, memory_order_release); /* pairs with rm_machine_feel */
+    if (knob == RM_MACHINE_BEAM)
+        atomic_fetch_add_explicit(&machine->fills, 1, memory_order_release); /* pairs with rm_machine_fills */
 }
+
+uint32_t rm_machine_beam_knob(void) { return RM_MACHINE_BEAM; }
 
 /* ── the fast part ── */
 
@@ -308,7 +318,9 @@ double rm_machine_beam(struct rm_machine const *machine) {
     double const beam = atomic_load_explicit(&machine->knob[RM_MACHINE_BEAM], memory_order_relaxed);
     bool const lost =
         atomic_load_explicit(&machine->lost, memory_order_relaxed) || machine->motion.oscillation.state.lost;
-    return beam > 0 && !lost ? beam : 0;
+    if (!(beam > 0) || lost)
+        return 0;
+    return machine->motion.stored < 0 ? beam : machine->motion.stored;
 }
 
 void rm_machine_see(struct rm_machine const *machine, uint32_t bpm, double x_m, double y_m, double *x_nm,
@@ -344,6 +356,7 @@ struct rm_machine_report rm_machine_says(struct rm_machine const *machine) {
         .refresh_s = atomic_load_explicit(&machine->refresh_s, memory_order_relaxed),
         .refreshes = atomic_load_explicit(&machine->refreshes, memory_order_relaxed),
         .failures = atomic_load_explicit(&machine->failures, memory_order_relaxed),
+        .current_ma = atomic_load_explicit(&machine->current_ma, memory_order_relaxed),
     };
     for (int plane = 0; plane < 2; ++plane) {
         says.tune[plane] = atomic_load_explicit(&machine->tune[plane], memory_order_relaxed);

@@ -28,11 +28,13 @@
 #define RM_INSTRUMENTS_MACHINE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include <ringmaster/error.h>
 #include <ringmaster/record.h>
 
+#include "beam_loss.h"
 #include "motion.h"
 #include "oscillation.h"
 #include "ring_machine.h"
@@ -88,12 +90,50 @@ struct rm_machine_bpm_optics {
 
 struct rm_machine_bpm_optics rm_machine_optics(struct rm_machine const *machine, uint32_t bpm);
 
+/* ── where the beam is lost: beam_loss.h ── */
+
+/** A bunch in equilibrium. */
+struct rm_machine_bunch {
+    /** [plane], m rad. */
+    double emittance_m[2];
+    double energy_spread;
+    double damping_turns;
+};
+
+struct rm_machine_bunch rm_machine_bunch(struct rm_machine const *machine);
+
+/** The places at which the beam is lost; none where the file has no chamber. Valid as long as the machine. */
+uint32_t rm_machine_aperture_count(struct rm_machine const *machine);
+struct rm_loss_aperture const *rm_machine_aperture_list(struct rm_machine const *machine);
+double rm_machine_length_m(struct rm_machine const *machine);
+
+/** The closed orbit at them as of the last step, in m: x of all, then y. Only the stepping thread may call it. Valid
+ * until the next call. */
+float const *rm_machine_aperture_orbit(struct rm_machine *machine);
+
+/** There is an injection at `time`, whose bump leaks as that of the top-up (disturbances.topup), if there is one. */
+void rm_machine_inject(struct rm_machine *machine, double time);
+
+/** True when the top-up injects between two steps, at `before` and at `time`. */
+bool rm_machine_tops_up(struct rm_machine const *machine, double time, double before);
+
+/** Makes checkpoints keep a piece of memory that belongs to the caller, and outlives the machine's use; up to 8. */
+void rm_machine_keep(struct rm_machine *machine, void *at, size_t bytes);
+
+/** Says how much of the beam is there, of the configured current; 0: it is lost. The stepping thread calls it, and is
+ * told how often the knob "beam" was set. */
+void rm_machine_store(struct rm_machine *machine, double share);
+uint64_t rm_machine_fills(struct rm_machine const *machine);
+uint32_t rm_machine_beam_knob(void);
+
 /** State of the machine; from any thread. */
 struct rm_machine_report {
     /** Fractional tunes, found at the last look. */
     double tune[2];
     /** RMS of the true orbit at the BPMs, at the last step. */
     double orbit_rms_m[2];
+    /** Stored current in mA; NaN: it is not known, because no beam can be lost. */
+    double current_ma;
     /** RMS of the beta beat that was drawn. */
     double beta_beat;
     /** Seconds that the last look took. */

@@ -8,7 +8,7 @@
 #include "base/fail.h"
 #include "machine_parts.h"
 
-enum { AREAS_MOST = 128 };
+enum { AREAS_MOST = 160 };
 
 static uint64_t const MARK = 0x31656E696863614D; /* "Machine1" */
 
@@ -34,10 +34,20 @@ static void add_matrix(struct checkpoint *checkpoint, struct rm_orbit_matrix con
     ADD_SOME(checkpoint, matrix->value, (size_t)matrix->padded * matrix->columns);
 }
 
+static void add_apertures(struct checkpoint *checkpoint, struct rm_machine const *machine,
+                          struct rm_aperture_model const *model) {
+    if (machine->apertures.count == 0)
+        return;
+    add_matrix(checkpoint, &model->matrix);
+    ADD_SOME(checkpoint, model->base, model->matrix.padded);
+    ADD_SOME(checkpoint, model->then, model->matrix.columns);
+}
+
 static void add_model(struct checkpoint *checkpoint, struct rm_machine const *machine,
                       struct rm_machine_model const *model) {
     add_matrix(checkpoint, &model->fast);
     add_matrix(checkpoint, &model->ground);
+    add_apertures(checkpoint, machine, &model->aperture);
     ADD_SOME(checkpoint, model->base, model->fast.padded);
     ADD_SOME(checkpoint, model->then, machine->column_count);
     ADD_ONE(checkpoint, model->sight.optics);
@@ -55,6 +65,8 @@ static void add_background(struct checkpoint *checkpoint, struct rm_machine cons
     ADD_SOME(checkpoint, machine->knob, machine->knob_count);
     ADD_SOME(checkpoint, machine->now_shared, machine->column_count);
     ADD_SOME(checkpoint, machine->strength_shared, machine->strength_count);
+    ADD_ONE(checkpoint, machine->apertures.looks);
+    add_apertures(checkpoint, machine, &machine->apertures.latest);
 }
 
 static void add_ground(struct checkpoint *checkpoint, struct rm_machine const *machine) {
@@ -85,6 +97,8 @@ static void add_fast(struct checkpoint *checkpoint, struct rm_machine const *mac
         ADD_SOME(checkpoint, orbit[o], padded);
     for (int h = 0; h < RM_MACHINE_HISTORY; ++h)
         ADD_SOME(checkpoint, machine->history[h], padded);
+    for (uint32_t k = 0; k < machine->kept_count; ++k)
+        add_area(checkpoint, machine->kept[k].at, machine->kept[k].bytes);
 }
 
 /** All of it. The model that waits to be taken is one too; where none waits, `waiting` is false and it is not used. */

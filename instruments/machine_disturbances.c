@@ -95,10 +95,21 @@ static double gap_closed(double time, double every, double ramp) {
     return cycle < every ? 1 - done : done;
 }
 
+/** At each multiple of the period, and when an event injects. */
 static bool is_injecting(struct rm_machine const *machine, double time) {
     double const every = machine->config->disturbances.topup_every_s;
-    return every > 0 && time >= every &&
-           fmod(time, every) * machine->turn_rate_hz < (double)machine->config->disturbances.topup_turns;
+    double const lasts = (double)machine->config->disturbances.topup_turns / machine->turn_rate_hz;
+    double const since = time - machine->events.injected_s;
+    bool const asked = machine->events.injected_s >= 0 && since >= 0 && since < lasts;
+    return asked || (every > 0 && time >= every && fmod(time, every) < lasts);
+}
+
+void rm_machine_inject(struct rm_machine *machine, double time) { machine->events.injected_s = time; }
+
+bool rm_machine_tops_up(struct rm_machine const *machine, double time, double before) {
+    double const every = machine->config->disturbances.topup_every_s;
+    return every > 0 && floor(time / every) > floor(before / every) && before >= 0 &&
+           disturbance_knob(machine, RM_MACHINE_TOPUP) > 0;
 }
 
 void rm_machine_disturb(struct rm_machine *machine, double time) {

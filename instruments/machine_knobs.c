@@ -21,6 +21,7 @@ static struct {
     {"machine/tune_y", "1/turn", "vertical tune of the lattice as it stands"},
     {"machine/refresh_ms", "ms", "what the background's last look at the lattice took"},
     {"machine/failures", "", "looks that found no closed orbit: the beam was lost"},
+    {"machine/current_ma", "mA", "stored beam"},
 };
 
 /** What is known of a knob by its name; all others are magnets'. */
@@ -85,8 +86,8 @@ void rm_machine_knobs_publish(struct rm_knob_parameters *knobs) {
         return;
     struct rm_machine_report const says = rm_machine_says(knobs->machine);
     double const values[RM_MACHINE_READINGS] = {
-        1e6 * says.orbit_rms_m[0], 1e6 * says.orbit_rms_m[1], says.tune[0], says.tune[1],
-        1e3 * says.refresh_s,      (double)says.failures};
+        1e6 * says.orbit_rms_m[0], 1e6 * says.orbit_rms_m[1], says.tune[0],   says.tune[1],
+        1e3 * says.refresh_s,      (double)says.failures,     says.current_ma};
     for (uint32_t r = 0; r < RM_MACHINE_READINGS; ++r)
         rm_parameter_write_f64(knobs->reading[r], values[r], rm_stamp_now());
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** A living machine as parameters: machine/KNOB, which people set while it runs, and what it publishes:
- * machine/orbit_rms_x and _y, machine/tune_x and _y, machine/refresh_ms, machine/failures. The ring's control thread
+ * machine/orbit_rms_x and _y, machine/tune_x and _y, machine/refresh_ms, machine/failures, machine/current_ma. The ring's control thread
  * (ring_control.h) calls all this. */
 #ifndef RM_INSTRUMENTS_MACHINE_KNOBS_H
 #define RM_INSTRUMENTS_MACHINE_KNOBS_H
@@ -9,7 +9,7 @@
 #include "fellows.h"
 #include "machine.h"
 
-enum { RM_MACHINE_READINGS = 6 };
+enum { RM_MACHINE_READINGS = 7 };
 
 struct rm_knob_parameters {
     /** NULL: there is no machine. */

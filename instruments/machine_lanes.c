@@ -102,7 +102,7 @@ enum rm_code rm_machine_lanes_make(struct rm_ring_config const *ring, struct rm_
     enum rm_code const code = follow_motion(lanes, error);
     average_orbit(ring, beam);
     rm_machine_lanes_begin(lanes);
-    return code;
+    return code == RM_OK ? rm_loss_lanes_make(ring, machine, beam, &lanes->loss, error) : code;
 }
 
 void rm_machine_lanes_begin(struct rm_machine_lanes *lanes) {
@@ -137,6 +137,7 @@ void rm_machine_lanes_free(struct rm_machine_lanes *lanes) {
     free(lanes->first_bpm);
     free(lanes->strength);
     free(lanes->strength_supply);
+    rm_loss_lanes_free(&lanes->loss);
     *lanes = (struct rm_machine_lanes){0};
 }
 
@@ -144,9 +145,11 @@ void rm_machine_lanes_free(struct rm_machine_lanes *lanes) {
 static void machine_lanes_step(struct rm_machine_lanes *lanes, uint64_t index) {
     if (lanes->currents.at != NULL)
         lanes->currents.at(lanes->currents.state, index, lanes->current);
-    rm_machine_step(lanes->machine,
-                    (double)(lanes->ring->first_turn + index - lanes->origin) / lanes->ring->beam.turn_rate_hz,
-                    lanes->current);
+    rm_turn const turn = lanes->ring->first_turn + index;
+    double const time = (double)(turn - lanes->origin) / lanes->ring->beam.turn_rate_hz;
+    rm_machine_step(lanes->machine, time, lanes->current);
+    if (lanes->loss.machine != NULL)
+        rm_loss_lanes_step(&lanes->loss, turn, time);
     machine_lanes_read(lanes);
 }
 
@@ -193,6 +196,8 @@ void rm_machine_lanes_advance(struct rm_machine_lanes *lanes, uint64_t index) {
         if ((first + next) % RM_MACHINE_FEEL_TURNS == 0)
             machine_lanes_feel(lanes, next);
         rm_oscillation_step(oscillation);
+        if (lanes->loss.machine != NULL)
+            rm_loss_lanes_turn(&lanes->loss, first + next);
     }
     if (rm_machine_beam(lanes->machine) != lanes->beam) /* it was lost, or is back, between two steps */
         machine_lanes_read(lanes);
@@ -201,7 +206,6 @@ void rm_machine_lanes_advance(struct rm_machine_lanes *lanes, uint64_t index) {
 void rm_machine_lanes_add(struct rm_machine_lanes *lanes, struct rm_beam *beam, union rm_lane const *values,
                           uint32_t first, uint32_t count) {
     struct rm_ring_machine const *config = &lanes->ring->machine;
-    (void)index;
     for (uint32_t b = lanes->first_bpm[first]; b < lanes->first_bpm[first + count]; ++b) {
         uint32_t const instrument = config->bpm_instrument[b], lane = config->bpm_lane[b];
         union rm_lane const *sum = &values[(instrument - first) * RM_LANES + lane + SUM_LANE];
@@ -210,4 +214,6 @@ void rm_machine_lanes_add(struct rm_machine_lanes *lanes, struct rm_beam *beam, 
         if (lanes->beam != 1)
             rm_beam_add(beam, instrument, lane + SUM_LANE, round_to_nm((lanes->beam - 1) * sum->i));
     }
+    if (lanes->loss.machine != NULL)
+        rm_loss_lanes_add(&lanes->loss, beam, values, rm_machine_oscillation(lanes->machine)->state.turn, first, count);
 }

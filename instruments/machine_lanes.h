@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "beam.h"
+#include "loss_lanes.h"
 #include "machine.h"
 #include "ring_config.h"
 
@@ -41,6 +42,8 @@ struct rm_machine_lanes {
     rm_turn origin;
 
     double beam;
+    /** What is lost of it, and tells of that. */
+    struct rm_loss_lanes loss;
 };
 
 /** Puts the machine's tunes into the configuration of the beam; before the beam is made. */

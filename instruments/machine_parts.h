@@ -23,6 +23,8 @@ enum {
     RM_MACHINE_STEPPERS = 8,
     /** Most orbits by which a BPM's filter may delay. */
     RM_MACHINE_HISTORY = 64,
+    /** Most pieces of memory that rm_machine_keep is given. */
+    RM_MACHINE_KEPT_MAX = 8,
     /** Knobs before those of the magnets. */
     RM_MACHINE_KNOBS_FIRST = 10,
 };
@@ -97,9 +99,34 @@ struct rm_machine_yoke {
     double skew_per_m;
 };
 
+/** The orbit at the apertures: base + matrix · (columns − then). */
+struct rm_aperture_model {
+    struct rm_orbit_matrix matrix;
+    float *base;
+    double *then;
+};
+
+/** Where the chamber is narrow (machine_apertures.c). */
+struct rm_machine_apertures {
+    uint32_t count;
+    struct rm_loss_aperture *at;
+    /** [aperture] element, ascending. */
+    uint32_t *element;
+    struct rm_machine_bunch bunch;
+    /** The background's: as for the BPMs, and what it made of that last, some looks ago. */
+    double *response;
+    double (*orbit)[RM_COORDINATES];
+    struct rm_aperture_model latest;
+    uint32_t looks;
+    /** The stepping thread's: [padded] x of all, then y; and [fast columns] now − then. */
+    float *now, *weight;
+};
+
 /** What the background found, and the fast part uses until the next one. */
 struct rm_machine_model {
     struct rm_orbit_matrix fast, ground;
+    /** The same of the apertures; empty where there are none. */
+    struct rm_aperture_model aperture;
     /** [padded] the orbit, less the ground's part at that time. */
     float *base;
     /** [columns] the values about which the orbit is linear. */
@@ -131,6 +158,8 @@ struct rm_machine_ground {
 struct rm_machine_events {
     /** Number of the step that happened last. */
     uint64_t step;
+    /** When the last injection was that an event asked for, in s; negative: never. */
+    double injected_s;
     /** Sum of all steps of each dipole, rad. */
     double stepped[RM_MACHINE_STEPPERS];
 
@@ -147,6 +176,8 @@ struct rm_machine_motion {
     uint64_t knob_changes;
     /** Number of models taken so far, and that of `base_shift`. */
     uint64_t models, known_models;
+    /** What there is of the beam, of the configured current; negative: nothing says so. */
+    double stored;
     /** The RF has tripped. */
     bool rf_off;
     /** There is no beam, by the knob or because no closed orbit was found. */
@@ -239,6 +270,15 @@ struct rm_machine {
     _Atomic double *knob;
 
     /* set from any thread */
+    _Atomic uint64_t fills;
+    _Atomic double current_ma;
+    struct rm_machine_apertures apertures;
+    /** What others have that a checkpoint keeps. */
+    struct rm_machine_kept {
+        void *at;
+        size_t bytes;
+    } kept[RM_MACHINE_KEPT_MAX];
+    uint32_t kept_count;
     _Atomic uint64_t knob_changes;
 
     /* the fast part's */
@@ -301,6 +341,15 @@ void rm_machine_pass_chambers(struct rm_machine *machine, double passed, double 
 /* machine_steering.c */
 /** Changes the hidden kicks of all correctors by what brings the orbit at the BPMs nearer to 0. */
 enum rm_code rm_machine_steer(struct rm_machine *machine, struct rm_error *error);
+
+/* machine_apertures.c */
+/** Finds the apertures, after the first look. */
+enum rm_code rm_machine_apertures_make(struct rm_machine *machine, struct rm_error *error);
+void rm_machine_apertures_free(struct rm_machine *machine);
+void rm_machine_aperture_model_free(struct rm_aperture_model *model);
+/** Orbit and response at the apertures, as the lattice is now or was some looks ago, into a model. */
+enum rm_code rm_machine_apertures_fill(struct rm_machine *machine, struct rm_machine_model *model,
+                                       struct rm_error *error);
 
 /* machine_refresh.c */
 enum rm_code rm_machine_model_make(struct rm_machine *machine, struct rm_machine_model *model, struct rm_error *error);

@@ -28,6 +28,7 @@ enum rm_code rm_machine_model_make(struct rm_machine *machine, struct rm_machine
 void rm_machine_model_free(struct rm_machine_model *model) {
     rm_orbit_matrix_free(&model->fast);
     rm_orbit_matrix_free(&model->ground);
+    rm_machine_aperture_model_free(&model->aperture);
     free(model->base);
     free(model->then);
     rm_machine_sight_free(&model->sight);
@@ -157,6 +158,9 @@ enum rm_code rm_machine_refresh(struct rm_machine *machine, struct rm_error *err
         atomic_fetch_add_explicit(&machine->failures, 1, memory_order_relaxed);
         return code;
     }
+    code = rm_machine_apertures_fill(machine, machine->build, error);
+    if (code != RM_OK)
+        return code;
     build_model(machine, machine->build);
     hand_over_model(machine);
     atomic_store_explicit(&machine->refresh_s, seconds_now() - begun, memory_order_relaxed);

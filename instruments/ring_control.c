@@ -18,15 +18,15 @@ enum { SLEEPS_BETWEEN = 3 };
 
 static struct {
     char const *name, *unit, *description;
-    enum rm_element_type type;
     uint64_t count;
+    enum rm_element_type type;
     unsigned flags;
 } const parameters[RM_RING_EVENT_PARAMETERS] = {
     {"event", "utf-8", "words of an event that is to happen, such as event: kick, x_um: 100; then the last one's",
-     RM_ELEMENT_U8, RM_EVENT_WORDS_BYTES, RM_PARAMETER_WRITABLE},
-    {"events", "", "events that have happened", RM_ELEMENT_U64, 1, 0},
-    {"event_turn", "turn", "when the last event happened; 2^64 - 1: none has", RM_ELEMENT_U64, 1, 0},
-    {"kick_turn", "turn", "the last kick that was asked for; 2^64 - 1: none", RM_ELEMENT_U64, 1, 0},
+     RM_EVENT_WORDS_BYTES, RM_ELEMENT_U8, RM_PARAMETER_WRITABLE},
+    {"events", "", "events that have happened", 1, RM_ELEMENT_U64, 0},
+    {"event_turn", "turn", "when the last event happened; 2^64 - 1: none has", 1, RM_ELEMENT_U64, 0},
+    {"kick_turn", "turn", "the last kick that was asked for; 2^64 - 1: none", 1, RM_ELEMENT_U64, 0},
 };
 
 /* ── parameters ── */

@@ -83,9 +83,9 @@ struct rm_ring_file {
     uint32_t chain_faults_count;
     struct rm_ring_file_response *responses;
     uint32_t responses_count;
-    struct rm_ring_file_machine *machine;
-    struct rm_ring_file_event *events;
     uint32_t events_count;
+    struct rm_ring_file_event *events;
+    struct rm_ring_file_machine *machine;
 };
 
 extern cyaml_schema_value_t const rm_ring_schema, rm_ring_fault_schema;

@@ -28,6 +28,8 @@ struct machine_key {
 static struct machine_key const machine_keys[] = {
     MACHINE_KEY(rm_ring_file_machine, refresh_ms, refresh_s, 1e-3),
     MACHINE_KEY(rm_ring_file_machine, blend_ms, blend_s, 1e-3),
+    MACHINE_KEY(rm_ring_file_machine, current_ma, current_ma, 1),
+    MACHINE_KEY(rm_ring_file_machine, lifetime_h, lifetime_s, 3600),
     {0},
 };
 
@@ -41,6 +43,12 @@ static struct machine_key const motion_keys[] = {
     MACHINE_KEY(rm_ring_file_machine_motion, momentum_aperture, momentum_aperture, 1),
     MACHINE_KEY(rm_ring_file_machine_motion, rf_fill_us, rf_fill_s, 1e-6),
     MACHINE_KEY(rm_ring_file_machine_motion, saturation_um, saturation_m, 1e-6),
+    {0},
+};
+
+static struct machine_key const chamber_keys[] = {
+    MACHINE_KEY(rm_ring_file_chamber, x_mm, chamber_m[0], 1e-3),
+    MACHINE_KEY(rm_ring_file_chamber, y_mm, chamber_m[1], 1e-3),
     {0},
 };
 
@@ -204,6 +212,42 @@ static enum rm_code resolve_rf(struct rm_resolve *resolve) {
     return rm_code_first(range, code);
 }
 
+/* ── the chamber ── */
+
+static enum rm_code resolve_aperture(struct rm_resolve *resolve, uint32_t index) {
+    struct rm_ring_file_aperture const *from = &resolve->file->machine->chamber->apertures[index];
+    struct rm_ring_aperture *to = &resolve->config->machine.aperture[index];
+    double const *const given[2] = {from->x_mm, from->y_mm};
+    static char const *const keys[2] = {"x_mm", "y_mm"};
+    enum rm_code code = RM_OK;
+    char place[60];
+    to->elements = strdup(from->elements);
+    if (to->elements == NULL)
+        return rm_resolve_fail_plain(resolve, RM_E_NO_SPACE, "%s: no memory for the machine", resolve->path);
+    for (int plane = 0; plane < 2; ++plane) {
+        if (given[plane] == NULL)
+            continue;
+        to->half_m[plane] = 1e-3 * *given[plane];
+        snprintf(place, sizeof place, "chamber.apertures[%u].%s", index, keys[plane]);
+        code = rm_code_first(code, check_within(resolve, place, *given[plane]));
+    }
+    return code;
+}
+
+static enum rm_code resolve_chamber(struct rm_resolve *resolve) {
+    struct rm_ring_file_chamber const *from = resolve->file->machine->chamber;
+    struct rm_ring_machine *machine = &resolve->config->machine;
+    enum rm_code code = resolve_numbers(resolve, "chamber.", from, chamber_keys);
+    machine->aperture = calloc(from->apertures_count + 1ul, sizeof *machine->aperture);
+    if (machine->aperture == NULL)
+        return rm_resolve_fail_plain(resolve, RM_E_NO_SPACE, "%s: no memory for the machine", resolve->path);
+    for (uint32_t a = 0; a < from->apertures_count; ++a) {
+        machine->aperture_count = a + 1;
+        code = rm_code_first(code, resolve_aperture(resolve, a));
+    }
+    return code;
+}
+
 /* ── disturbances ── */
 
 static enum rm_code resolve_mains(struct rm_resolve *resolve, struct rm_ring_file_disturbances const *from) {
@@ -350,8 +394,8 @@ enum rm_code rm_resolve_machine(struct rm_resolve *resolve) {
     code = rm_code_first(code, resolve_numbers(resolve, "filter.", from->filter, filter_keys));
     code = rm_code_first(code, resolve_numbers(resolve, "motion.", from->motion, motion_keys));
     code = rm_code_first(code, resolve_numbers(resolve, "errors.", from->errors, error_keys));
-    enum rm_code (*const parts[])(struct rm_resolve *) = {resolve_machine_groups, resolve_rf, resolve_disturbances,
-                                                          count_bpms};
+    enum rm_code (*const parts[])(struct rm_resolve *) = {resolve_machine_groups, resolve_rf, resolve_chamber,
+                                                          resolve_disturbances, count_bpms};
     for (size_t p = 0; p < sizeof parts / sizeof parts[0]; ++p)
         code = rm_code_first(code, parts[p](resolve));
     return rm_code_first(code, rm_resolve_lattice(resolve, from->lattice, &machine->lattice));
@@ -362,6 +406,9 @@ void rm_ring_machine_free(struct rm_ring_machine *machine) {
         free(machine->group[g].elements);
         free(machine->group[g].supply);
     }
+    for (uint32_t a = 0; a < machine->aperture_count; ++a)
+        free(machine->aperture[a].elements);
+    free(machine->aperture);
     free(machine->lattice);
     free(machine->bpms);
     free(machine->bpm_instrument);

@@ -11,6 +11,9 @@
  *       refresh_ms: 200               # from one look of the background to the next, at least
  *       blend_ms: 20                  # in which what a look changes comes
  *       filter: {delay_us: 50, bandwidth_hz: 4000}    # of the BPMs
+ *       chamber: {x_mm: 13.5, y_mm: 13.5, apertures: [{elements: "ID_*", y_mm: 3}]}     # half widths
+ *       current_ma: 400               # stored at the start
+ *       lifetime_h: 10
  *       motion: {momentum_aperture: 0.04, rf_fill_us: 15, saturation_um: 1000}        # of the beam about its orbit
  *       errors: {beta_beat: 0.1, bpm_gain: 0.05, bpm_offset_um: 50, bpm_roll_mrad: 5, bpm_crosstalk: 0.01,
  *                corrector_gain: 0.05, corrector_roll_mrad: 5,          # RMS, cut at two sigma; absent: none
@@ -43,6 +46,7 @@
 #include <stdint.h>
 
 enum {
+    RM_MACHINE_APERTURES_MAX = 256,
     RM_MACHINE_MAINS_MAX = 16,
     RM_MACHINE_GROUPS_MAX = 32,
 };
@@ -62,6 +66,13 @@ struct rm_machine_group {
      * thickness d ≪ b, lets through 1 / (cosh q + (b / 2d) q sinh q), q² = i ω μ₀ σ d²; by its zeros that is a product
      * of poles, of which the first two are 1 / (π μ₀ σ b d) and π / (2 μ₀ σ d²). */
     double eddy_hz, eddy2_hz;
+};
+
+/** Elements whose chamber is narrower. */
+struct rm_ring_aperture {
+    char *elements;
+    /** [plane] half width; 0: that of the chamber. */
+    double half_m[2];
 };
 
 struct rm_ring_machine {
@@ -106,6 +117,15 @@ struct rm_ring_machine {
     double rf_fill_s;
     /** Amplitude at mean β at which coherent growth stops. */
     double saturation_m;
+
+    /** [plane] half width of the vacuum chamber; 0: none, and no beam is lost at it. */
+    double chamber_m[2];
+    struct rm_ring_aperture *aperture;
+    uint32_t aperture_count;
+    /** Stored beam at the start, and what injections fill up to. */
+    double current_ma;
+    /** In which it falls to 1/e; 0: it does not. */
+    double lifetime_s;
 
     struct rm_machine_group group[RM_MACHINE_GROUPS_MAX];
     uint32_t group_count;

@@ -37,6 +37,17 @@ struct rm_ring_file_strengths {
     double per_unit;
 };
 
+struct rm_ring_file_aperture {
+    char *elements;
+    double *x_mm, *y_mm;
+};
+
+struct rm_ring_file_chamber {
+    double *x_mm, *y_mm;
+    struct rm_ring_file_aperture *apertures;
+    uint32_t apertures_count;
+};
+
 struct rm_ring_file_rf {
     char *supply;
     double *hz_per_unit;
@@ -83,6 +94,8 @@ struct rm_ring_file_machine {
     char *bpms;
     uint32_t *step_turns;
     double *refresh_ms, *blend_ms;
+    double *current_ma, *lifetime_h;
+    struct rm_ring_file_chamber *chamber;
     struct rm_ring_file_machine_filter *filter;
     struct rm_ring_file_machine_motion *motion;
     struct rm_ring_file_machine_errors *errors;

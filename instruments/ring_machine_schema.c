@@ -204,6 +204,34 @@ static cyaml_schema_field_t const disturbances_fields[] = {
     CYAML_FIELD_END,
 };
 
+static cyaml_schema_field_t const aperture_fields[] = {
+    CYAML_FIELD_STRING_PTR(
+        RM_KEY("elements", "Elements of the lattice, by a pattern of their names.", .example = "\"CS_S0[1-4]_01\""),
+        TEXT, struct rm_ring_file_aperture, elements, 1, PATTERN_LONGEST),
+    CYAML_FIELD_FLOAT_PTR(RM_KEY("x_mm", "Half width of the chamber there.", .unit = "mm", .otherwise = "the chamber's",
+                                 .example = "8", RM_RANGE(0.01, 1000)),
+                          MAYBE, struct rm_ring_file_aperture, x_mm),
+    CYAML_FIELD_FLOAT_PTR(RM_KEY("y_mm", "Half height of the chamber there.", .unit = "mm",
+                                 .otherwise = "the chamber's", .example = "3", RM_RANGE(0.01, 1000)),
+                          MAYBE, struct rm_ring_file_aperture, y_mm),
+    CYAML_FIELD_END,
+};
+
+static cyaml_schema_value_t const aperture_schema = {
+    CYAML_VALUE_MAPPING(PLAIN, struct rm_ring_file_aperture, aperture_fields)};
+
+static cyaml_schema_field_t const chamber_fields[] = {
+    CYAML_FIELD_FLOAT_PTR(
+        RM_KEY("x_mm", "Half width of the vacuum chamber.", .unit = "mm", .fallback = "13.5", RM_RANGE(0.01, 1000)),
+        MAYBE, struct rm_ring_file_chamber, x_mm),
+    CYAML_FIELD_FLOAT_PTR(
+        RM_KEY("y_mm", "Half height of the vacuum chamber.", .unit = "mm", .fallback = "13.5", RM_RANGE(0.01, 1000)),
+        MAYBE, struct rm_ring_file_chamber, y_mm),
+    CYAML_FIELD_SEQUENCE(RM_KEY("apertures", "Where it is narrower.", .otherwise = "as the lattice has them"), MAYBE,
+                         struct rm_ring_file_chamber, apertures, &aperture_schema, 0, RM_MACHINE_APERTURES_MAX),
+    CYAML_FIELD_END,
+};
+
 cyaml_schema_field_t const rm_ring_machine_fields[] = {
     CYAML_FIELD_STRING_PTR(RM_KEY("lattice", "A lattice that we ship, or a file.", .example = "elettra2_like"), TEXT,
                            struct rm_ring_file_machine, lattice, 1, PATH_LONGEST),
@@ -221,6 +249,14 @@ cyaml_schema_field_t const rm_ring_machine_fields[] = {
     CYAML_FIELD_FLOAT_PTR(RM_KEY("blend_ms", "In which what a look changes is blended in.", .unit = "ms",
                                  .fallback = "20", RM_RANGE(0, 1e5)),
                           MAYBE, struct rm_ring_file_machine, blend_ms),
+    CYAML_FIELD_MAPPING_PTR(RM_KEY("chamber", "At what the beam is lost.", .fallback = "{}"), MAYBE,
+                            struct rm_ring_file_machine, chamber, chamber_fields),
+    CYAML_FIELD_FLOAT_PTR(
+        RM_KEY("current_ma", "Stored beam at the start.", .unit = "mA", .fallback = "400", RM_RANGE(1e-3, 1e4)), MAYBE,
+        struct rm_ring_file_machine, current_ma),
+    CYAML_FIELD_FLOAT_PTR(RM_KEY("lifetime_h", "In which it falls to 1/e; 0: it does not.", .unit = "h",
+                                 .fallback = "10", RM_RANGE(0, 1e6)),
+                          MAYBE, struct rm_ring_file_machine, lifetime_h),
     CYAML_FIELD_MAPPING_PTR(RM_KEY("filter", "What the electronics of BPMs do.", .fallback = "{}"), MAYBE,
                             struct rm_ring_file_machine, filter, filter_fields),
     CYAML_FIELD_MAPPING_PTR(RM_KEY("motion", "How the beam moves about its orbit.", .fallback = "{}"), MAYBE,

@@ -23,6 +23,8 @@ static bool has_machine(struct rm_ring_turns const *turns) {
 static uint64_t next_stop(struct rm_ring_turns const *turns, uint64_t index) {
     rm_turn const event = turns->schedule->next;
     uint64_t stop = index;
+    if (event < turns->ring->first_turn)
+        return turns->next;
     if (event != RM_TURN_NONE && event - turns->ring->first_turn < stop)
         stop = event - turns->ring->first_turn;
     return stop < turns->next ? turns->next : stop;

@@ -49,7 +49,7 @@ static void *wait_for_the_end(void *argument) {
     int caught;
     do {
         caught = wait_for_signal(&set, end);
-        if (caught == SIGUSR1)
+        if (caught == SIGUSR1 && signals->kick != NULL)
             signals->kick(signals->state);
         if (caught == SIGUSR2)
             atomic_fetch_add_explicit(&signals->resets, 1, memory_order_relaxed);

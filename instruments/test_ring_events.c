@@ -200,6 +200,30 @@ static void events_happen_in_the_order_of_their_turns(void **state) {
     rm_ring_config_free(&config);
 }
 
+/** A ring that begins later: what lasts is so, and what was a moment is past. */
+static void what_is_before_the_first_turn_has_happened(void **state) {
+    (void)state;
+    static char const OVERLAY[] = "first_turn: 100\n"
+                                  "events:\n"
+                                  "  - {event: kick, at_turn: 10}\n"
+                                  "  - {event: dead, at_turn: 20, for_turns: 30, instrument: bpm01}\n"
+                                  "  - {event: frozen, at_turn: 30, for_turns: 90, instrument: bpm02}\n";
+    struct rm_ring_config config;
+    struct log log = {.count = 0};
+    test_files_load_good(RING, OVERLAY, &config);
+    struct rm_event_schedule *schedule = make_schedule(&config, &log);
+    reach(schedule, 100);
+    assert_int_equal(log.count, 3);
+    check_entry(&log, 0, RM_EVENT_DEAD, 100, true);
+    check_entry(&log, 1, RM_EVENT_FROZEN, 100, true);
+    check_entry(&log, 2, RM_EVENT_DEAD, 100, false);
+    reach(schedule, 500);
+    assert_int_equal(log.count, 4);
+    check_entry(&log, 3, RM_EVENT_FROZEN, 120, false);
+    rm_event_schedule_free(schedule);
+    rm_ring_config_free(&config);
+}
+
 static void a_posted_event_is_planned_and_reported(void **state) {
     (void)state;
     struct rm_ring_config config;
@@ -254,6 +278,7 @@ int main(void) {
         cmocka_unit_test(a_wrong_event_is_refused),
         cmocka_unit_test(words_are_a_files_mapping),
         cmocka_unit_test(events_happen_in_the_order_of_their_turns),
+        cmocka_unit_test(what_is_before_the_first_turn_has_happened),
         cmocka_unit_test(a_posted_event_is_planned_and_reported),
         cmocka_unit_test(no_more_events_wait_than_there_is_room_for),
     };

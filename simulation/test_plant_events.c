@@ -7,27 +7,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
 #include <ringmaster/stream.h>
 
-#include "plant.h"
+#include "test_plant_rig.h"
 
 enum { FIRST = 5000, TURNS = 700, AT = 307, LENGTH = 200, INSTRUMENTS = 9, TBT = 7, OTHER = 8, X1 = 0, Y1 = 1, X2 = 4 };
 
-static char const MACHINE[] =
-    "workspace: test\n"
-    "turn_rate_hz: 1048576\n"
-    "ports: [{name: ring, kind: memif, socket: /run/ringmaster/nowhere.sock, answer: 10.20.255.1}]\n"
+static char const DESCRIBED[] =
     "instruments:\n"
     "  - {name: bpm, kind: bpm, id: 1, count: 7, port: ring, source: 10.20.0.1, period_turns: 12}\n"
     "  - {name: tbt, kind: bpm, id: 101, count: 2, port: ring, source: 10.20.4.1}\n"
     "setpoints: {period_turns: 120}\n"
     "chains: [{name: fx, id: 1, port: ring, address: 10.30.0.1, supplies: [{name: fx, count: 6, unit: A, limits: [-10, "
-    "10], slew: 100}]}]\n"
-    "roles: [{role: receive, core: 0, ports: [ring]}]\n";
+    "10], slew: 100}]}]\n";
 
 static char const OVERLAY[] = "first_turn: 5000\n"
                               "beam: {betatron_um: 5, synchrotron_um: 3}\n"
@@ -44,41 +39,22 @@ struct readings {
     union rm_lane lane[TURNS][INSTRUMENTS][RM_LANES];
 };
 
-static void write_file(char *path, char const *text, char const *more) {
-    strcpy(path, "/tmp/ringmaster-events-XXXXXX");
-    int const file = mkstemp(path);
-    assert_true(file >= 0);
-    assert_int_equal(write(file, text, strlen(text)), strlen(text));
-    assert_int_equal(write(file, more, strlen(more)), strlen(more));
-    close(file);
-}
-
 static void open_plant(struct rm_plant *plant, char const *events) {
-    char config[40], overlay[40], more[512];
-    struct rm_error error;
+    char more[512];
     snprintf(more, sizeof more, "events: [%s]\n", events);
-    write_file(config, MACHINE, "");
-    write_file(overlay, OVERLAY, more);
-    struct rm_ring_files const files = {.config = config, .overlay = overlay};
-    enum rm_code const code = rm_plant_open(&files, true, 0, plant, &error);
-    unlink(config);
-    unlink(overlay);
-    if (code != RM_OK)
-        fail_msg("%s", error.text);
+    test_plant_open(plant, DESCRIBED, OVERLAY, more);
 }
 
 /** Reads all turns; `words` happen before turn `at`. */
 static struct readings *read_all(char const *events, char const *words, uint64_t at) {
     struct readings *readings = calloc(1, sizeof *readings);
     struct rm_plant plant;
-    struct rm_error error;
     assert_non_null(readings);
     open_plant(&plant, events);
     for (uint64_t index = 0; index < TURNS; ++index) {
-        if (words != NULL && index == at && rm_plant_event(&plant, words, &error) != RM_OK)
-            fail_msg("%s", error.text);
-        if (rm_plant_advance(&plant, (double)index / plant.config.beam.turn_rate_hz, &error) != RM_OK)
-            fail_msg("%s", error.text);
+        if (words != NULL && index == at)
+            test_plant_event(&plant, words);
+        test_plant_reach(&plant, index);
         for (uint32_t i = (FIRST + index) % 12 == 0 ? 0 : TBT; i < INSTRUMENTS; ++i)
             rm_plant_read(&plant, FIRST + index, i, readings->lane[index][i]);
     }
@@ -128,8 +104,8 @@ static void what_ends_leaves_nothing_behind(void **state) {
     static char const *const events[] = {
         "{event: frozen, at_turn: 5307, for_turns: 200, instrument: tbt01}",
         "{event: offset, at_turn: 5307, for_turns: 200, instrument: tbt, x_um: 10, y_um: -10}",
-        "{event: swapped, at_turn: 5307, instrument: tbt01/1, with: tbt02/2}, {event: good, at_turn: 5507, instrument: "
-        "tbt01/1}",
+        "{event: swapped, at_turn: 5307, instrument: tbt01, with: tbt02}, {event: good, at_turn: 5507, instrument: "
+        "tbt}",
         "{event: ripple, at_turn: 5307, for_turns: 180, supply: fx, amplitude: 1, hz: 2000}",
     };
     struct readings *without = read_all("", NULL, 0);
@@ -171,15 +147,14 @@ static void bad_bpms_read_what_their_fault_says(void **state) {
 static void a_trip_is_the_supplys_own(void **state) {
     (void)state;
     struct rm_plant plant;
-    struct rm_error error;
     open_plant(&plant, "{event: trip, at_turn: 5100, supply: fx/2, for_turns: 400}");
-    assert_int_equal(rm_plant_advance(&plant, 400 / plant.config.beam.turn_rate_hz, &error), RM_OK);
+    test_plant_reach(&plant, 400);
     assert_true(plant.chains.supply[1].off);
     assert_float_equal(plant.chains.supply[1].since, 100 / plant.config.beam.turn_rate_hz, 1e-12);
     assert_int_equal(rm_counter_get(plant.block[0], RM_SUPPLY_TRIPS), 1);
     assert_true(rm_plant_current(&plant, 1) < 0.01);
     assert_float_equal(rm_plant_current(&plant, 0), 2, 0);
-    assert_int_equal(rm_plant_advance(&plant, 600 / plant.config.beam.turn_rate_hz, &error), RM_OK);
+    test_plant_reach(&plant, 600);
     assert_false(plant.chains.supply[1].off);
     rm_plant_close(&plant);
 }

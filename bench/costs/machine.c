@@ -2,8 +2,9 @@
 /** A living machine: all correctors of a lattice in both planes, each with a supply of its own that moves at every step,
  * all disturbances on, at 10 kHz. Every step is timed by itself, as many as there are rounds; printed are the median and
  * the 99th percentile, the share of a core that 10 kHz take, what a turn of the beam's own motion takes in the best of
- * many rounds, with the quadrupoles of the first family felt every RM_MACHINE_FEEL_TURNS, and what the fastest of ten
- * looks of the background takes. */
+ * many rounds, with the quadrupoles of the first family felt every RM_MACHINE_FEEL_TURNS, what the fastest of ten looks of
+ * the background takes, and what losing beam costs: the orbit at the apertures, a turn far from them, and a look at a
+ * turn that is near. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -13,7 +14,7 @@
 #include "cost.h"
 #include "instruments/machine.h"
 
-enum { LOOKS = 10, ROUNDS = 200, ROUND_TURNS = 8000 };
+enum { LOSS_ROUNDS = 1000, LOSS_TURNS = 256, LOOKS = 10, ROUNDS = 200, ROUND_TURNS = 8000 };
 
 static char *lattice_path;
 static double const RATE_HZ = 10e3, TURN_RATE_HZ = 1.157e6;
@@ -47,6 +48,8 @@ static void fill_ring_machine(struct rm_ring_machine *config, struct rm_lattice 
         fill_group(strengths, 'q', rm_lattice_find(lattice, family, RM_ELEMENT_KINDS, NULL, 0), config->supply_count);
     strengths->elements = family;
     config->disturbances.insertion_at = at;
+    config->chamber_m[0] = config->chamber_m[1] = 13.5e-3;
+    config->current_ma = 400;
 }
 
 static void time_steps(struct rm_machine *machine, uint32_t steps, double *ticks, double *current, uint32_t supplies) {
@@ -94,6 +97,37 @@ static double look_at_machine(struct rm_machine *machine) {
     return best;
 }
 
+/** Ticks of the orbit at the apertures, of a turn at which nothing is near, and of one at which all are looked at: the
+ * best of many. */
+static void time_losses(struct rm_machine *machine, double ticks[3]) {
+    double const quiet[2] = {0, 0};
+    struct rm_machine_bunch const bunch = rm_machine_bunch(machine);
+    struct rm_beam_loss_config const config = {.current_ma = 400,
+                                               .emittance_m = {bunch.emittance_m[0], bunch.emittance_m[1]},
+                                               .energy_spread = bunch.energy_spread,
+                                               .damping_turns = bunch.damping_turns};
+    struct rm_beam_loss loss;
+    struct rm_error error;
+    uint32_t const count = rm_machine_aperture_count(machine);
+    bench_must(rm_beam_loss_make(&config, rm_machine_aperture_list(machine), count, &loss, &error), &error);
+    for (uint32_t r = 0; r < LOSS_ROUNDS; ++r) {
+        uint64_t const begun = rm_tsc();
+        float const *orbit = rm_machine_aperture_orbit(machine);
+        rm_beam_loss_set_orbit(&loss, orbit, orbit + count, 0);
+        uint64_t const set = rm_tsc();
+        for (uint32_t t = 0; t < LOSS_TURNS; ++t)
+            rm_beam_loss_turn(&loss, t, quiet, 1e-4 * (double)(t % 8));
+        uint64_t const turned = rm_tsc();
+        loss.state.quiet_until = 0;
+        rm_beam_loss_look(&loss, 1, quiet, 0);
+        double const took[3] = {(double)(set - begun), (double)(turned - set) / LOSS_TURNS,
+                                (double)(rm_tsc() - turned)};
+        for (int k = 0; k < 3; ++k)
+            ticks[k] = r == 0 || took[k] < ticks[k] ? took[k] : ticks[k];
+    }
+    rm_beam_loss_free(&loss);
+}
+
 static void machine_cost_measure(struct rm_ring_machine const *config, uint32_t steps) {
     struct rm_machine *machine;
     struct rm_error error;
@@ -111,6 +145,10 @@ static void machine_cost_measure(struct rm_ring_machine const *config, uint32_t 
     double const turn_ns = tick_ns * time_turns(machine);
     printf("a turn of the motion, %u supplies of strengths: %.0f ns; at %.3f MHz %.1f %% of a core\n",
            rm_machine_strengths(machine), turn_ns, 1e-6 * TURN_RATE_HZ, turn_ns * TURN_RATE_HZ * 1e-7);
+    double losses[3];
+    time_losses(machine, losses);
+    printf("losses at %u apertures: the orbit %.0f ns, a turn %.1f ns, a look %.0f ns\n",
+           rm_machine_aperture_count(machine), tick_ns * losses[0], tick_ns * losses[1], tick_ns * losses[2]);
     printf("a look of the background: %.1f ms\n", 1e3 * look_at_machine(machine));
     rm_machine_free(machine);
     free(ticks);

@@ -28,7 +28,11 @@ static struct rm_kind_lane const llrf[] = {
 static struct rm_kind_lane const photon_bpm[] = {
     {"x", "nm", RM_REDUCE_FIR}, {"y", "nm", RM_REDUCE_FIR}, {"sum", "counts", RM_REDUCE_FIR}};
 
-static struct rm_kind_lane const interlock[] = {{"flags", "bits", RM_REDUCE_OR}, {"permits", "bits", RM_REDUCE_AND}};
+/* loss_turn is the turn of the last beam loss, its low 32 bits; -1: there was none. */
+static struct rm_kind_lane const interlock[] = {{"flags", "bits", RM_REDUCE_OR},
+                                                {"permits", "bits", RM_REDUCE_AND},
+                                                {"loss_turn", "turn", RM_REDUCE_LAST},
+                                                {"current", "µA", RM_REDUCE_FIR}};
 
 static struct rm_kind_lane const power_supply[] = {
     {"setpoint", "µA", RM_REDUCE_FIR}, {"readback", "µA", RM_REDUCE_FIR}, {"status", "bits", RM_REDUCE_OR}};

@@ -197,7 +197,7 @@ static void every_kind_has_its_lanes(void **state) {
         enum rm_instrument_kind kind;
         uint32_t lanes;
     } const kinds[] = {{RM_KIND_BPM, 8},        {RM_KIND_BLM, 10},      {RM_KIND_LLRF, 8},
-                       {RM_KIND_PHOTON_BPM, 3}, {RM_KIND_INTERLOCK, 2}, {RM_KIND_POWER_SUPPLY, 3}};
+                       {RM_KIND_PHOTON_BPM, 3}, {RM_KIND_INTERLOCK, 4}, {RM_KIND_POWER_SUPPLY, 3}};
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         uint32_t count;
         struct rm_kind_lane const *const lanes = rm_kind_lanes(kinds[i].kind, &count);
@@ -251,7 +251,7 @@ static void describes_itself(void **state) {
         "bytes, joins 239.1.2.3, answers for 10.0.0.9, the rest to kernel interface rm0\n"
         "instruments: 2, more than half of those that send can re-anchor the turn clock\n"
         "  bpm01            photon_bpm 3 from 10.20.0.1 on ring, turn offset +4: x y sum\n"
-        "  bpm02            interlock 4 from 10.20.0.2 on test: flags permits\n"
+        "  bpm02            interlock 4 from 10.20.0.2 on test: flags permits loss_turn current\n"
         "streams: 14, 177 MiB of shared memory\n"
         "  each instrument that sends every turn, 88.5 MiB:\n"
         "    /turn               1000 kHz, 64 MiB, 1.05 s\n"

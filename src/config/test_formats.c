@@ -173,13 +173,13 @@ static void lanes_know_how_to_be_reduced(void **state) {
              "  - {name: e, kind: interlock, id: 5, port: ring, source: 10.20.0.1, format: vendor, lanes: [\n"
              "       {name: permits, unit: bits, type: i32}, {name: y, unit: µm, type: f32}]}\n" ROLES);
     static enum rm_reduction const expected[5][4] = {
-        {RM_REDUCE_OR, RM_REDUCE_AND},
+        {RM_REDUCE_OR, RM_REDUCE_AND, RM_REDUCE_LAST, RM_REDUCE_FIR},
         {RM_REDUCE_FIR, RM_REDUCE_FIR, RM_REDUCE_OR},
         {RM_REDUCE_OR, RM_REDUCE_LAST, RM_REDUCE_MAX, RM_REDUCE_AND},
         {RM_REDUCE_FIR, RM_REDUCE_MIN},
         {RM_REDUCE_AND, RM_REDUCE_FIR},
     };
-    static uint32_t const counts[] = {2, 3, 4, 2, 2};
+    static uint32_t const counts[] = {4, 3, 4, 2, 2};
     for (uint32_t i = 0; i < 5; i++) {
         assert_int_equal(config->instrument[i].lane_count, counts[i]);
         for (uint32_t lane = 0; lane < counts[i]; lane++)

@@ -146,6 +146,18 @@ def test_decimated_inputs_are_those_of_the_servers_filters(tmp_path: Path) -> No
     assert np.std(raw.readings[100:, 0, 0]) > 1000
 
 
+def test_events_of_the_ring_have_one_dispatcher(rig: Rig, square: Simulation) -> None:
+    """What this program has words of its own for is an event of the ring; and any other can be given by its words."""
+    own = rig.run("own", seconds=0.1, at=[*SQUARE, "0.08:drop=bpm03", "0.09:event=trip, supply: fastxa_01"])
+    assert ended(own, "readings.i32") == ended(square, "readings.i32")
+    assert ended(own, "currents.f64") == ended(square, "currents.f64")
+    lost = rig.run("lost", seconds=0.1, at=[*SQUARE, "0.02:event=rf_trip, for_turns: 2000", "0.06:event=injection"])
+    sums = lost.readings[:, 0, 2].astype(float)
+    assert sums[:150].min() > 0.8e6
+    assert np.abs(sums[300:500]).max() < 1000
+    assert sums[650:].min() > 0.8e6
+
+
 @pytest.mark.parametrize(
     ("event", "said"),
     [
@@ -156,6 +168,8 @@ def test_decimated_inputs_are_those_of_the_servers_filters(tmp_path: Path) -> No
         ("0:drop=bpm3", "did you mean bpm03?"),
         ("0:trip=fastxa_1", "no such supply; did you mean fastxa_01?"),
         ("0:fall=bpm03", "expected feedback/SETTING, machine/KNOB, drop, freeze, back, trip, reset or event"),
+        ("0:event=fall", 'event: found "fall", expected one of: trip'),
+        ("0:event=dead, instrument: bpm3", "which means none of the"),
         ("now:drop=bpm03", "expected TIME:NAME=VALUE"),
         ("0.1:drop", "expected NAME=VALUE"),
         ("-1:drop=bpm03", "expected a time of 0 s or later"),
