@@ -54,7 +54,7 @@ void rm_oscillation_make(struct rm_oscillation *oscillation, struct rm_oscillati
         .config = *config,
         .rf = *rf,
         .drive = {1, 0},
-        .state = {.turn = RM_TURN_NONE, .field = {1, 0}, .next_kick = RM_TURN_NONE, .lost_turn = RM_TURN_NONE},
+        .state = {.turn = RM_TURN_NONE, .field = {1, 0}, .lost_turn = RM_TURN_NONE},
         .delta_noise = config->delta_rms * sqrt(4 * rf->damping),
         .fill = rf->fill_turns > 0 ? -expm1(-1 / rf->fill_turns) : 1,
         .sine = sin(rf->synchronous_rad),
@@ -184,18 +184,13 @@ void rm_oscillation_displace(struct rm_oscillation *oscillation, double const at
     part[RM_OSCILLATION_PHASE] += phase_rad;
 }
 
-void rm_oscillation_kick_at(struct rm_oscillation *oscillation, rm_turn turn) { oscillation->state.next_kick = turn; }
-
 /** Turns before 0 are those from which a run is entered; they have no kicks. */
 static void kick_when_due(struct rm_oscillation *oscillation) {
-    struct rm_oscillation_state *state = &oscillation->state;
-    bool const asked = state->next_kick <= state->turn && state->turn <= INT64_MAX;
-    bool const regular = oscillation->until_kick != 0 && --oscillation->until_kick == 0;
-    if (regular)
-        oscillation->until_kick = oscillation->config.kick_every_turns;
-    if (asked)
-        state->next_kick = RM_TURN_NONE;
-    if (asked || (regular && state->turn <= INT64_MAX))
+    struct rm_oscillation_state const *state = &oscillation->state;
+    if (oscillation->until_kick == 0 || --oscillation->until_kick != 0)
+        return;
+    oscillation->until_kick = oscillation->config.kick_every_turns;
+    if (state->turn <= INT64_MAX)
         rm_oscillation_displace(oscillation, oscillation->config.kick, 0, 0);
 }
 
@@ -249,15 +244,12 @@ static uint64_t memory_turns(struct rm_oscillation const *oscillation) {
 
 void rm_oscillation_enter(struct rm_oscillation *oscillation, rm_turn turn) {
     struct rm_oscillation_state *state = &oscillation->state;
-    rm_turn const kick = state->next_kick;
     memset(state->part, 0, sizeof state->part);
     memset(state->sum, 0, sizeof state->sum);
     state->turn = turn - memory_turns(oscillation) - 1;
-    state->next_kick = RM_TURN_NONE;
     align_to(oscillation, state->turn);
     while (state->turn != turn)
         rm_oscillation_step(oscillation);
-    state->next_kick = kick;
 }
 
 double rm_oscillation_amplitude(struct rm_oscillation const *oscillation, unsigned mode) {

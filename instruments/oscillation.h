@@ -109,8 +109,6 @@ struct rm_oscillation_state {
     double field[2];
     bool lost;
     rm_turn lost_turn;
-    /** Turn of a kick that was asked for, or RM_TURN_NONE. */
-    rm_turn next_kick;
     /** [part] sums over all turns. */
     double sum[RM_OSCILLATION_PARTS];
     struct rm_oscillation_mean {
@@ -181,9 +179,6 @@ void rm_oscillation_normalise(struct rm_oscillation_optics const *optics, double
  * or a kicker does. Of x and px what belongs to δ by dispersion is no oscillation. To be called between two turns. */
 void rm_oscillation_displace(struct rm_oscillation *oscillation, double const at_start[4], double delta,
                              double phase_rad);
-
-/** A kick as regular ones are, at `turn`, or at the next turn where that is past. */
-void rm_oscillation_kick_at(struct rm_oscillation *oscillation, rm_turn turn);
 
 /** A beam that was lost is there again, at rest. */
 void rm_oscillation_refill(struct rm_oscillation *oscillation);
