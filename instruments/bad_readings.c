@@ -64,7 +64,7 @@ static void swap_cables(struct rm_bad_readings *readings, struct rm_ring_event c
     }
 }
 
-static void befall_reading(struct rm_bad_readings *readings, struct rm_ring_event const *event, uint32_t index,
+static void change_reading(struct rm_bad_readings *readings, struct rm_ring_event const *event, uint32_t index,
                            bool begins) {
     struct rm_bad_reading *reading = &readings->reading[index];
     if (event->kind == RM_EVENT_GOOD && reading->swapped != NOT_SWAPPED)
@@ -79,14 +79,14 @@ static void befall_reading(struct rm_bad_readings *readings, struct rm_ring_even
     reading->holds = false;
 }
 
-void rm_bad_readings_befall(struct rm_bad_readings *readings, struct rm_ring_event const *event, bool begins) {
+void rm_bad_readings_begin_or_end(struct rm_bad_readings *readings, struct rm_ring_event const *event, bool begins) {
     if (event->kind == RM_EVENT_SWAPPED) {
         swap_cables(readings, event, begins);
     } else {
         for (uint32_t r = 0; r < event->reading_count; ++r)
             for (uint32_t half = 0; half < HALVES; ++half)
                 if (event->reading[r].bpm == 0 || event->reading[r].bpm == half + 1)
-                    befall_reading(readings, event, HALVES * event->reading[r].instrument + half, begins);
+                    change_reading(readings, event, HALVES * event->reading[r].instrument + half, begins);
     }
     readings->bad = 0;
     for (uint32_t r = 0; r < HALVES * readings->ring->instrument_count; ++r)

@@ -39,7 +39,7 @@ enum rm_code rm_bad_readings_make(struct rm_ring_config const *ring, struct rm_b
 void rm_bad_readings_free(struct rm_bad_readings *readings);
 
 /** An event of instruments begins or ends. */
-void rm_bad_readings_befall(struct rm_bad_readings *readings, struct rm_ring_event const *event, bool begins);
+void rm_bad_readings_begin_or_end(struct rm_bad_readings *readings, struct rm_ring_event const *event, bool begins);
 
 /** What `count` instruments from `first` on send at `turn`, instead of `lanes`. */
 union rm_lane const *rm_bad_readings_spoil(struct rm_bad_readings *readings, rm_turn turn, uint32_t first,

@@ -53,7 +53,7 @@ void rm_event_targets_apply(void *state, struct rm_ring_event const *event, rm_t
                              event->misfires);
         break;
     default:
-        rm_bad_readings_befall(&turns->bad, event, begins);
+        rm_bad_readings_begin_or_end(&turns->bad, event, begins);
         break;
     }
 }

@@ -32,7 +32,7 @@ static enum rm_code machine_allocate(struct rm_machine *machine, struct rm_error
     enum rm_code code = RM_OK;
     for (int m = 0; code == RM_OK && m < 3; ++m)
         code = rm_machine_model_make(machine, &machine->model[m], error);
-    if (code == RM_OK && !rm_sight_points_make(machine))
+    if (code == RM_OK && !rm_optics_points_make(machine))
         code = rm_fail(error, RM_E_NO_SPACE, "no memory for the optics at %u BPMs", machine->bpm_count);
     return code;
 }
@@ -132,7 +132,7 @@ static void free_orbits(struct rm_machine *machine) {
     free(machine->seen);
     free(machine->late);
     rm_machine_apertures_free(machine);
-    rm_sight_points_free(&machine->sight);
+    rm_optics_points_free(&machine->points);
 }
 
 void rm_machine_free(struct rm_machine *machine) {
@@ -181,7 +181,8 @@ double rm_machine_knob(struct rm_machine const *machine, uint32_t knob) {
 
 void rm_machine_set(struct rm_machine *machine, uint32_t knob, double value) {
     if (atomic_exchange_explicit(&machine->knob[knob], value, memory_order_relaxed) != value)
-        atomic_fetch_add_explicit(&machine->knob_changes, 1, memory_order_release); /* pairs with rm_machine_feel */
+        atomic_fetch_add_explicit(&machine->knob_changes, 1,
+                                  memory_order_release); /* pairs with rm_machine_set_strengths */
     if (knob == RM_MACHINE_BEAM)
         atomic_fetch_add_explicit(&machine->fills, 1, memory_order_release); /* pairs with rm_machine_fills */
 }
@@ -211,7 +212,7 @@ static void take_model(struct rm_machine *machine) {
         return;
     struct rm_machine_model *left = machine->active;
     machine->active = ready;
-    rm_machine_take_sight(machine);
+    rm_machine_take_motion_optics(machine);
     atomic_store_explicit(&machine->spare, left, memory_order_release); /* pairs with hand_over */
     if (!machine->stepped)
         return;

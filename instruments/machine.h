@@ -160,10 +160,10 @@ struct rm_oscillation *rm_machine_oscillation(struct rm_machine *machine);
 
 /** Sets tunes, cavities and growth to what magnets and knobs are now, for the turns to come. `strength` are the
  * currents of the supplies that change gradients (rm_machine_strength_supply). The stepping thread calls it every
- * RM_MACHINE_FEEL_TURNS. */
-void rm_machine_feel(struct rm_machine *machine, double const *strength);
+ * RM_MACHINE_STRENGTH_TURNS. */
+void rm_machine_set_strengths(struct rm_machine *machine, double const *strength);
 
-enum { RM_MACHINE_FEEL_TURNS = 8 };
+enum { RM_MACHINE_STRENGTH_TURNS = 8 };
 
 /** Kicks the beam between two turns, by an oscillation of these amplitudes at the mean √β of the BPMs; the stepping
  * thread calls it. */
@@ -177,7 +177,7 @@ uint32_t rm_machine_strengths(struct rm_machine const *machine);
 uint32_t rm_machine_strength_supply(struct rm_machine const *machine, uint32_t strength);
 
 /** What BPM `bpm` reads of the motion, with its errors: m per unit of each part, as of the look that was taken last. */
-void rm_machine_sees(struct rm_machine const *machine, uint32_t bpm, double weight[2][RM_OSCILLATION_PHASE]);
+void rm_machine_bpm_weights(struct rm_machine const *machine, uint32_t bpm, double weight[2][RM_OSCILLATION_PHASE]);
 
 /** Number of looks taken so far: when it has changed, what BPMs see has. */
 uint64_t rm_machine_looks_taken(struct rm_machine const *machine);

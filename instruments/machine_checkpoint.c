@@ -50,10 +50,10 @@ static void add_model(struct checkpoint *checkpoint, struct rm_machine const *ma
     add_apertures(checkpoint, machine, &model->aperture);
     ADD_SOME(checkpoint, model->base, model->fast.padded);
     ADD_SOME(checkpoint, model->then, machine->column_count);
-    ADD_ONE(checkpoint, model->sight.optics);
-    ADD_SOME(checkpoint, model->sight.weight, machine->bpm_count);
-    ADD_SOME(checkpoint, model->sight.slope, machine->magnet_count);
-    ADD_SOME(checkpoint, model->sight.change, machine->magnet_count);
+    ADD_ONE(checkpoint, model->motion.optics);
+    ADD_SOME(checkpoint, model->motion.weight, machine->bpm_count);
+    ADD_SOME(checkpoint, model->motion.slope, machine->magnet_count);
+    ADD_SOME(checkpoint, model->motion.change, machine->magnet_count);
 }
 
 static void add_background(struct checkpoint *checkpoint, struct rm_machine const *machine) {

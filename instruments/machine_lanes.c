@@ -33,7 +33,7 @@ static void place_bpms(struct rm_machine_lanes *lanes) {
     struct rm_ring_machine const *config = &lanes->ring->machine;
     for (uint32_t b = 0; b < config->bpm_count; ++b) {
         double weight[2][RM_OSCILLATION_PHASE];
-        rm_machine_sees(lanes->machine, b, weight);
+        rm_machine_bpm_weights(lanes->machine, b, weight);
         for (int plane = 0; plane < 2; ++plane)
             for (int p = 0; p < RM_OSCILLATION_PHASE; ++p)
                 weight[plane][p] *= NM;
@@ -106,7 +106,7 @@ enum rm_code rm_machine_lanes_make(struct rm_ring_config const *ring, struct rm_
 }
 
 void rm_machine_lanes_begin(struct rm_machine_lanes *lanes) {
-    rm_machine_feel(lanes->machine, lanes->strength);
+    rm_machine_set_strengths(lanes->machine, lanes->strength);
     rm_oscillation_enter(rm_machine_oscillation(lanes->machine), lanes->ring->first_turn - 1);
     lanes->origin = lanes->ring->first_turn;
 }
@@ -158,7 +158,7 @@ static void machine_lanes_feel(struct rm_machine_lanes *lanes, uint64_t index) {
     if (lanes->currents.of != NULL && lanes->strength_count != 0)
         lanes->currents.of(lanes->currents.state, index, lanes->strength_supply, lanes->strength_count,
                            lanes->strength);
-    rm_machine_feel(lanes->machine, lanes->strength);
+    rm_machine_set_strengths(lanes->machine, lanes->strength);
 }
 
 static void step_when_due(struct rm_machine_lanes *lanes, uint64_t index) {
@@ -193,7 +193,7 @@ void rm_machine_lanes_advance(struct rm_machine_lanes *lanes, uint64_t index) {
     }
     for (uint64_t next = oscillation->state.turn + 1 - first; next <= index; ++next) {
         step_when_due(lanes, next);
-        if ((first + next) % RM_MACHINE_FEEL_TURNS == 0)
+        if ((first + next) % RM_MACHINE_STRENGTH_TURNS == 0)
             machine_lanes_feel(lanes, next);
         rm_oscillation_step(oscillation);
         if (lanes->loss.machine != NULL)

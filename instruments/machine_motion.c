@@ -14,34 +14,34 @@ static double motion_knob(struct rm_machine const *machine, enum rm_machine_firs
 }
 
 /** Means over the BPMs, by which a file's amplitudes are meant. */
-static void find_means(struct rm_machine *machine, struct rm_machine_sight const *sight) {
+static void find_means(struct rm_machine *machine, struct rm_motion_optics const *found) {
     struct rm_machine_motion *motion = &machine->motion;
     for (uint32_t b = 0; b < machine->bpm_count; ++b) {
         for (int u = 0; u < 2; ++u)
             motion->mean_root[u] +=
-                hypot(sight->weight[b][u][2 * u], sight->weight[b][u][2 * u + 1]) / machine->bpm_count;
-        motion->mean_dispersion_m += fabs(sight->weight[b][0][RM_OSCILLATION_DELTA]) / machine->bpm_count;
+                hypot(found->weight[b][u][2 * u], found->weight[b][u][2 * u + 1]) / machine->bpm_count;
+        motion->mean_dispersion_m += fabs(found->weight[b][0][RM_OSCILLATION_DELTA]) / machine->bpm_count;
     }
 }
 
 void rm_machine_begin_motion(struct rm_machine *machine) {
     struct rm_oscillation_config const still = {.seed = machine->config->seed};
-    struct rm_machine_sight *sight = &machine->active->sight;
-    rm_machine_sight_fill(machine, sight);
-    find_means(machine, sight);
+    struct rm_motion_optics *found = &machine->active->motion;
+    rm_motion_optics_fill(machine, found);
+    find_means(machine, found);
     rm_machine_fit_slip(machine);
-    rm_oscillation_make(&machine->motion.oscillation, &still, &machine->rf, &sight->optics);
+    rm_oscillation_make(&machine->motion.oscillation, &still, &machine->rf, &found->optics);
     machine->motion.models = 1;
 }
 
-void rm_machine_take_sight(struct rm_machine *machine) {
-    rm_oscillation_set_optics(&machine->motion.oscillation, &machine->active->sight.optics);
+void rm_machine_take_motion_optics(struct rm_machine *machine) {
+    rm_oscillation_set_optics(&machine->motion.oscillation, &machine->active->motion.optics);
     ++machine->motion.models;
 }
 
 enum rm_code rm_machine_excite(struct rm_machine *machine, struct rm_beam_config const *beam, struct rm_error *error) {
     struct rm_machine_motion *motion = &machine->motion;
-    struct rm_oscillation_optics const *optics = &machine->active->sight.optics;
+    struct rm_oscillation_optics const *optics = &machine->active->motion.optics;
     enum rm_code const code = rm_machine_find_detuning(machine, error);
     double const kick_m = beam->kick_um > 0 ? 1e-6 * beam->kick_um : REQUESTED_KICK_M;
     struct rm_oscillation_config config = {
@@ -71,11 +71,11 @@ void rm_machine_scales(struct rm_machine const *machine, double mean_root[2], do
 
 uint64_t rm_machine_looks_taken(struct rm_machine const *machine) { return machine->motion.models; }
 
-void rm_machine_sees(struct rm_machine const *machine, uint32_t bpm, double weight[2][RM_SIGHT_PARTS]) {
+void rm_machine_bpm_weights(struct rm_machine const *machine, uint32_t bpm, double weight[2][RM_SEEN_PARTS]) {
     bpm = machine->bpm_of[bpm];
     double const *m = machine->bpm[bpm].m;
-    double(*of)[RM_SIGHT_PARTS] = machine->active->sight.weight[bpm];
-    for (int p = 0; p < RM_SIGHT_PARTS; ++p) {
+    double(*of)[RM_SEEN_PARTS] = machine->active->motion.weight[bpm];
+    for (int p = 0; p < RM_SEEN_PARTS; ++p) {
         weight[0][p] = m[0] * of[0][p] + m[1] * of[1][p];
         weight[1][p] = m[2] * of[0][p] + m[3] * of[1][p];
     }
@@ -91,14 +91,14 @@ uint32_t rm_machine_strength_supply(struct rm_machine const *machine, uint32_t s
 
 /** What knobs have changed since the look, less what supplies had at the look. */
 static void find_base_shift(struct rm_machine *machine) {
-    struct rm_machine_sight const *sight = &machine->active->sight;
+    struct rm_motion_optics const *found = &machine->active->motion;
     double *shift = machine->motion.base_shift;
     shift[0] = shift[1] = 0;
     for (uint32_t q = 0; q < machine->magnet_count; ++q) {
         double const since =
-            atomic_load_explicit(&machine->knob[machine->magnet[q].knob], memory_order_relaxed) - sight->change[q];
-        shift[0] += sight->slope[q][0] * since;
-        shift[1] += sight->slope[q][1] * since;
+            atomic_load_explicit(&machine->knob[machine->magnet[q].knob], memory_order_relaxed) - found->change[q];
+        shift[0] += found->slope[q][0] * since;
+        shift[1] += found->slope[q][1] * since;
     }
 }
 
@@ -141,7 +141,7 @@ static void come_and_go(struct rm_machine *machine) {
     motion->away = away;
 }
 
-void rm_machine_feel(struct rm_machine *machine, double const *strength) {
+void rm_machine_set_strengths(struct rm_machine *machine, double const *strength) {
     struct rm_machine_motion *motion = &machine->motion;
     uint64_t const changes =
         atomic_load_explicit(&machine->knob_changes, memory_order_acquire); /* pairs with rm_machine_set */
@@ -155,8 +155,8 @@ void rm_machine_feel(struct rm_machine *machine, double const *strength) {
     for (uint32_t s = 0; s < machine->strength_count; ++s) {
         struct rm_machine_strength const *of = &machine->strength[s];
         double const change = of->per_unit * strength[s];
-        shift[0] += machine->active->sight.slope[of->magnet][0] * change;
-        shift[1] += machine->active->sight.slope[of->magnet][1] * change;
+        shift[0] += machine->active->motion.slope[of->magnet][0] * change;
+        shift[1] += machine->active->motion.slope[of->magnet][1] * change;
     }
     rm_oscillation_set_shift(&motion->oscillation, shift);
 }

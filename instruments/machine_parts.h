@@ -16,7 +16,7 @@
 
 #include "machine.h"
 #include "machine_orbit.h"
-#include "machine_sight.h"
+#include "motion_optics.h"
 
 enum {
     /** Number of dipoles whose kicks step. */
@@ -132,7 +132,7 @@ struct rm_machine_model {
     /** [columns] the values about which the orbit is linear. */
     double *then;
     /** The beam's own motion. */
-    struct rm_machine_sight sight;
+    struct rm_motion_optics motion;
 };
 
 /** The ground: the orbit of all magnets' motion at three knots of time, the last of which is being computed. */
@@ -225,7 +225,7 @@ struct rm_machine {
     /** [columns] values. */
     double *column_now;
 
-    struct rm_sight_points sight;
+    struct rm_optics_points points;
     struct rm_machine_model *build;
     struct rm_machine_model model[3];
 
@@ -364,7 +364,7 @@ double rm_machine_column_orbit(struct rm_machine const *machine, uint32_t column
 /** Begins with the beam at rest, as the first look has it. */
 void rm_machine_begin_motion(struct rm_machine *machine);
 /** A model was taken: the motion goes on with its optics. */
-void rm_machine_take_sight(struct rm_machine *machine);
+void rm_machine_take_motion_optics(struct rm_machine *machine);
 
 /* machine_detuning.c: RM_E_NO_SPACE. */
 enum rm_code rm_machine_find_detuning(struct rm_machine *machine, struct rm_error *error);

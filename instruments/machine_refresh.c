@@ -20,7 +20,7 @@ enum rm_code rm_machine_model_make(struct rm_machine *machine, struct rm_machine
                       rm_orbit_matrix_make(&model->ground, rows, ground);
     model->base = made ? rm_orbit_vector(&model->fast) : NULL;
     model->then = calloc(machine->column_count, sizeof *model->then);
-    if (model->base == NULL || model->then == NULL || !rm_machine_sight_make(machine, &model->sight))
+    if (model->base == NULL || model->then == NULL || !rm_motion_optics_make(machine, &model->motion))
         return rm_fail(error, RM_E_NO_SPACE, "no memory for the machine of %u BPMs", machine->bpm_count);
     return RM_OK;
 }
@@ -31,7 +31,7 @@ void rm_machine_model_free(struct rm_machine_model *model) {
     rm_machine_aperture_model_free(&model->aperture);
     free(model->base);
     free(model->then);
-    rm_machine_sight_free(&model->sight);
+    rm_motion_optics_free(&model->motion);
 }
 
 /** The columns as the fast part said them last. */
@@ -67,7 +67,7 @@ static enum rm_code set_strengths(struct rm_machine *machine, struct rm_error *e
     enum rm_code code = RM_OK;
     for (uint32_t q = 0; code == RM_OK && q < machine->magnet_count; ++q) {
         struct rm_machine_magnet const *magnet = &machine->magnet[q];
-        double *change = &machine->sight.change[q];
+        double *change = &machine->points.change[q];
         *change = atomic_load_explicit(&machine->knob[magnet->knob], memory_order_relaxed);
         for (uint32_t s = 0; s < machine->strength_count; ++s)
             if (machine->strength[s].magnet == q)
@@ -90,11 +90,11 @@ enum rm_code rm_machine_look(struct rm_machine *machine, struct rm_error *error)
         code = rm_twin_response(machine->twin, &options, machine->bpm_element, machine->bpm_count, machine->steerer,
                                 machine->steerer_count, machine->response, error);
     if (code == RM_OK)
-        code = rm_sight_points_look(machine, &options.orbit, error);
+        code = rm_optics_points_look(machine, &options.orbit, error);
     if (code != RM_OK)
         return code;
     for (int plane = 0; plane < 2; ++plane)
-        atomic_store_explicit(&machine->tune[plane], machine->sight.ring.tune[plane], memory_order_relaxed);
+        atomic_store_explicit(&machine->tune[plane], machine->points.ring.tune[plane], memory_order_relaxed);
     return RM_OK;
 }
 
@@ -128,7 +128,7 @@ static void build_model(struct rm_machine *machine, struct rm_machine_model *mod
         build_row(machine, model, machine->bpm_count + b, machine->orbit[b][2]);
     }
     memcpy(model->then, machine->column_now, machine->column_count * sizeof *model->then);
-    rm_machine_sight_fill(machine, &model->sight);
+    rm_motion_optics_fill(machine, &model->motion);
 }
 
 /** Gives what was built to the fast part, and gets another one to build: that which it has not taken, or has left. */

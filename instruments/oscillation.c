@@ -118,8 +118,10 @@ static void rotate_mode(struct rm_oscillation *oscillation, int u, double const 
     double const cosine = oscillation->step[u][0] * chromatic.cosine - oscillation->step[u][1] * chromatic.sine;
     double const sine = oscillation->step[u][0] * chromatic.sine + oscillation->step[u][1] * chromatic.cosine;
     double const before = *x;
-    *x = cosine * before + sine * *p + oscillation->noise[u] * (double)rm_noise_normal_of((uint32_t)random, (uint32_t)(random >> 32));
-    *p = cosine * *p - sine * before + oscillation->noise[u] * (double)rm_noise_normal_of((uint32_t)(random >> 32), (uint32_t)random);
+    *x = cosine * before + sine * *p +
+         oscillation->noise[u] * (double)rm_noise_normal_of((uint32_t)random, (uint32_t)(random >> 32));
+    *p = cosine * *p - sine * before +
+         oscillation->noise[u] * (double)rm_noise_normal_of((uint32_t)(random >> 32), (uint32_t)random);
 }
 
 /** What drives it grows with the amplitude and stops where that is saturated. */

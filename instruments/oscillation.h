@@ -9,7 +9,7 @@
  *
  * a_u = X_u − i P_u are normalised coordinates in √m: a particle of action J has |a_u|² = 2J. The one-turn map of a
  * mode in these coordinates is a rotation (A. Wolski, Phys. Rev. ST Accel. Beams 9, 024001), so tune, damping and
- * chromaticity are its three numbers. What a BPM sees of them is linear (machine_sight.h). The longitudinal map is that
+ * chromaticity are its three numbers. What a BPM sees of them is linear (motion_optics.h). The longitudinal map is that
  * of one cavity (H. Wiedemann, Particle Accelerator Physics, 9.2), nonlinear, with the radiation's damping. The noise
  * keeps each oscillation at its configured RMS σ: per turn and component σ √(1 − e^(−2α)) of a mode, σ √(4 α_s) of δ.
  *

@@ -43,7 +43,7 @@ static void run_on(struct machine_rig *rig, uint32_t steps, double (*read)[READ]
         step(rig);
         if (rig->steps % LOOK_EVERY == 0 || rig->steps == BEFORE)
             refresh(rig);
-        rm_machine_feel(rig->machine, &rig->current[STRENGTH]);
+        rm_machine_set_strengths(rig->machine, &rig->current[STRENGTH]);
         for (int turn = 0; turn < EVERY; ++turn)
             rm_oscillation_step(oscillation);
         rm_machine_read(rig->machine, 7, &read[s][0], &read[s][1]);

@@ -73,7 +73,7 @@ static void pair_free(struct pair *pair) {
 static void look(struct pair *pair) {
     check(rm_machine_refresh(pair->machine, &pair->error), &pair->error);
     rm_machine_step(pair->machine, 0, NULL);
-    rm_machine_feel(pair->machine, NULL);
+    rm_machine_set_strengths(pair->machine, NULL);
 }
 
 /** Turns by roll angles of an RMS of 0.5 mrad what has a gradient, in machine and twin: the coupling of a bare ring. */
@@ -115,14 +115,14 @@ static void track(struct pair *pair, uint32_t bpm, double const from[6], uint32_
 static void follow(struct pair *pair, uint32_t bpm, double const from[6], uint32_t turns, double (*seen)[2],
                    double *delta) {
     struct rm_oscillation *oscillation = rm_machine_oscillation(pair->machine);
-    double weight[2][RM_SIGHT_PARTS];
+    double weight[2][RM_SEEN_PARTS];
     memset(oscillation->state.part, 0, sizeof oscillation->state.part);
-    rm_machine_sees(pair->machine, bpm, weight);
+    rm_machine_bpm_weights(pair->machine, bpm, weight);
     rm_oscillation_displace(oscillation, from, from[4], 0);
     for (uint32_t t = 0; t < turns; ++t) {
         for (int plane = 0; plane < 2; ++plane) {
             seen[t][plane] = 0;
-            for (int p = 0; p < RM_SIGHT_PARTS; ++p)
+            for (int p = 0; p < RM_SEEN_PARTS; ++p)
                 seen[t][plane] += weight[plane][p] * oscillation->state.part[p];
         }
         delta[t] = oscillation->state.part[RM_OSCILLATION_DELTA];
@@ -278,7 +278,7 @@ static void test_tune_follows_a_quadrupole_at_once(void **state) {
         tunes_with(pair, knob, 0, before);
         tunes_with(pair, knob, change, after);
         rm_machine_set(pair->machine, knob, change);
-        rm_machine_feel(pair->machine, NULL);
+        rm_machine_set_strengths(pair->machine, NULL);
         for (int u = 0; u < 2; ++u) {
             double const truly = after[u] - before[u], off = oscillation->shift[u] - truly;
             print_message("%s by %.2f %%: tune %d moves by %.3e, at once by %.2f %% else\n",
@@ -297,8 +297,8 @@ static uint32_t most_dispersive(struct pair const *pair) {
     uint32_t best = 0;
     double most = 0;
     for (uint32_t b = 0; b < pair->machine->bpm_count; ++b) {
-        double weight[2][RM_SIGHT_PARTS];
-        rm_machine_sees(pair->machine, b, weight);
+        double weight[2][RM_SEEN_PARTS];
+        rm_machine_bpm_weights(pair->machine, b, weight);
         if (fabs(weight[0][RM_OSCILLATION_DELTA]) > most) {
             most = fabs(weight[0][RM_OSCILLATION_DELTA]);
             best = b;
@@ -314,7 +314,7 @@ static void test_dispersion_is_the_lattices(void **state) {
     double *matrix = calloc(2 * (size_t)pair->machine->bpm_count, sizeof *matrix);
     struct rm_ring_parameters ring;
     uint32_t const best = most_dispersive(pair);
-    double weight[2][RM_SIGHT_PARTS], most = 0;
+    double weight[2][RM_SEEN_PARTS], most = 0;
     check(rm_twin_ring_parameters(pair->twin, &ring, &pair->error), &pair->error);
     check(rm_twin_response(pair->twin, &options, pair->machine->bpm_element, pair->machine->bpm_count, NULL, 0, matrix,
                            &pair->error),
@@ -322,10 +322,10 @@ static void test_dispersion_is_the_lattices(void **state) {
     double const per_delta = ring.slip_factor * rm_lattice_info(pair->lattice)->harmonic_number *
                              ring.revolution_frequency_hz; /* Hz of the RF per δ */
     for (uint32_t b = 0; b < pair->machine->bpm_count; ++b) {
-        rm_machine_sees(pair->machine, b, weight);
+        rm_machine_bpm_weights(pair->machine, b, weight);
         most = fmax(most, fabs(weight[0][RM_OSCILLATION_DELTA] - per_delta * matrix[b]));
     }
-    rm_machine_sees(pair->machine, best, weight);
+    rm_machine_bpm_weights(pair->machine, best, weight);
     print_message("dispersion: up to %.1f mm, off by %.3f mm at most\n", 1e3 * weight[0][RM_OSCILLATION_DELTA],
                   1e3 * most);
     assert_true(most < 0.01 * fabs(weight[0][RM_OSCILLATION_DELTA]));
@@ -350,7 +350,7 @@ static void test_rf_trip_is_as_tracked(void **state) {
     double const nothing[6] = {0};
     switch_cavities_off(pair);
     rm_machine_set(pair->machine, RM_MACHINE_RF_VOLTAGE, 0);
-    rm_machine_feel(pair->machine, NULL);
+    rm_machine_set_strengths(pair->machine, NULL);
     both(pair, bpm, nothing, tracked, followed);
     uint32_t lost[2] = {TURNS, TURNS};
     for (uint32_t t = TURNS; t-- > 0;)

@@ -184,7 +184,7 @@ static void rf_trip_is_in_the_readings(void **state) {
     for (uint64_t index = 1001; index < 1400 && lost == 0; ++index) {
         double const x = read_lane(test, index, TBT, 0);
         struct rm_oscillation_state const *now = &rm_machine_oscillation(test->plant.machine)->state;
-        rm_machine_sees(test->plant.machine, 2, weight);
+        rm_machine_bpm_weights(test->plant.machine, 2, weight);
         double moved = 0;
         for (int p = RM_OSCILLATION_DELTA; p <= RM_OSCILLATION_SQUARE; ++p)
             moved += 1e9 * weight[0][p] * now->part[p];

@@ -2,7 +2,7 @@
 /** A living machine: all correctors of a lattice in both planes, each with a supply of its own that moves at every step,
  * all disturbances on, at 10 kHz. Every step is timed by itself, as many as there are rounds; printed are the median and
  * the 99th percentile, the share of a core that 10 kHz take, what a turn of the beam's own motion takes in the best of
- * many rounds, with the quadrupoles of the first family felt every RM_MACHINE_FEEL_TURNS, what the fastest of ten looks of
+ * many rounds, with the quadrupoles of the first family felt every RM_MACHINE_STRENGTH_TURNS, what the fastest of ten looks of
  * the background takes, and what losing beam costs: the orbit at the apertures, a turn far from them, and a look at a
  * turn that is near. */
 #include <stdio.h>
@@ -74,8 +74,8 @@ static double time_turns(struct rm_machine *machine) {
         uint64_t const begun = rm_tsc();
         for (int turn = 0; turn < ROUND_TURNS; ++turn) {
             strength[0] = (double)(turn & 15);
-            if (turn % RM_MACHINE_FEEL_TURNS == 0)
-                rm_machine_feel(machine, strength);
+            if (turn % RM_MACHINE_STRENGTH_TURNS == 0)
+                rm_machine_set_strengths(machine, strength);
             rm_oscillation_step(oscillation);
         }
         double const took = (double)(rm_tsc() - begun) / ROUND_TURNS;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "machine_sight.h"
+#include "motion_optics.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -18,8 +18,8 @@ static int by_element(void const *a, void const *b) {
     return (x > y) - (x < y);
 }
 
-bool rm_sight_points_make(struct rm_machine *machine) {
-    struct rm_sight_points *points = &machine->sight;
+bool rm_optics_points_make(struct rm_machine *machine) {
+    struct rm_optics_points *points = &machine->points;
     uint32_t const most = 1 + machine->bpm_count + machine->magnet_count;
     points->element = calloc(most, sizeof *points->element);
     points->optics = calloc(most, sizeof *points->optics);
@@ -41,7 +41,7 @@ bool rm_sight_points_make(struct rm_machine *machine) {
     return true;
 }
 
-void rm_sight_points_free(struct rm_sight_points *points) {
+void rm_optics_points_free(struct rm_optics_points *points) {
     free(points->element);
     free(points->optics);
     free(points->change);
@@ -50,14 +50,14 @@ void rm_sight_points_free(struct rm_sight_points *points) {
 }
 
 static struct rm_optics const *optics_at(struct rm_machine const *machine, uint32_t element) {
-    struct rm_sight_points const *points = &machine->sight;
+    struct rm_optics_points const *points = &machine->points;
     uint32_t const *at = bsearch(&element, points->element, points->count, sizeof *at, by_element);
     return &points->optics[at - points->element];
 }
 
 /** The ring at a momentum that is off by `delta`: by another frequency of the RF, or in 4D as it is asked for. */
 static enum rm_code look_aside(struct rm_machine *machine, struct rm_orbit_options const *orbit, double delta,
-                               struct rm_sight_side *side, struct rm_error *error) {
+                               struct rm_optics_side *side, struct rm_error *error) {
     struct rm_optics_options options = {.orbit = *orbit};
     struct rm_optics_summary ring;
     double start[RM_COORDINATES];
@@ -77,9 +77,9 @@ static enum rm_code look_aside(struct rm_machine *machine, struct rm_orbit_optio
     return RM_OK;
 }
 
-enum rm_code rm_sight_points_look(struct rm_machine *machine, struct rm_orbit_options const *orbit,
-                                  struct rm_error *error) {
-    struct rm_sight_points *points = &machine->sight;
+enum rm_code rm_optics_points_look(struct rm_machine *machine, struct rm_orbit_options const *orbit,
+                                   struct rm_error *error) {
+    struct rm_optics_points *points = &machine->points;
     struct rm_optics_options const options = {.orbit = *orbit};
     enum rm_code code =
         rm_twin_linopt6(machine->twin, &options, points->element, points->count, &points->ring, points->optics, error);
@@ -89,7 +89,7 @@ enum rm_code rm_sight_points_look(struct rm_machine *machine, struct rm_orbit_op
 }
 
 /** First and second derivative (the half of it) of what is `low`, `middle` and `high` at three momenta. */
-static void differentiate_aside(struct rm_sight_side const side[2], double low, double middle, double high,
+static void differentiate_aside(struct rm_optics_side const side[2], double low, double middle, double high,
                                 double *first, double *second) {
     double const before = (middle - low) / -side[0].delta, after = (high - middle) / side[1].delta;
     *second = (after - before) / (side[1].delta - side[0].delta);
@@ -98,22 +98,22 @@ static void differentiate_aside(struct rm_sight_side const side[2], double low, 
 
 /* ── what follows ── */
 
-bool rm_machine_sight_make(struct rm_machine const *machine, struct rm_machine_sight *sight) {
-    sight->weight = calloc(machine->bpm_count, sizeof *sight->weight);
-    sight->slope = calloc(machine->magnet_count + 1, sizeof *sight->slope);
-    sight->change = calloc(machine->magnet_count + 1, sizeof *sight->change);
-    return sight->weight != NULL && sight->slope != NULL && sight->change != NULL;
+bool rm_motion_optics_make(struct rm_machine const *machine, struct rm_motion_optics *found) {
+    found->weight = calloc(machine->bpm_count, sizeof *found->weight);
+    found->slope = calloc(machine->magnet_count + 1, sizeof *found->slope);
+    found->change = calloc(machine->magnet_count + 1, sizeof *found->change);
+    return found->weight != NULL && found->slope != NULL && found->change != NULL;
 }
 
-void rm_machine_sight_free(struct rm_machine_sight *sight) {
-    free(sight->weight);
-    free(sight->slope);
-    free(sight->change);
+void rm_motion_optics_free(struct rm_motion_optics *found) {
+    free(found->weight);
+    free(found->slope);
+    free(found->change);
 }
 
 /** Row `row` of M A: what that coordinate shows there of the transverse modes. */
 static void shown_at(struct rm_machine const *machine, struct rm_optics const *there, int row, double shown[4]) {
-    double const *a = machine->sight.optics[0].a;
+    double const *a = machine->points.optics[0].a;
     for (int c = 0; c < 4; ++c) {
         shown[c] = 0;
         for (int k = 0; k < 6; ++k)
@@ -149,7 +149,7 @@ static void fill_slope(struct rm_machine const *machine, uint32_t magnet, double
     struct rm_machine_magnet const *of = &machine->magnet[magnet];
     struct rm_element const *element = rm_lattice_element(machine->lattice, of->element);
     struct rm_optics const *there = optics_at(machine, of->element);
-    double const k = of->gradient * (1 + machine->sight.change[magnet]);
+    double const k = of->gradient * (1 + machine->points.change[magnet]);
     double shown[4][4];
     for (int row = 0; row < 4; ++row)
         shown_at(machine, there, row, shown[row]);
@@ -159,9 +159,9 @@ static void fill_slope(struct rm_machine const *machine, uint32_t magnet, double
                     beta_integral(shown[2], shown[3], u, -k, element->length_m));
 }
 
-static void fill_weight(struct rm_machine const *machine, uint32_t bpm, double weight[2][RM_SIGHT_PARTS]) {
+static void fill_weight(struct rm_machine const *machine, uint32_t bpm, double weight[2][RM_SEEN_PARTS]) {
     struct rm_optics const *there = optics_at(machine, machine->bpm_element[bpm]);
-    struct rm_sight_side const *side = machine->sight.side;
+    struct rm_optics_side const *side = machine->points.side;
     for (int plane = 0; plane < 2; ++plane) {
         shown_at(machine, there, 2 * plane, weight[plane]);
         differentiate_aside(side, side[0].orbit[bpm][2 * plane], machine->orbit[bpm][2 * plane],
@@ -171,9 +171,9 @@ static void fill_weight(struct rm_machine const *machine, uint32_t bpm, double w
 }
 
 static void fill_optics(struct rm_machine const *machine, struct rm_oscillation_optics *optics) {
-    struct rm_optics_summary const *ring = &machine->sight.ring;
-    struct rm_sight_side const *side = machine->sight.side;
-    double const *a = machine->sight.optics[0].a;
+    struct rm_optics_summary const *ring = &machine->points.ring;
+    struct rm_optics_side const *side = machine->points.side;
+    double const *a = machine->points.optics[0].a;
     for (int u = 0; u < 2; ++u) {
         optics->tune[u] = ring->tune[u];
         differentiate_aside(side, remainder(side[0].tune[u] - ring->tune[u], 1), 0,
@@ -183,17 +183,17 @@ static void fill_optics(struct rm_machine const *machine, struct rm_oscillation_
     }
     for (int row = 0; row < 4; ++row) {
         memcpy(optics->start[row], &a[6 * row], sizeof optics->start[row]);
-        optics->dispersion[row] = machine->sight.optics[0].dispersion[row];
+        optics->dispersion[row] = machine->points.optics[0].dispersion[row];
     }
 }
 
-void rm_machine_sight_fill(struct rm_machine const *machine, struct rm_machine_sight *sight) {
-    fill_optics(machine, &sight->optics);
+void rm_motion_optics_fill(struct rm_machine const *machine, struct rm_motion_optics *found) {
+    fill_optics(machine, &found->optics);
     for (uint32_t b = 0; b < machine->bpm_count; ++b)
-        fill_weight(machine, b, sight->weight[b]);
+        fill_weight(machine, b, found->weight[b]);
     for (uint32_t q = 0; q < machine->magnet_count; ++q)
-        fill_slope(machine, q, sight->slope[q]);
-    memcpy(sight->change, machine->sight.change, machine->magnet_count * sizeof *sight->change);
+        fill_slope(machine, q, found->slope[q]);
+    memcpy(found->change, machine->points.change, machine->magnet_count * sizeof *found->change);
 }
 
 /* ── the longitudinal plane ── */
@@ -224,7 +224,7 @@ enum rm_code rm_machine_find_rf(struct rm_machine *machine, struct rm_error *err
 }
 
 void rm_machine_fit_slip(struct rm_machine *machine) {
-    double const sine = sin(M_PI * machine->sight.ring.tune[2]);
+    double const sine = sin(M_PI * machine->points.ring.tune[2]);
     if (machine->rf.present)
         machine->rf.slip_rad = -4 * sine * sine / (machine->rf.voltage * cos(machine->rf.synchronous_rad));
 }

@@ -12,8 +12,8 @@
  * along the magnet (E. Courant, H. Snyder, Ann. Phys. 3, 1, 1958, eq. 4.37), β_ux being the square of what x shows of
  * the mode. The next look finds the tunes themselves.
  */
-#ifndef RM_INSTRUMENTS_MACHINE_SIGHT_H
-#define RM_INSTRUMENTS_MACHINE_SIGHT_H
+#ifndef RM_INSTRUMENTS_MOTION_OPTICS_H
+#define RM_INSTRUMENTS_MOTION_OPTICS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,13 +26,13 @@
 struct rm_machine;
 
 /** Parts of the motion that a BPM sees: all but the phase. */
-enum { RM_SIGHT_PARTS = RM_OSCILLATION_PHASE };
+enum { RM_SEEN_PARTS = RM_OSCILLATION_PHASE };
 
 /** What the background found, for the fast part. */
-struct rm_machine_sight {
+struct rm_motion_optics {
     struct rm_oscillation_optics optics;
     /** [BPM][x, y][part] in m per unit of the part, of the true beam. */
-    double (*weight)[2][RM_SIGHT_PARTS];
+    double (*weight)[2][RM_SEEN_PARTS];
     /** [magnet][mode] change of the tune per relative change of the gradient. */
     double (*slope)[2];
     /** [magnet] relative change at the look. */
@@ -40,7 +40,7 @@ struct rm_machine_sight {
 };
 
 /** The background's own. */
-struct rm_sight_points {
+struct rm_optics_points {
     /** Elements at which the optics are wanted, ascending: the start, BPMs, magnets. */
     uint32_t *element;
     uint32_t count;
@@ -48,7 +48,7 @@ struct rm_sight_points {
     struct rm_optics *optics;
     struct rm_optics_summary ring;
     /** The same at a momentum that is lower, [0], and higher: by so much, with these tunes, and orbits at the BPMs. */
-    struct rm_sight_side {
+    struct rm_optics_side {
         double delta, tune[2];
         double (*orbit)[RM_COORDINATES];
     } side[2];
@@ -56,18 +56,18 @@ struct rm_sight_points {
     double *change;
 };
 
-bool rm_sight_points_make(struct rm_machine *machine);
-void rm_sight_points_free(struct rm_sight_points *points);
+bool rm_optics_points_make(struct rm_machine *machine);
+void rm_optics_points_free(struct rm_optics_points *points);
 
-bool rm_machine_sight_make(struct rm_machine const *machine, struct rm_machine_sight *sight);
-void rm_machine_sight_free(struct rm_machine_sight *sight);
+bool rm_motion_optics_make(struct rm_machine const *machine, struct rm_motion_optics *found);
+void rm_motion_optics_free(struct rm_motion_optics *found);
 
 /** Optics, chromaticities and damping at the points, about the orbit that was found. */
-enum rm_code rm_sight_points_look(struct rm_machine *machine, struct rm_orbit_options const *orbit,
-                                  struct rm_error *error);
+enum rm_code rm_optics_points_look(struct rm_machine *machine, struct rm_orbit_options const *orbit,
+                                   struct rm_error *error);
 
 /** What follows from the last look. */
-void rm_machine_sight_fill(struct rm_machine const *machine, struct rm_machine_sight *sight);
+void rm_motion_optics_fill(struct rm_machine const *machine, struct rm_motion_optics *found);
 
 /** The longitudinal plane, once, before the first look. RM_E_CONFIG: there is none, with these cavities. */
 enum rm_code rm_machine_find_rf(struct rm_machine *machine, struct rm_error *error);
