@@ -268,7 +268,7 @@ static void check_words(struct test_world const *world, char const *expected) {
 static void an_event_happens_while_it_runs(void **state) {
     struct test_world *world = make(*state);
     struct rm_owner *server = serve_nothing(world);
-    struct rm_native native;
+    struct rm_native native = {0};
     struct rm_record record = {0};
     char reason[RM_REASON_BYTES], said[80];
     pid_t const pid = test_world_start(world, "--seconds", "60");
@@ -280,7 +280,7 @@ static void an_event_happens_while_it_runs(void **state) {
     do
         assert_true(take(test_world_await(world), &native, &record));
     while (native.instrument != 3 || record.lane[LANE_SUM1].i != 0);
-    for (int wait = 0; wait < 400 && parameter_of(world, "ring/events") != 1; ++wait)
+    for (int wait = 0; wait < 4800 && parameter_of(world, "ring/events") != 1; ++wait)
         usleep(25000);
     assert_true(parameter_of(world, "ring/events") == 1);
     double const turn = parameter_of(world, "ring/event_turn");
