@@ -31,9 +31,13 @@ static bool copy_event(struct rm_ring_event const *from, struct rm_ring_event *t
     return true;
 }
 
+/** A run that goes on from a checkpoint must not trip what was reset long ago. */
 static bool is_past(struct rm_ring_event const *event, rm_turn first_turn) {
+    if (event->at_turn == RM_TURN_NONE || event->at_turn >= first_turn)
+        return false;
     bool const moves = event->kind == RM_EVENT_KICK || event->kind == RM_EVENT_INJECTION;
-    return moves && event->at_turn != RM_TURN_NONE && event->at_turn < first_turn;
+    bool const ended = event->for_turns != 0 && first_turn - event->at_turn >= event->for_turns;
+    return moves || ended;
 }
 
 static bool plan_overlay(struct rm_event_schedule *schedule, struct rm_ring_config const *ring) {

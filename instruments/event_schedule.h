@@ -68,7 +68,7 @@ struct rm_event_schedule {
 };
 
 /** Makes the schedule of a ring, with its overlay's events. What they say of turns before the ring's first one has
- * happened by then, but for kicks and injections, which are past. RM_E_NO_SPACE. */
+ * happened by then, but for kicks, injections and what is over, which are past. RM_E_NO_SPACE. */
 enum rm_code rm_event_schedule_make(struct rm_ring_config const *ring, struct rm_event_schedule **schedule,
                                     struct rm_error *error);
 void rm_event_schedule_free(struct rm_event_schedule *schedule);
