@@ -13,8 +13,12 @@
 static uint64_t const LOOK_NS = 100000000; /**< from one look for requesters, and one reading, to the next */
 static uint64_t const SLEEP_NS = 20000000; /**< for which a bell may go unheard, and an event untold */
 
-/** So many sleeps lie between two events of the beam: who follows this ring sees each. */
-enum { SLEEPS_BETWEEN = 3 };
+enum {
+    /** So many sleeps lie between two events of the beam: who follows this ring sees each. */
+    SLEEPS_BETWEEN = 3,
+    /** An event is answered when it has a turn, or after so many sleeps: the ring may still wait for its link. */
+    SLEEPS_FOR_TURN = 50,
+};
 
 static struct {
     char const *name, *unit, *description;
@@ -96,6 +100,7 @@ static void hear_of_event(void *state, struct rm_event_report const *report) {
         snprintf(words, sizeof words, has_turn ? "%s" : "%s, at_turn: %llu", report->words,
                  (unsigned long long)report->turn);
         write_words(control, words, report->turn);
+        ++control->planned_events;
         if (report->event->kind == RM_EVENT_KICK)
             write_whole(control->parameter[RM_RING_EVENT_KICK_TURN], report->turn, report->turn);
         return;
@@ -110,6 +115,28 @@ static void hear_of_event(void *state, struct rm_event_report const *report) {
 static void sleep_once(void) {
     struct timespec const pause = {.tv_nsec = (long)SLEEP_NS};
     nanosleep(&pause, NULL);
+}
+
+static void sleep_and_report(struct rm_ring_control *control) {
+    sleep_once();
+    rm_event_schedule_report(control->schedule, hear_of_event, control);
+}
+
+/** Who is answered reads the words of this event then, with its turn. */
+static void await_turn(struct rm_ring_control *control) {
+    uint64_t const before = control->planned_events;
+    for (int s = 0; s < SLEEPS_FOR_TURN && control->planned_events == before; ++s)
+        sleep_and_report(control);
+}
+
+/** What is too long loses its list of all that was expected, and keeps what is nearest. */
+static void put_event_reason(char const *text, char reason[RM_REASON_BYTES]) {
+    char const *list = strstr(text, ", expected one of"), *guess = strstr(text, " (did you mean ");
+    if (strlen(text) < RM_REASON_BYTES || list == NULL)
+        snprintf(reason, RM_REASON_BYTES, "%s", text);
+    else
+        snprintf(reason, RM_REASON_BYTES, "%.*s%s", (int)(list - text), text,
+                 guess == NULL ? "; docs/virtual-ring.md, Events, has all" : guess);
 }
 
 /** Words without the braces and the zeros at their end. */
@@ -144,11 +171,12 @@ static void answer_event(struct rm_ring_control *control, struct rm_request cons
     }
     if (code == RM_OK)
         code = rm_event_schedule_post(control->schedule, &event, words, &error);
-    rm_inbox_answer(control->inbox, request, code == RM_OK ? RM_VERDICT_DONE : RM_VERDICT_REFUSED, error.text);
-    for (int s = 0; code == RM_OK && of_beam && s < SLEEPS_BETWEEN; ++s) {
-        sleep_once();
-        rm_event_schedule_report(control->schedule, hear_of_event, control);
-    }
+    if (code == RM_OK)
+        await_turn(control);
+    put_event_reason(error.text, reason);
+    rm_inbox_answer(control->inbox, request, code == RM_OK ? RM_VERDICT_DONE : RM_VERDICT_REFUSED, reason);
+    for (int s = 0; code == RM_OK && of_beam && s < SLEEPS_BETWEEN; ++s)
+        sleep_and_report(control);
 }
 
 static void answer_requests(struct rm_ring_control *control) {

@@ -43,8 +43,8 @@ struct rm_ring_control {
     struct rm_parameter const *followed;
     /** Its sequence when it was read last. */
     uint64_t followed_sequence;
-    /** Events that have happened. */
-    uint64_t happened;
+    /** Events that have got a turn since the start, and those that have happened. */
+    uint64_t planned_events, happened;
 
     struct rm_owner *owner;
     struct rm_inbox *inbox;

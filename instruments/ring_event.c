@@ -139,8 +139,7 @@ static enum rm_code find_event_supplies(struct event_making const *making) {
     if (nearest.name != NULL)
         return event_fail(making, "supply", "no such supply; did you mean %s?", nearest.name);
     return event_fail(making, "supply",
-                      "found \"%s\", which means none of the %u supplies, expected the name of one, or such as c01/1 "
-                      "(the first of a chain) or \"c*\"",
+                      "found \"%s\", which means none of the %u supplies, expected a name, or such as \"c*\" or c01/1",
                       making->from->supply, making->ring->supplies.supply_count);
 }
 

@@ -276,7 +276,10 @@ static void an_event_happens_while_it_runs(void **state) {
     assert_true(parameter_of(world, "ring/events") == 0);
     assert_int_equal(put_event(world, "event: trip, supply: c01/1", reason), RM_VERDICT_REFUSED);
     assert_non_null(strstr(reason, "means none of the 0 supplies"));
+    assert_int_equal(put_event(world, "event: rf_tripp", reason), RM_VERDICT_REFUSED);
+    assert_string_equal(reason, "event:1:9: event: found \"rf_tripp\" (did you mean \"rf_trip\"?)");
     assert_int_equal(put_event(world, "event: dead, instrument: bpm03", reason), RM_VERDICT_DONE);
+    check_words(world, "event: dead, instrument: bpm03, at_turn: "); /* they are there with the answer */
     do
         assert_true(take(test_world_await(world), &native, &record));
     while (native.instrument != 3 || record.lane[LANE_SUM1].i != 0);
@@ -285,7 +288,6 @@ static void an_event_happens_while_it_runs(void **state) {
     assert_true(parameter_of(world, "ring/events") == 1);
     double const turn = parameter_of(world, "ring/event_turn");
     assert_true(turn >= FIRST && turn <= (double)native.turn);
-    check_words(world, "event: dead, instrument: bpm03, at_turn: ");
     assert_int_equal(test_world_end(world, pid), 0);
     snprintf(said, sizeof said, "dead, by request: event: dead, instrument: bpm03 at turn %.0f\n", turn);
     test_world_check_output(world, said);
