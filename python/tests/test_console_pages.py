@@ -160,6 +160,17 @@ def test_noise_alone_has_no_tune(make_owner: MakeOwner) -> None:
             assert not re.search(r"tune +x? *0\.", text)
 
 
+def test_the_simulated_tune_is_that_of_the_lattice_as_it_stands(make_owner: MakeOwner) -> None:
+    tunes = {"ring/tune_x": 0.26, "ring/tune_y": 0.13, "machine/tune_x": 0.25, "machine/tune_y": 0.125}
+    specs = [fabric.parameter(name, np.array([tune]), "1/turn", ElementType.F64) for name, tune in tunes.items()]
+    clock = fabric.clock(anchored=1, ticks_per_turn_bits=2000.0, tsc_hz_bits=2e9)
+    make_owner([clock, swinging("bpm001"), *specs])
+    with ringmaster.attach("demo") as ws:
+        watch = Watch(ws)
+        assert "simulated 0.25000, 0.12500" in "\n".join(drawn(watch, View("overview"), 80, 24))
+        assert "simulated 0.12500" in "\n".join(drawn(watch, View("tune"), 80, 24))
+
+
 def test_a_reference_orbit_is_subtracted(watch: Watch) -> None:
     view = View("orbit", reference=watch.look(Wanted("orbit")).orbit)
     text = "\n".join(drawn(watch, view, 80, 24))

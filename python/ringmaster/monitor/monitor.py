@@ -277,8 +277,12 @@ def _tunes(ws: Workspace) -> tuple[float, float] | None:
 
 
 def _simulated(ws: Workspace) -> tuple[float, float] | None:
-    try:
-        x, y = (ws.parameters[f"ring/tune_{plane}"].value for plane in "xy")
-    except WorkspaceError:
-        return None
-    return (float(x), float(y)) if isinstance(x, int | float) and isinstance(y, int | float) else None
+    """Of a living machine as it stands; else those of the ring's configuration."""
+    for owner in ("machine", "ring"):
+        try:
+            x, y = (ws.parameters[f"{owner}/tune_{plane}"].value for plane in "xy")
+        except WorkspaceError:
+            continue
+        if isinstance(x, int | float) and isinstance(y, int | float):
+            return float(x), float(y)
+    return None
