@@ -15,6 +15,7 @@ At a time may happen:
   machine/KNOB=V         the living machine: mains, ground, beam, …, a magnet's strength
   drop=INSTRUMENT        its datagrams are lost; freeze=INSTRUMENT: it says the same for ever; back=INSTRUMENT
   trip=SUPPLY            it goes off; reset=SUPPLY
+  event=EVENT            of the ring, as in its overlay: "event=kick, x_um: 100", "event=rf_trip, for_turns: 50000"
 
 """
 RECORDS = ("readings", "setpoints", "sent", "currents", "streams", "reported")
