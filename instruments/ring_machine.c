@@ -71,7 +71,7 @@ static struct machine_key const error_keys[] = {
     {0},
 };
 
-static enum rm_code check_within(struct rm_resolve *resolve, char const *key, double value) {
+enum rm_code rm_resolve_machine_number(struct rm_resolve const *resolve, char const *key, double value) {
     char place[80];
     snprintf(place, sizeof place, "machine.%s", key);
     struct rm_yaml_key const *known = rm_yaml_key_at(&rm_ring_schema, place);
@@ -88,7 +88,7 @@ static enum rm_code resolve_numbers(struct rm_resolve *resolve, char const *part
         char name[60];
         double const value = **(double *const *)(void const *)((char const *)from + key->from);
         snprintf(name, sizeof name, "%s%s", part, key->key);
-        code = rm_code_first(code, check_within(resolve, name, value));
+        code = rm_code_first(code, rm_resolve_machine_number(resolve, name, value));
         *(double *)(void *)((char *)&resolve->config->machine + key->to) = value * key->scale;
     }
     return code;
@@ -156,11 +156,11 @@ static enum rm_code resolve_correctors(struct rm_resolve *resolve) {
                                         .eddy_hz = *one->eddy_hz,
                                         .eddy2_hz = *one->eddy2_hz};
         snprintf(place, sizeof place, "correctors[%u].urad_per_unit", c);
-        code = rm_code_first(code, check_within(resolve, place, one->urad_per_unit));
+        code = rm_code_first(code, rm_resolve_machine_number(resolve, place, one->urad_per_unit));
         snprintf(place, sizeof place, "correctors[%u].eddy_hz", c);
-        code = rm_code_first(code, check_within(resolve, place, to->eddy_hz));
+        code = rm_code_first(code, rm_resolve_machine_number(resolve, place, to->eddy_hz));
         snprintf(place, sizeof place, "correctors[%u].eddy2_hz", c);
-        code = rm_code_first(code, check_within(resolve, place, to->eddy2_hz));
+        code = rm_code_first(code, rm_resolve_machine_number(resolve, place, to->eddy2_hz));
         snprintf(place, sizeof place, "machine.correctors[%u].supplies", c);
         code = rm_code_first(code, resolve_group(resolve, place, one->elements, one->supplies, to));
     }
@@ -177,7 +177,7 @@ static enum rm_code resolve_strengths(struct rm_resolve *resolve) {
         struct rm_machine_group *to = &machine->group[machine->group_count++];
         *to = (struct rm_machine_group){.plane = 'q', .per_unit = one->per_unit};
         snprintf(place, sizeof place, "strengths[%u].per_unit", s);
-        code = rm_code_first(code, check_within(resolve, place, one->per_unit));
+        code = rm_code_first(code, rm_resolve_machine_number(resolve, place, one->per_unit));
         snprintf(place, sizeof place, "machine.strengths[%u].supplies", s);
         code = rm_code_first(code, resolve_group(resolve, place, one->elements, one->supplies, to));
     }
@@ -200,7 +200,7 @@ static enum rm_code resolve_rf(struct rm_resolve *resolve) {
     if (from == NULL)
         return RM_OK;
     machine->rf_hz_per_unit = *from->hz_per_unit;
-    enum rm_code const range = check_within(resolve, "rf.hz_per_unit", machine->rf_hz_per_unit);
+    enum rm_code const range = rm_resolve_machine_number(resolve, "rf.hz_per_unit", machine->rf_hz_per_unit);
     enum rm_code code = resolve_supplies(resolve, "machine.rf.supply", from->supply, &rf);
     if (code == RM_OK && rf.supply_count != 1)
         code = rm_resolve_fail_at(resolve, "machine.rf.supply",
@@ -229,7 +229,7 @@ static enum rm_code resolve_aperture(struct rm_resolve *resolve, uint32_t index)
             continue;
         to->half_m[plane] = 1e-3 * *given[plane];
         snprintf(place, sizeof place, "chamber.apertures[%u].%s", index, keys[plane]);
-        code = rm_code_first(code, check_within(resolve, place, *given[plane]));
+        code = rm_code_first(code, rm_resolve_machine_number(resolve, place, *given[plane]));
     }
     return code;
 }
@@ -246,94 +246,6 @@ static enum rm_code resolve_chamber(struct rm_resolve *resolve) {
         code = rm_code_first(code, resolve_aperture(resolve, a));
     }
     return code;
-}
-
-/* ── disturbances ── */
-
-static enum rm_code resolve_mains(struct rm_resolve *resolve, struct rm_ring_file_disturbances const *from) {
-    struct rm_ring_machine *machine = &resolve->config->machine;
-    enum rm_code code = RM_OK;
-    char place[60];
-    machine->disturbances.mains_count = from->mains_count;
-    machine->disturbances.mains_wander = *from->mains_wander;
-    for (uint32_t m = 0; m < from->mains_count; ++m) {
-        snprintf(place, sizeof place, "disturbances.mains[%u].hz", m);
-        code = rm_code_first(code, check_within(resolve, place, from->mains[m].hz));
-        snprintf(place, sizeof place, "disturbances.mains[%u].orbit_um", m);
-        code = rm_code_first(code, check_within(resolve, place, from->mains[m].orbit_um));
-        snprintf(place, sizeof place, "disturbances.mains[%u].phase_rad", m);
-        code = rm_code_first(code, check_within(resolve, place, *from->mains[m].phase_rad));
-        machine->disturbances.mains[m].phase_rad = *from->mains[m].phase_rad;
-        machine->disturbances.mains[m].hz = from->mains[m].hz;
-        machine->disturbances.mains[m].orbit_m = 1e-6 * from->mains[m].orbit_um;
-    }
-    return rm_code_first(code, check_within(resolve, "disturbances.mains_wander", machine->disturbances.mains_wander));
-}
-
-static enum rm_code resolve_ground(struct rm_resolve *resolve, struct rm_ring_file_ground const *from) {
-    struct rm_ring_machine *machine = &resolve->config->machine;
-    if (from == NULL)
-        return RM_OK;
-    machine->disturbances.ground_rms_m = 1e-9 * from->rms_nm;
-    machine->disturbances.ground_corner_hz = *from->corner_hz;
-    enum rm_code const code = check_within(resolve, "disturbances.ground.rms_nm", from->rms_nm);
-    return rm_code_first(
-        code, check_within(resolve, "disturbances.ground.corner_hz", machine->disturbances.ground_corner_hz));
-}
-
-static enum rm_code resolve_steps(struct rm_resolve *resolve, struct rm_ring_file_steps const *from) {
-    struct rm_ring_machine *machine = &resolve->config->machine;
-    if (from == NULL)
-        return RM_OK;
-    machine->disturbances.step_rad = 1e-6 * from->urad;
-    machine->disturbances.step_every_s = from->every_s;
-    enum rm_code const code = check_within(resolve, "disturbances.steps.urad", from->urad);
-    return rm_code_first(code, check_within(resolve, "disturbances.steps.every_s", from->every_s));
-}
-
-static enum rm_code resolve_insertion(struct rm_resolve *resolve, struct rm_ring_file_insertion const *from) {
-    struct rm_ring_machine *machine = &resolve->config->machine;
-    if (from == NULL)
-        return RM_OK;
-    machine->disturbances.insertion_at = strdup(from->at);
-    machine->disturbances.insertion_rad = 1e-6 * from->urad;
-    machine->disturbances.insertion_ramp_s = *from->ramp_s;
-    machine->disturbances.insertion_every_s = *from->every_s;
-    if (machine->disturbances.insertion_at == NULL)
-        return rm_resolve_fail_plain(resolve, RM_E_NO_SPACE, "%s: no memory for the machine", resolve->path);
-    enum rm_code const kick = check_within(resolve, "disturbances.insertion.urad", from->urad);
-    enum rm_code const period =
-        check_within(resolve, "disturbances.insertion.every_s", machine->disturbances.insertion_every_s);
-    enum rm_code const code = rm_code_first(kick, period);
-    if (period != RM_OK)
-        return code;
-    if (machine->disturbances.insertion_ramp_s >= 0 &&
-        machine->disturbances.insertion_ramp_s <= machine->disturbances.insertion_every_s)
-        return code;
-    return rm_resolve_fail_at(resolve, "machine.disturbances.insertion.ramp_s", "found %g, expected 0 to %g",
-                              machine->disturbances.insertion_ramp_s, machine->disturbances.insertion_every_s);
-}
-
-static enum rm_code resolve_topup(struct rm_resolve *resolve, struct rm_ring_file_topup const *from) {
-    struct rm_ring_machine *machine = &resolve->config->machine;
-    if (from == NULL)
-        return RM_OK;
-    machine->disturbances.topup_rad = 1e-6 * from->urad;
-    machine->disturbances.topup_every_s = from->every_s;
-    machine->disturbances.topup_turns = *from->turns;
-    enum rm_code const code = check_within(resolve, "disturbances.topup.urad", from->urad);
-    return rm_code_first(code, check_within(resolve, "disturbances.topup.every_s", from->every_s));
-}
-
-static enum rm_code resolve_disturbances(struct rm_resolve *resolve) {
-    struct rm_ring_file_disturbances const *from = resolve->file->machine->disturbances;
-    if (from == NULL)
-        return RM_OK;
-    enum rm_code code = resolve_mains(resolve, from);
-    code = rm_code_first(code, resolve_ground(resolve, from->ground));
-    code = rm_code_first(code, resolve_steps(resolve, from->steps));
-    code = rm_code_first(code, resolve_insertion(resolve, from->insertion));
-    return rm_code_first(code, resolve_topup(resolve, from->topup));
 }
 
 /* ── BPMs ── */
@@ -389,13 +301,13 @@ enum rm_code rm_resolve_machine(struct rm_resolve *resolve) {
     machine->step_turns = *from->step_turns;
     if (machine->bpms == NULL)
         return rm_resolve_fail_plain(resolve, RM_E_NO_SPACE, "%s: no memory for the machine", resolve->path);
-    enum rm_code code = check_within(resolve, "step_turns", machine->step_turns);
+    enum rm_code code = rm_resolve_machine_number(resolve, "step_turns", machine->step_turns);
     code = rm_code_first(code, resolve_numbers(resolve, "", from, machine_keys));
     code = rm_code_first(code, resolve_numbers(resolve, "filter.", from->filter, filter_keys));
     code = rm_code_first(code, resolve_numbers(resolve, "motion.", from->motion, motion_keys));
     code = rm_code_first(code, resolve_numbers(resolve, "errors.", from->errors, error_keys));
     enum rm_code (*const parts[])(struct rm_resolve *) = {resolve_machine_groups, resolve_rf, resolve_chamber,
-                                                          resolve_disturbances, count_bpms};
+                                                          rm_resolve_disturbances, count_bpms};
     for (size_t p = 0; p < sizeof parts / sizeof parts[0]; ++p)
         code = rm_code_first(code, parts[p](resolve));
     return rm_code_first(code, rm_resolve_lattice(resolve, from->lattice, &machine->lattice));

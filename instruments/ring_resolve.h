@@ -41,8 +41,13 @@ enum rm_code rm_resolve_supplies(struct rm_resolve *resolve);
 enum rm_code rm_resolve_chain_faults(struct rm_resolve *resolve);
 enum rm_code rm_resolve_responses(struct rm_resolve *resolve);
 enum rm_code rm_resolve_machine(struct rm_resolve *resolve);
+/** Of a machine. */
+enum rm_code rm_resolve_disturbances(struct rm_resolve *resolve);
 enum rm_code rm_resolve_bpms(struct rm_resolve *resolve);
 enum rm_code rm_resolve_events(struct rm_resolve *resolve);
+
+/** Judges a number of the key `machine`, such as "filter.delay_us", by the range that the schema has of it. */
+enum rm_code rm_resolve_machine_number(struct rm_resolve const *resolve, char const *key, double value);
 
 /** Path of the file that a lattice's name means, to be freed. */
 enum rm_code rm_resolve_lattice(struct rm_resolve const *resolve, char const *name, char **path);
