@@ -335,14 +335,18 @@ void rm_machine_see(struct rm_machine const *machine, uint32_t bpm, double x_m, 
 
 void rm_machine_read(struct rm_machine const *machine, uint32_t bpm, double *x_nm, double *y_nm) {
     uint32_t const at = machine->bpm_of[bpm];
-    if (rm_machine_beam(machine) > 0) {
-        rm_machine_see(machine, bpm, (double)machine->seen[at], (double)machine->seen[machine->bpm_count + at], x_nm,
-                       y_nm);
+    if (!(rm_machine_beam(machine) > 0)) {
+        rm_machine_read_nothing(machine, bpm, machine->steps, x_nm, y_nm);
         return;
     }
-    uint64_t const random = rm_noise_u64(machine->config->seed ^ rm_noise_u64(machine->steps << 16 | at));
+    rm_machine_see(machine, bpm, (double)machine->seen[at], (double)machine->seen[machine->bpm_count + at], x_nm, y_nm);
+}
+
+void rm_machine_read_nothing(struct rm_machine const *machine, uint32_t bpm, rm_turn turn, double *x_nm, double *y_nm) {
+    uint64_t const place = rm_noise_u64(machine->config->seed ^ rm_noise_u64(machine->bpm_of[bpm]));
+    uint64_t const random = rm_noise_u64(place ^ rm_noise_u64(turn));
     *x_nm = LOST_NM * rm_noise_normal(random);
-    *y_nm = LOST_NM * rm_noise_normal(random + 1);
+    *y_nm = LOST_NM * rm_noise_normal(rm_noise_u64(random));
 }
 
 /* ── what is said of it ── */

@@ -68,9 +68,11 @@ void rm_machine_step(struct rm_machine *machine, double time, double const *curr
 /** Reading of BPM `bpm` (in rm_ring_machine's order), in nm, with its errors but without noise, of a beam at (x, y). */
 void rm_machine_see(struct rm_machine const *machine, uint32_t bpm, double x_m, double y_m, double *x_nm, double *y_nm);
 
-/** Readings of BPM `bpm` (in rm_ring_machine's order), in nm, with its errors but without noise, as of the last step;
- * and the beam's relative intensity. */
+/** Readings of BPM `bpm` (in rm_ring_machine's order), in nm, with its errors but without noise, as of the last step. */
 void rm_machine_read(struct rm_machine const *machine, uint32_t bpm, double *x_nm, double *y_nm);
+/** What it reads at a turn without a beam: noise, white from turn to turn. */
+void rm_machine_read_nothing(struct rm_machine const *machine, uint32_t bpm, rm_turn turn, double *x_nm, double *y_nm);
+/** The beam's relative intensity. */
 double rm_machine_beam(struct rm_machine const *machine);
 
 /** Runs the background once: finds nonlinear orbit, response and disturbances' orbits, and hands them over. The thread

@@ -203,17 +203,30 @@ void rm_machine_lanes_advance(struct rm_machine_lanes *lanes, uint64_t index) {
         machine_lanes_read(lanes);
 }
 
+static void add_position(struct rm_machine_lanes *lanes, struct rm_beam *beam, uint32_t bpm, rm_turn turn) {
+    struct rm_ring_machine const *config = &lanes->ring->machine;
+    int32_t reading[2] = {lanes->reading[bpm][0], lanes->reading[bpm][1]};
+    if (!(lanes->beam > 0)) {
+        double x, y;
+        rm_machine_read_nothing(lanes->machine, bpm, turn, &x, &y);
+        reading[0] = round_to_nm(x);
+        reading[1] = round_to_nm(y);
+    }
+    for (uint32_t plane = 0; plane < 2; ++plane)
+        rm_beam_add(beam, config->bpm_instrument[bpm], config->bpm_lane[bpm] + plane, reading[plane]);
+}
+
 void rm_machine_lanes_add(struct rm_machine_lanes *lanes, struct rm_beam *beam, union rm_lane const *values,
                           uint32_t first, uint32_t count) {
     struct rm_ring_machine const *config = &lanes->ring->machine;
+    rm_turn const turn = rm_machine_oscillation(lanes->machine)->state.turn;
     for (uint32_t b = lanes->first_bpm[first]; b < lanes->first_bpm[first + count]; ++b) {
         uint32_t const instrument = config->bpm_instrument[b], lane = config->bpm_lane[b];
         union rm_lane const *sum = &values[(instrument - first) * RM_LANES + lane + SUM_LANE];
-        rm_beam_add(beam, instrument, lane, lanes->reading[b][0]);
-        rm_beam_add(beam, instrument, lane + 1, lanes->reading[b][1]);
+        add_position(lanes, beam, b, turn);
         if (lanes->beam != 1)
             rm_beam_add(beam, instrument, lane + SUM_LANE, round_to_nm((lanes->beam - 1) * sum->i));
     }
     if (lanes->loss.machine != NULL)
-        rm_loss_lanes_add(&lanes->loss, beam, values, rm_machine_oscillation(lanes->machine)->state.turn, first, count);
+        rm_loss_lanes_add(&lanes->loss, beam, values, turn, first, count);
 }

@@ -24,6 +24,7 @@ enum {
     INTERLOCK = BPM + 1 + BLMS,
     CHANNELS = 10 * BLMS,
     /* lanes */
+    X1 = 0,
     SUM1 = 2,
     FLAGS = 0,
     PERMITS = 1,
@@ -117,8 +118,11 @@ static void a_kick_beyond_the_chamber_loses_the_beam(void **state) {
     assert_int_equal(turn.interlock[FLAGS].i, 3);
     assert_true(turn.losses > 1000);
     check_nearest(&plant, &turn);
-    for (uint64_t index = 101; index < 140; ++index)
+    for (uint64_t index = 101; index < 140; ++index) { /* positions are noise, new at each turn */
+        int32_t const before = turn.bpm[X1].i;
         turn = read_turn(&plant, index);
+        assert_int_not_equal(turn.bpm[X1].i, before);
+    }
     assert_int_equal(turn.interlock[CURRENT].i, 0);
     assert_int_equal(turn.interlock[FLAGS].i, 2);
     assert_int_equal(turn.interlock[LOSS_TURN].i, FIRST + 100); /* it stays the turn of the loss */
