@@ -7,10 +7,11 @@
 
 #include "base/fail.h"
 #include "machine_parts.h"
+#include "noise.h"
 
 enum { AREAS_MOST = 160 };
 
-static uint64_t const MARK = 0x31656E696863614D; /* "Machine1" */
+static uint64_t const MARK = 0x31656E696863614D; /**< "Machine1" */
 
 /** A piece of memory that changes while the machine runs. */
 struct checkpoint_area {
@@ -101,6 +102,44 @@ static void add_fast(struct checkpoint *checkpoint, struct rm_machine const *mac
         add_area(checkpoint, machine->kept[k].at, machine->kept[k].bytes);
 }
 
+static void mix_bytes(uint64_t *mixed, void const *at, size_t bytes) {
+    for (size_t b = 0; b < bytes; b += sizeof(uint64_t)) {
+        uint64_t word = 0;
+        memcpy(&word, (char const *)at + b, bytes - b < sizeof word ? bytes - b : sizeof word);
+        *mixed = rm_noise_u64(*mixed ^ word);
+    }
+}
+
+#define MIX_ONE(mixed, thing) mix_bytes(mixed, &(thing), sizeof(thing))
+
+/** A number that two machines share only if they are alike in what does not change while they run: seed and rates, what
+ * was drawn, and how strongly the beam is moved. */
+static uint64_t machine_fingerprint(struct rm_machine const *machine) {
+    struct rm_ring_machine const *config = machine->config;
+    struct rm_oscillation const *oscillation = &machine->motion.oscillation;
+    uint64_t mixed = MARK;
+    MIX_ONE(&mixed, config->seed);
+    MIX_ONE(&mixed, machine->turn_rate_hz);
+    MIX_ONE(&mixed, config->step_turns);
+    MIX_ONE(&mixed, config->errors);
+    MIX_ONE(&mixed, config->bpm_delay_s);
+    MIX_ONE(&mixed, config->bpm_bandwidth_hz);
+    MIX_ONE(&mixed, config->chamber_m);
+    MIX_ONE(&mixed, config->current_ma);
+    MIX_ONE(&mixed, config->lifetime_s);
+    mix_bytes(&mixed, config->disturbances.mains, sizeof config->disturbances.mains);
+    MIX_ONE(&mixed, config->disturbances.ground_rms_m);
+    MIX_ONE(&mixed, config->disturbances.step_rad);
+    mix_bytes(&mixed, machine->bpm, machine->bpm_count * sizeof *machine->bpm);
+    mix_bytes(&mixed, machine->base_kick, rm_lattice_count(machine->lattice) * sizeof *machine->base_kick);
+    for (uint32_t m = 0; m < machine->magnet_count; ++m)
+        MIX_ONE(&mixed, machine->magnet[m].gradient);
+    MIX_ONE(&mixed, oscillation->config);
+    MIX_ONE(&mixed, oscillation->rf.aperture);
+    MIX_ONE(&mixed, oscillation->rf.fill_turns);
+    return mixed;
+}
+
 /** All of it. The model that waits to be taken is one too; where none waits, `waiting` is false and it is not used. */
 static void add_all(struct checkpoint *checkpoint, struct rm_machine const *machine,
                     struct rm_machine_moment const *moment, uint64_t const *waiting,
@@ -118,7 +157,7 @@ static void add_all(struct checkpoint *checkpoint, struct rm_machine const *mach
 enum rm_code rm_machine_save(struct rm_machine const *machine, struct rm_machine_moment const *moment, char const *path,
                              struct rm_error *error) {
     struct rm_machine_model const *ready = atomic_load_explicit(&machine->ready, memory_order_acquire);
-    uint64_t const waiting = ready != NULL, mark = MARK;
+    uint64_t const waiting = ready != NULL, mark = machine_fingerprint(machine);
     struct checkpoint checkpoint;
     add_all(&checkpoint, machine, moment, &waiting, waiting ? ready : machine->active);
     FILE *file = fopen(path, "wb");
@@ -135,9 +174,9 @@ enum rm_code rm_machine_save(struct rm_machine const *machine, struct rm_machine
     return rm_fail(error, RM_E_SYSTEM, "%s: the machine could not be written: %s", path, strerror(errno));
 }
 
-static bool read_areas(struct checkpoint const *checkpoint, FILE *file) {
+static bool read_areas(struct checkpoint const *checkpoint, uint64_t fingerprint, FILE *file) {
     uint64_t mark = 0, bytes = 0;
-    bool good = fread(&mark, sizeof mark, 1, file) == 1 && mark == MARK;
+    bool good = fread(&mark, sizeof mark, 1, file) == 1 && mark == fingerprint;
     for (uint32_t a = 0; good && a < checkpoint->count; ++a)
         good = fread(&bytes, sizeof bytes, 1, file) == 1 && bytes == checkpoint->area[a].bytes &&
                fread(checkpoint->area[a].at, 1, bytes, file) == bytes;
@@ -159,7 +198,7 @@ enum rm_code rm_machine_load(struct rm_machine *machine, char const *path, struc
     uint64_t waiting = 0;
     struct checkpoint checkpoint;
     add_all(&checkpoint, machine, moment, &waiting, other);
-    bool const good = read_areas(&checkpoint, file);
+    bool const good = read_areas(&checkpoint, machine_fingerprint(machine), file);
     fclose(file);
     _Atomic(struct rm_machine_model *) *place = good && waiting ? &machine->ready : &machine->spare;
     atomic_store_explicit(place, other, memory_order_release); /* the background begins later */

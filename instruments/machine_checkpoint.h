@@ -2,8 +2,8 @@
 /** A machine as it is after a turn, in a file: a run that goes on from it makes the same readings, to the bit, as one
  * that was not interrupted. Its supplies are not in it: they have the setpoints that they are sent.
  *
- * The file is of this build and this configuration, and is refused by others: a mark with the number of areas, and then
- * each area of memory with its length before it.
+ * The file is of this build and this machine, and is refused by others: a number made of all that does not change while a
+ * machine runs, and then each area of memory with its length before it.
  */
 #ifndef RM_INSTRUMENTS_MACHINE_CHECKPOINT_H
 #define RM_INSTRUMENTS_MACHINE_CHECKPOINT_H

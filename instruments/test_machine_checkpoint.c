@@ -77,6 +77,31 @@ static void test_a_run_goes_on_to_the_same_bits(void **state) {
     free(rig);
 }
 
+/** Of the same sizes, with other errors or another motion. */
+static void test_another_machines_checkpoint_is_refused(void **state) {
+    (void)state;
+    char path[] = "/tmp/ringmaster-checkpoint-XXXXXX";
+    struct machine_rig rig;
+    struct rm_machine_moment moment = {.origin = 5, .turn = 77};
+    struct rm_beam_config other = beam;
+    close(mkstemp(path));
+    rig_init(&rig);
+    for (int machine = 0; machine < 4; ++machine) {
+        rig.config.seed += machine == 1;
+        rig.config.errors.bpm_gain += machine == 2 ? 0.01 : 0;
+        other.kick_um += machine == 3 ? 1 : 0;
+        rig_make(&rig);
+        assert_int_equal(rm_machine_excite(rig.machine, &other, &rig.error), RM_OK);
+        if (machine > 0) {
+            assert_int_equal(rm_machine_load(rig.machine, path, &moment, &rig.error), RM_E_CONFIG);
+            assert_non_null(strstr(rig.error.text, "another machine"));
+        }
+        assert_int_equal(rm_machine_save(rig.machine, &moment, path, &rig.error), RM_OK);
+        rig_free(&rig);
+    }
+    unlink(path);
+}
+
 static void test_what_is_no_checkpoint_of_it_is_refused(void **state) {
     (void)state;
     char path[] = "/tmp/ringmaster-checkpoint-XXXXXX";
@@ -104,6 +129,7 @@ int main(int argc, char **argv) {
         return EXIT_FAILURE;
     struct CMUnitTest const tests[] = {
         cmocka_unit_test(test_a_run_goes_on_to_the_same_bits),
+        cmocka_unit_test(test_another_machines_checkpoint_is_refused),
         cmocka_unit_test(test_what_is_no_checkpoint_of_it_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
