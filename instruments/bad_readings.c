@@ -80,7 +80,7 @@ static void change_reading(struct rm_bad_readings *readings, struct rm_ring_even
 }
 
 void rm_bad_readings_begin_or_end(struct rm_bad_readings *readings, struct rm_ring_event const *event, bool begins) {
-    if (event->kind == RM_EVENT_SWAPPED) {
+    if (event->kind == RM_EVENT_SWAPPED_CABLES) {
         swap_cables(readings, event, begins);
     } else {
         for (uint32_t r = 0; r < event->reading_count; ++r)
@@ -118,7 +118,7 @@ static void spoil_position(struct rm_bad_readings const *readings, struct rm_bad
             add_to_lane(&lanes[plane], reading->nm[plane] * noise);
         else if (reading->fault == RM_EVENT_OFFSET)
             add_to_lane(&lanes[plane], reading->nm[plane]);
-        else if (reading->fault == RM_EVENT_WRONG_SIGN)
+        else if (reading->fault == RM_EVENT_INVERTED)
             add_to_lane(&lanes[plane], -2.0 * lanes[plane].i);
     }
 }

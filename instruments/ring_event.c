@@ -35,8 +35,8 @@ static struct event_rule const rules[RM_EVENT_KINDS] = {
     [RM_EVENT_NOISY] = {.of_instruments = true, .of_positions = true, .has_xy = true},
     [RM_EVENT_OFFSET] = {.of_instruments = true, .of_positions = true, .has_xy = true},
     [RM_EVENT_DEAD] = {.of_instruments = true},
-    [RM_EVENT_WRONG_SIGN] = {.of_instruments = true, .of_positions = true},
-    [RM_EVENT_SWAPPED] = {.of_instruments = true, .of_positions = true},
+    [RM_EVENT_INVERTED] = {.of_instruments = true, .of_positions = true},
+    [RM_EVENT_SWAPPED_CABLES] = {.of_instruments = true, .of_positions = true},
     [RM_EVENT_GOOD] = {.of_instruments = true, .is_a_moment = true},
 };
 
@@ -75,7 +75,7 @@ static enum rm_code check_event_keys(struct event_making const *making) {
     struct rm_ring_file_event const *from = making->from;
     struct event_rule const *rule = &rules[from->event];
     bool const ripple = from->event == RM_EVENT_RIPPLE, injection = from->event == RM_EVENT_INJECTION;
-    bool const swapped = from->event == RM_EVENT_SWAPPED;
+    bool const swapped = from->event == RM_EVENT_SWAPPED_CABLES;
     struct {
         char const *key;
         bool given, needed, allowed;

@@ -42,9 +42,9 @@ enum rm_ring_event_kind {
     /** Instruments read 0 in all lanes. */
     RM_EVENT_DEAD,
     /** BPMs read the opposite of the position. */
-    RM_EVENT_WRONG_SIGN,
+    RM_EVENT_INVERTED,
     /** Two BPMs read each other's beam. */
-    RM_EVENT_SWAPPED,
+    RM_EVENT_SWAPPED_CABLES,
     /** Instruments are good again. */
     RM_EVENT_GOOD,
 
@@ -67,7 +67,7 @@ struct rm_ring_event {
     /** Indices among all supplies, or NULL. */
     uint32_t *supply;
     uint32_t supply_count;
-    /** Instruments, or NULL; of swapped exactly two. */
+    /** Instruments, or NULL; of swapped_cables exactly two. */
     struct rm_ring_event_reading *reading;
     uint32_t reading_count;
     /** Of ripple, in the setpoint's unit. */

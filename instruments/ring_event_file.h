@@ -24,7 +24,7 @@ struct rm_ring_file_event {
 /** An entry of a list, and the same mapping by itself. */
 extern cyaml_schema_value_t const rm_ring_event_schema, rm_ring_event_alone_schema;
 
-/** An event's name in the file, for example "wrong_sign". */
+/** An event's name in the file, for example "rf_trip". */
 char const *rm_ring_event_name(enum rm_ring_event_kind kind);
 
 #endif

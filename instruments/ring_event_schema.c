@@ -14,10 +14,10 @@ enum {
 };
 
 static cyaml_strval_t const kinds[] = {
-    {"trip", RM_EVENT_TRIP},     {"reset", RM_EVENT_RESET},           {"ripple", RM_EVENT_RIPPLE},
-    {"kick", RM_EVENT_KICK},     {"injection", RM_EVENT_INJECTION},   {"rf_trip", RM_EVENT_RF_TRIP},
-    {"frozen", RM_EVENT_FROZEN}, {"noisy", RM_EVENT_NOISY},           {"offset", RM_EVENT_OFFSET},
-    {"dead", RM_EVENT_DEAD},     {"wrong_sign", RM_EVENT_WRONG_SIGN}, {"swapped", RM_EVENT_SWAPPED},
+    {"trip", RM_EVENT_TRIP},     {"reset", RM_EVENT_RESET},         {"ripple", RM_EVENT_RIPPLE},
+    {"kick", RM_EVENT_KICK},     {"injection", RM_EVENT_INJECTION}, {"rf_trip", RM_EVENT_RF_TRIP},
+    {"frozen", RM_EVENT_FROZEN}, {"noisy", RM_EVENT_NOISY},         {"offset", RM_EVENT_OFFSET},
+    {"dead", RM_EVENT_DEAD},     {"inverted", RM_EVENT_INVERTED},   {"swapped_cables", RM_EVENT_SWAPPED_CABLES},
     {"good", RM_EVENT_GOOD},
 };
 
@@ -41,11 +41,11 @@ static cyaml_schema_field_t const fields[] = {
                           MAYBE, struct rm_ring_file_event, hz),
     CYAML_FIELD_STRING_PTR(RM_KEY("instrument",
                                   "Which instrument, entry or pattern; bpm01/2 is the second BPM of one. Of frozen, "
-                                  "noisy, offset, dead, wrong_sign, swapped and good.",
+                                  "noisy, offset, dead, inverted, swapped_cables and good.",
                                   .otherwise = "required of them", .example = "bpm01/2", .apart = true),
                            MAYBE, struct rm_ring_file_event, instrument, 1, READING_LONGEST),
-    CYAML_FIELD_STRING_PTR(RM_KEY("with", "The BPM whose cable is at the other's place. Of swapped.",
-                                  .otherwise = "required of swapped", .example = "bpm02/1", .apart = true),
+    CYAML_FIELD_STRING_PTR(RM_KEY("with", "The BPM whose cable is at the other's place. Of swapped_cables.",
+                                  .otherwise = "required of swapped_cables", .example = "bpm02/1", .apart = true),
                            MAYBE, struct rm_ring_file_event, with, 1, READING_LONGEST),
     CYAML_FIELD_FLOAT_PTR(RM_KEY("x_um", "RMS of noisy, amount of offset, amplitude of kick and injection.",
                                  .unit = "µm", .otherwise = "of kick beam.kick_um or 100, else 0", .example = "100",

@@ -31,7 +31,7 @@ static void every_key_is_taken(void **state) {
                          "  - {event: ripple, supply: sr/ps/01_02, amplitude: 0.5, hz: 300}\n"
                          "  - {event: kick, x_um: 20}\n"
                          "  - {event: noisy, instrument: bpm, x_um: 1, y_um: 2}\n"
-                         "  - {event: swapped, instrument: bpm01/2, with: bpm03/1}\n"
+                         "  - {event: swapped_cables, instrument: bpm01/2, with: bpm03/1}\n"
                          "  - {event: frozen, instrument: blm}\n",
                          &config);
     struct rm_ring_event const *event = config.events;
@@ -71,10 +71,10 @@ static void a_wrong_event_is_refused(void **state) {
         {"{event: noisy, instrument: blm}", "means blm too, expected instruments of kind bpm"},
         {"{event: dead, instrument: bpm9}", "means none of the 5 instruments"},
         {"{event: dead, instrument: bpm01/3}", "expected an instrument such as bpm01, or bpm01/1 or bpm01/2"},
-        {"{event: swapped, instrument: bpm01}", "swapped: expected the key with"},
-        {"{event: swapped, instrument: bpm01/1, with: bpm01/1}", "the same BPM twice"},
-        {"{event: swapped, instrument: bpm01, with: slow}", "read as often as the other"},
-        {"{event: swapped, instrument: bpm, with: slow}", "expected two BPMs"},
+        {"{event: swapped_cables, instrument: bpm01}", "swapped_cables: expected the key with"},
+        {"{event: swapped_cables, instrument: bpm01/1, with: bpm01/1}", "the same BPM twice"},
+        {"{event: swapped_cables, instrument: bpm01, with: slow}", "read as often as the other"},
+        {"{event: swapped_cables, instrument: bpm, with: slow}", "expected two BPMs"},
         {"{event: rf_trip}", "the ring has no key `machine`"},
     };
     for (size_t w = 0; w < sizeof wrong / sizeof wrong[0]; ++w) {

@@ -85,8 +85,8 @@ static void each_event_happens_at_its_turn(void **state) {
         {"{event: noisy, at_turn: 5307, instrument: \"tbt*\", x_um: 5, y_um: 5}", 0},
         {"{event: offset, at_turn: 5307, instrument: tbt01/2, x_um: 30}", 0},
         {"{event: dead, at_turn: 5307, instrument: tbt02}", 0},
-        {"{event: wrong_sign, at_turn: 5307, instrument: tbt02/1}", 0},
-        {"{event: swapped, at_turn: 5307, instrument: tbt01/1, with: tbt02/2}", 0},
+        {"{event: inverted, at_turn: 5307, instrument: tbt02/1}", 0},
+        {"{event: swapped_cables, at_turn: 5307, instrument: tbt01/1, with: tbt02/2}", 0},
     };
     struct readings *without = read_all("", NULL, 0);
     for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; ++k) {
@@ -104,7 +104,8 @@ static void what_ends_leaves_nothing_behind(void **state) {
     static char const *const events[] = {
         "{event: frozen, at_turn: 5307, for_turns: 200, instrument: tbt01}",
         "{event: offset, at_turn: 5307, for_turns: 200, instrument: tbt, x_um: 10, y_um: -10}",
-        "{event: swapped, at_turn: 5307, instrument: tbt01, with: tbt02}, {event: good, at_turn: 5507, instrument: "
+        "{event: swapped_cables, at_turn: 5307, instrument: tbt01, with: tbt02}, {event: good, at_turn: 5507, "
+        "instrument: "
         "tbt}",
         "{event: ripple, at_turn: 5307, for_turns: 180, supply: fx, amplitude: 1, hz: 2000}",
     };
@@ -123,9 +124,9 @@ static void bad_bpms_read_what_their_fault_says(void **state) {
     (void)state;
     struct readings *good = read_all("", NULL, 0);
     struct readings *bad = read_all("{event: frozen, at_turn: 5300, instrument: tbt01/2},"
-                                    "{event: wrong_sign, at_turn: 5300, instrument: bpm03},"
-                                    "{event: swapped, at_turn: 5300, instrument: tbt01/1, with: tbt02/2},"
-                                    "{event: swapped, at_turn: 5300, instrument: bpm01, with: bpm07}",
+                                    "{event: inverted, at_turn: 5300, instrument: bpm03},"
+                                    "{event: swapped_cables, at_turn: 5300, instrument: tbt01/1, with: tbt02/2},"
+                                    "{event: swapped_cables, at_turn: 5300, instrument: bpm01, with: bpm07}",
                                     NULL, 0);
     for (uint64_t index = 300; index < TURNS; ++index) {
         union rm_lane(*is)[RM_LANES] = bad->lane[index], (*was)[RM_LANES] = good->lane[index];
