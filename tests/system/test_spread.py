@@ -51,7 +51,7 @@ def test_each_instrument_comes_to_one_role(root: Path, link: VethPair) -> None:
     file = root / "spread.yaml"
     file.write_text(configuration(name, spread=True))
     for i in range(1, SENDERS):
-        add = ["ip", "addr", "add", f"10.99.0.{i + 2}/24", "dev", "veth1"]
+        add = ["ip", "addr", "replace", f"10.99.0.{i + 2}/24", "dev", "veth1"]
         subprocess.run([*link.enter(1), *add], check=True, timeout=TIMEOUT_S)
     with server(file, link.enter(0)) as running, attach_to(name, running) as ws:
         steering = str(ws.parameters["server/steering"].value).splitlines()
