@@ -5,11 +5,11 @@ import os
 import signal
 from itertools import pairwise
 from pathlib import Path
-from statistics import quantiles
+from statistics import median
 from time import monotonic
 
 import pytest
-from harness import TIMEOUT_S, wait_for
+from harness import TIMEOUT_S, again_if_starved, wait_for
 from wires import (
     KINDS,
     RATE_HZ,
@@ -26,11 +26,12 @@ from wires import (
 )
 
 DELAY_MS = 100.0
-"""Injected: long against what a busy machine adds to the quarter of the probes that it delays least."""
+"""Injected: long against what a busy machine adds to the median."""
 TOLERANCE_MS = 40.0
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@again_if_starved
 def test_a_known_delay_and_a_known_loss_are_found(
     kind: str, request: pytest.FixtureRequest, tmp_path: Path, root: Path
 ) -> None:
@@ -51,7 +52,7 @@ def test_a_known_delay_and_a_known_loss_are_found(
     trips_ms = [(received - sent) / ticks_per_ms for _, sent, received in times if received]
     assert len(trips_ms) == found["received"]
     assert min(trips_ms) >= DELAY_MS
-    assert quantiles(trips_ms)[0] == pytest.approx(DELAY_MS, abs=TOLERANCE_MS)
+    assert median(trips_ms) == pytest.approx(DELAY_MS, abs=TOLERANCE_MS)
     assert all(sent >= due for due, sent, _ in times)
     periods_ms = [(after[0] - before[0]) / ticks_per_ms for before, after in pairwise(times)]
     assert periods_ms == pytest.approx([1e3 / RATE_HZ] * len(periods_ms), abs=1e-3)
