@@ -6,6 +6,7 @@
  * a look of the background, as at the BPMs, but of each tenth look alone, which else would cost twice as much; and
  * without what is still blended and the ground's motion since: some µm, of mm.
  */
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -234,21 +235,11 @@ void rm_machine_apertures_free(struct rm_machine *machine) {
     rm_machine_aperture_model_free(&machine->apertures.latest);
 }
 
-/** The orbit at a row (an aperture's plane) of a unit of a column. */
-static double aperture_column(struct rm_machine const *machine, uint32_t column, uint32_t row) {
-    double const *response = &machine->apertures.response[(size_t)row * (machine->steerer_count + 1)];
-    struct rm_machine_column const *of = &machine->column[column];
-    if ((int32_t)column == machine->rf_column)
-        return response[machine->steerer_count];
-    double orbit = 0;
-    for (uint32_t t = of->first; t < of->first + of->count; ++t)
-        orbit += machine->term[t].rad * response[machine->term[t].steerer];
-    return orbit;
-}
-
+/** A row is an aperture's plane. */
 static void aperture_row(struct rm_machine *machine, struct rm_aperture_model *model, uint32_t row, double orbit) {
+    double const *response = &machine->apertures.response[(size_t)row * (machine->steerer_count + 1)];
     for (uint32_t c = 0; c < machine->fast_count; ++c)
-        *rm_orbit_matrix_at(&model->matrix, row, c) = (float)aperture_column(machine, c, row);
+        *rm_orbit_matrix_at(&model->matrix, row, c) = (float)rm_machine_column_of(machine, response, c);
     model->base[row] = (float)orbit;
 }
 
@@ -318,8 +309,8 @@ void rm_machine_store(struct rm_machine *machine, double share) {
 }
 
 void rm_machine_keep(struct rm_machine *machine, void *at, size_t bytes) {
-    if (machine->kept_count < RM_MACHINE_KEPT_MAX)
-        machine->kept[machine->kept_count++] = (struct rm_machine_kept){at, bytes};
+    assert(machine->kept_count < RM_MACHINE_KEPT_MAX);
+    machine->kept[machine->kept_count++] = (struct rm_machine_kept){at, bytes};
 }
 
 uint64_t rm_machine_fills(struct rm_machine const *machine) {

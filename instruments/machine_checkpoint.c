@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "machine_checkpoint.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,6 +26,7 @@ struct checkpoint {
 };
 
 static void add_area(struct checkpoint *checkpoint, void const *at, size_t bytes) {
+    assert(checkpoint->count < AREAS_MOST);
     checkpoint->area[checkpoint->count++] = (struct checkpoint_area){(void *)(uintptr_t)at, bytes};
 }
 

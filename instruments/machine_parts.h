@@ -360,6 +360,9 @@ enum rm_code rm_machine_look(struct rm_machine *machine, struct rm_error *error)
 /** The orbit (m) at a BPM's row of a unit of a column, from the last look. */
 double rm_machine_column_orbit(struct rm_machine const *machine, uint32_t column, uint32_t row);
 
+/** The same of one row of any response to all steerers, and to the RF after them: [steerer_count + 1]. */
+double rm_machine_column_of(struct rm_machine const *machine, double const *response, uint32_t column);
+
 /* machine_motion.c */
 /** Begins with the beam at rest, as the first look has it. */
 void rm_machine_begin_motion(struct rm_machine *machine);

@@ -98,8 +98,7 @@ enum rm_code rm_machine_look(struct rm_machine *machine, struct rm_error *error)
     return RM_OK;
 }
 
-double rm_machine_column_orbit(struct rm_machine const *machine, uint32_t column, uint32_t row) {
-    double const *response = &machine->response[(size_t)row * (machine->steerer_count + 1)];
+double rm_machine_column_of(struct rm_machine const *machine, double const *response, uint32_t column) {
     struct rm_machine_column const *of = &machine->column[column];
     if ((int32_t)column == machine->rf_column)
         return response[machine->steerer_count];
@@ -107,6 +106,10 @@ double rm_machine_column_orbit(struct rm_machine const *machine, uint32_t column
     for (uint32_t t = of->first; t < of->first + of->count; ++t)
         orbit += machine->term[t].rad * response[machine->term[t].steerer];
     return orbit;
+}
+
+double rm_machine_column_orbit(struct rm_machine const *machine, uint32_t column, uint32_t row) {
+    return rm_machine_column_of(machine, &machine->response[(size_t)row * (machine->steerer_count + 1)], column);
 }
 
 /** One row of the model: a BPM's plane. */
