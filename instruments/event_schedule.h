@@ -7,7 +7,7 @@
  *     posted ──▶ planned (it has a turn) ──▶ begun (it has happened) ──▶ over (it does nothing any more)
  *
  * Memory ordering: `stage` of a slot is stored with release by the side that has the slot, and loaded with acquire by
- * the other: POSTED hands it to the turns, OVER to the reports, FREE to whoever posts. `posted` is only a bell. A turn
+ * the other: POSTED hands it to the turns, OVER to the reports, FREE to those that post. `posted` is only a bell. A turn
  * at which nothing happens costs two comparisons.
  */
 #ifndef RM_INSTRUMENTS_EVENT_SCHEDULE_H

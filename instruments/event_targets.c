@@ -17,7 +17,8 @@ void rm_event_targets_apply_supplies(struct rm_chains *chains, struct rm_ring_ev
     }
 }
 
-static void befall_supplies(struct rm_ring_turns *turns, struct rm_ring_event const *event, rm_turn turn, bool begins) {
+static void apply_to_supplies(struct rm_ring_turns *turns, struct rm_ring_event const *event, rm_turn turn,
+                              bool begins) {
     struct rm_ring_turns_supplies const *supplies = &turns->supplies;
     if (supplies->chains == NULL)
         return;
@@ -26,7 +27,7 @@ static void befall_supplies(struct rm_ring_turns *turns, struct rm_ring_event co
 }
 
 /** A machine's beam moves by itself; without one its motion is configured. */
-static void befall_beam(struct rm_ring_turns *turns, struct rm_ring_event const *event, rm_turn turn) {
+static void apply_to_beam(struct rm_ring_turns *turns, struct rm_ring_event const *event, rm_turn turn) {
     struct rm_machine *machine = turns->lanes == NULL ? NULL : turns->lanes->machine;
     if (machine != NULL)
         rm_machine_kick(machine, 1e-9 * event->x_nm, 1e-9 * event->y_nm);
@@ -40,10 +41,10 @@ void rm_event_targets_apply(void *state, struct rm_ring_event const *event, rm_t
     case RM_EVENT_TRIP:
     case RM_EVENT_RESET:
     case RM_EVENT_RIPPLE:
-        befall_supplies(turns, event, turn, begins);
+        apply_to_supplies(turns, event, turn, begins);
         break;
     case RM_EVENT_KICK:
-        befall_beam(turns, event, turn);
+        apply_to_beam(turns, event, turn);
         break;
     case RM_EVENT_RF_TRIP:
         rm_machine_trip_rf(turns->lanes->machine, begins);

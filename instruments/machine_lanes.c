@@ -154,7 +154,7 @@ static void machine_lanes_step(struct rm_machine_lanes *lanes, uint64_t index) {
 }
 
 /** The magnets as they are at turn `index`. */
-static void machine_lanes_feel(struct rm_machine_lanes *lanes, uint64_t index) {
+static void machine_lanes_set_strengths(struct rm_machine_lanes *lanes, uint64_t index) {
     if (lanes->currents.of != NULL && lanes->strength_count != 0)
         lanes->currents.of(lanes->currents.state, index, lanes->strength_supply, lanes->strength_count,
                            lanes->strength);
@@ -175,7 +175,7 @@ static void step_when_due(struct rm_machine_lanes *lanes, uint64_t index) {
 static void machine_lanes_enter(struct rm_machine_lanes *lanes, uint64_t index) {
     while (lanes->due <= index)
         step_when_due(lanes, index);
-    machine_lanes_feel(lanes, index);
+    machine_lanes_set_strengths(lanes, index);
     rm_oscillation_enter(rm_machine_oscillation(lanes->machine), lanes->ring->first_turn + index);
 }
 
@@ -194,7 +194,7 @@ void rm_machine_lanes_advance(struct rm_machine_lanes *lanes, uint64_t index) {
     for (uint64_t next = oscillation->state.turn + 1 - first; next <= index; ++next) {
         step_when_due(lanes, next);
         if ((first + next) % RM_MACHINE_STRENGTH_TURNS == 0)
-            machine_lanes_feel(lanes, next);
+            machine_lanes_set_strengths(lanes, next);
         rm_oscillation_step(oscillation);
         if (lanes->loss.machine != NULL)
             rm_loss_lanes_turn(&lanes->loss, first + next);

@@ -96,7 +96,7 @@ struct rm_motion {
     } last_kick, next_kick;
     /** First turn of the block below, or RM_TURN_NONE. */
     rm_turn block;
-    /** Betatron and energy oscillation are somebody else's (oscillation.h); here they are 0. */
+    /** Betatron and energy oscillation come from oscillation.h; here they are 0. */
     bool still;
 
     float column[RM_MOTION_BLOCK][RM_MOTION_COLUMNS];

@@ -66,7 +66,7 @@ static void cables_and_signs(void **state) {
     assert_int_equal(reading(&rig, 5, X, 100, -30), -30);
     assert_int_equal(reading(&rig, 5, Y, 100, -30), -100);
     assert_int_equal(reading(&rig, 5, SECOND, 100, -30), 0);
-    rig.config[0].swapped = false; /* somebody mends it */
+    rig.config[0].swapped = false; /* the cables are mended */
     assert_int_equal(reading(&rig, 6, X, 100, -30), 100);
     assert_int_equal(reading(&rig, 6, Y, 100, -30), 30);
     rig_end(&rig);

@@ -62,7 +62,7 @@ static void time_steps(struct rm_machine *machine, uint32_t steps, double *ticks
     }
 }
 
-/** Ticks of a turn of the motion, in the best round: what comes between is somebody else's. */
+/** Ticks of a turn of the motion, in the best round: the others have interruptions. */
 static double time_turns(struct rm_machine *machine) {
     struct rm_beam_config const beam = {.betatron_um = 1, .synchrotron_um = 1};
     struct rm_oscillation *oscillation = rm_machine_oscillation(machine);
