@@ -141,3 +141,15 @@ def test_the_loop_is_gentle_where_cores_are_shared(
     monkeypatch.setattr(Loop, "put", lambda _, name, value: said.append((name, value)))
     Loop.__new__(Loop).soften()
     assert said == asked
+
+
+def test_what_is_under_way_is_not_lost_and_hides_no_loss(make_owner: MakeOwner) -> None:
+    """Also where the host holds it up for longer than one looks."""
+    sender = fabric.counters("sender/bpm", "sender", sent=100, turns=100)
+    under_way = fabric.counters("stream/bpm01", "stream", accepted=90)
+    lacks = fabric.counters("stream/bpm02", "stream", accepted=98, skipped=2)
+    streams = [fabric.stream(f"bpm{number}/turn", capacity=64) for number in ("01", "02")]
+    make_owner([*streams, sender, under_way, lacks])
+    with ringmaster.attach("demo") as ws:
+        nobody = cast(Program, None)
+        assert Loop(nobody, nobody, ws, 1e6).lost() == 2

@@ -153,7 +153,7 @@ class ClosedLoop(Measurement[Options, Second]):
                 self._close(self.loop)
                 yield
                 self._note_motion(self.loop, "closed")
-                self.lost = self.loop.never_came()
+                self.lost = self.loop.lost()
         self._look_at_floor()
 
     def _carried(self, directory: Path, shipped: Shipped) -> float:
@@ -203,7 +203,7 @@ class ClosedLoop(Measurement[Options, Second]):
         waited = Figure(self.waited, self.waited, self.waited, None, 1, "run") if self.rows else None
         rate_hz = exact(self.turn_rate_hz, "run") if self.rows else None
         return [
-            Headline("lost_records", exact(self.lost, "run"), "", 0.5, about="sent, and not in an instrument's stream"),
+            Headline("lost_records", exact(self.lost, "run"), "", 0.5, about="missing in an instrument's stream"),
             Headline("missed_share", self.figure(lambda one: one.missed), "", about="of the cycles"),
             Headline("stall_floor_share", away, "", about="of the time: a core is away longer than a cycle waits"),
             Headline("waited_share", waited, "", about="of the time: others had the two cores"),

@@ -141,7 +141,7 @@ def _compared(
         steps=host["steps"],
         skipped=host["skipped"],
         late=host["late"],
-        lost=loop.never_came(),
+        lost=loop.lost(),
         skipped_turns=max(block["skipped_turns"] for block in blocks.values() if block.set_name == "sender"),
         cycles=transmit["cycles"],
         cycles_skipped=transmit["skipped"],

@@ -4,7 +4,7 @@
 import os
 import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,9 +12,11 @@ from time import monotonic, sleep
 
 import numpy as np
 
+from ringmaster.fabric.layout import InstrumentKind
 from ringmaster.fabric.workspace import Workspace
 from ringmaster.feedback.names import State
 from ringmaster.monitor.feedback import RECORDS, FeedbackFigures, Motion, read_feedback, read_motion
+from ringmaster.monitor.monitor import Monitor
 from ringmaster.places import CONFIGS
 from ringmaster.programs.cores import cores
 from ringmaster.programs.program import Program, ProgramFailed, attach_to
@@ -27,7 +29,8 @@ LEAST_TURN_RATE_HZ = 600_000.0
 SETTLES_S = 2.5
 """From the loop closed to its full gain, and until integrals and resonators have what they need."""
 CLOSES_S = 10.0
-UNDER_WAY_S = 0.1
+LOOKS_APART_S = 0.1
+"""What the ring has let pass is then known to be unsent."""
 GOLDEN_S = 1.0
 """Over which the orbit is averaged that is wanted from then on: fifty periods of the mains."""
 ARRIVES_S = 5.0
@@ -176,25 +179,16 @@ class Loop(VirtualRing):
         """Time that goes into a spectrum."""
         return RECORDS * self.ws.streams[f"{self.figures().name}/orbit"].period / self.turn_rate_hz
 
-    def never_came(self) -> int:
-        """What instruments have sent, less what is in their streams: looked at a moment later, as some is under way.
+    def lost(self) -> int:
+        """Records that the instruments' streams lack, less those that the ring never sent; as the console counts them.
 
-        A datagram of many instruments ("bpm") is in as many streams ("bpm01", "bpm02", …): their worst counts.
+        The heads have gone past them. So what is still under way is not among them, however long the host holds it up,
+        and what arrives meanwhile hides none.
         """
-        blocks = self.ws.counter_blocks
-        sent = {name: block["sent"] for name, block in blocks.items() if block.set_name == "sender"}
-        sleep(UNDER_WAY_S)
-        came = {
-            name: block["accepted"] + block["out_of_order"]
-            for name, block in blocks.items()
-            if block.set_name == "stream"
-        }
-        return sum(max(0, count - _least_came(came, name.removeprefix("sender/"))) for name, count in sent.items())
-
-
-def _least_came(came: Mapping[str, int], sender: str) -> int:
-    streams = [count for name, count in came.items() if name.removeprefix(f"stream/{sender}").isdigit()]
-    return came.get(f"stream/{sender}", min(streams, default=0))
+        monitor = Monitor(self.ws)
+        sleep(LOOKS_APART_S)
+        instruments = monitor.look(beam=False).streams
+        return sum(one.lost for one in instruments if one.kind != InstrumentKind.POWER_SUPPLY.name.lower())
 
 
 def stable_rate_hz() -> float | None:
