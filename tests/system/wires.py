@@ -6,7 +6,7 @@ import struct
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,12 @@ class Endpoints:
     far: str
     enter_near: Sequence[str] = ()
     enter_far: Sequence[str] = ()
+
+
+def before_others(ends: Endpoints) -> Endpoints:
+    """For a test of when something comes: both ends go before all that wants their cores. Needs the right to."""
+    nice = ("nice", "-n", "-15")
+    return replace(ends, enter_near=(*nice, *ends.enter_near), enter_far=(*nice, *ends.enter_far))
 
 
 def memif(directory: Path) -> Endpoints:
