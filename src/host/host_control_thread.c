@@ -13,8 +13,9 @@
 #include "host/host_permissions.h"
 #include "host/host_state.h"
 
-static uint64_t const GATHER_NS = 300000;     /**< requests of one requester that come so close together are one */
-static uint64_t const ANSWER_NS = 1000000000; /**< a step that takes longer is not waited for */
+static uint64_t const GATHER_NS = 300000; /**< requests of one requester that come so close together are one */
+/** A step that takes longer is not waited for. A busy host keeps its core from it for seconds; requesters wait longer. */
+static uint64_t const ANSWER_NS = 4000000000;
 
 struct rm_host_control_thread {
     struct rm_host *host;

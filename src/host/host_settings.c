@@ -116,8 +116,10 @@ enum rm_code rm_host_settings_propose(struct rm_host_settings *settings, uint64_
     if (!host_settings_wait_for_answer(settings, timeout_ns)) {
         /* Taken just now: then `accept` is at work, and the answer will come. */
         if (rm_mailbox_withdraw(&settings->mailbox))
-            return rm_fail(error, RM_E_BUSY, "the application has been inside of one step for longer than %.1f s",
-                           (double)timeout_ns * 1e-9);
+            return rm_fail(
+                error, RM_E_BUSY,
+                "the application has been inside of one step, or of one turn's inputs, for longer than %.1f s",
+                (double)timeout_ns * 1e-9);
         if (!host_settings_wait_for_answer(settings, timeout_ns))
             return rm_fail(error, RM_E_BUSY, "the application does not come back from judging it");
     }

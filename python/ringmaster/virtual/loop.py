@@ -47,7 +47,7 @@ ANSWER_TURNS = 12
 """Delay of the loop's computer in simulated time: 10 µs, as in `ringmaster simulate`."""
 NO_DEADLINE_TURNS = 1_000_000
 """So long no pause of the host is, as clocks of simulated time see it."""
-TIMEOUT_S = 5.0
+TIMEOUT_S = 10.0
 START_S = 20.0
 
 
