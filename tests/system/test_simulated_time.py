@@ -12,7 +12,7 @@ from pathlib import Path
 from threading import Event, Thread
 
 import pytest
-from harness import ringmaster
+from harness import ringmaster, wait_for
 
 from ringmaster.console.watch import Watch
 from ringmaster.demo.closed import measure
@@ -63,7 +63,7 @@ def test_stalls_cost_time_and_no_cycle(monkeypatch: pytest.MonkeyPatch) -> None:
             closed = measure(loop, 0.0, 0.0)
         assert is_simulated(loop.ws)
         assert machine_turn_rate_hz(loop.ws) == FULL_TURN_RATE_HZ
-        assert not stands_still(loop.ws)
+        wait_for(lambda: not stands_still(loop.ws), "simulated time to go on")
         ratio = Watch(loop.attach()).look().snapshot.real_time_ratio
     assert closed.faults == []
     assert closed.state == "on"
