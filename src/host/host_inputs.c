@@ -25,7 +25,7 @@ void rm_host_inputs_start(struct rm_host_inputs *inputs, struct rm_stream_view c
     inputs->seen_count = 0;
     inputs->awaits = false;
     inputs->view = view;
-    inputs->next = RM_TURN_NONE;
+    inputs->begins = true;
     inputs->closing_turns = 0;
     for (uint32_t i = 0; i < inputs->count; ++i) {
         inputs->record[i] = (struct rm_record){.turn = RM_TURN_NONE};
@@ -41,6 +41,11 @@ void rm_host_inputs_free(struct rm_host_inputs *inputs) {
     free(inputs->missing);
     free(inputs->epoch);
     free(inputs->pending);
+}
+
+/** Turns that get no step before that of `turn`. */
+static uint64_t host_inputs_skipped(struct rm_host_inputs const *inputs, rm_turn turn) {
+    return inputs->begins || inputs->next == RM_TURN_NONE ? 0 : (turn - inputs->next) / inputs->period;
 }
 
 /** Looks at all inputs: true when all have a head, and then `*least` is the newest turn that all have reached. A
@@ -98,9 +103,10 @@ bool rm_host_inputs_due(struct rm_host_inputs *inputs, struct rm_clock_reading c
         inputs->next = RM_TURN_NONE;
     }
     due->turn = newest;
-    due->skipped = inputs->next == RM_TURN_NONE ? 0 : (newest - inputs->next) / inputs->period;
+    due->skipped = host_inputs_skipped(inputs, newest);
     due->late = late;
     inputs->next = newest + inputs->period;
+    inputs->begins = false;
     return true;
 }
 
@@ -127,7 +133,7 @@ static bool host_inputs_choose(struct rm_host_inputs *inputs, struct rm_clock_re
         inputs->next = RM_TURN_NONE;
     bool const behind = found && (inputs->next == RM_TURN_NONE || newest > inputs->next);
     inputs->turn = behind ? newest : inputs->next;
-    inputs->skipped = inputs->next == RM_TURN_NONE ? 0 : (inputs->turn - inputs->next) / inputs->period;
+    inputs->skipped = host_inputs_skipped(inputs, inputs->turn);
     inputs->clock_epoch = clock->turn_epoch;
     if (!inputs->awaits)
         await_all(inputs);
@@ -186,6 +192,7 @@ bool rm_host_inputs_collect(struct rm_host_inputs *inputs, struct rm_clock_readi
     due->skipped = inputs->skipped;
     due->missing = inputs->count - inputs->taken_count;
     inputs->next = inputs->turn + inputs->period;
+    inputs->begins = false;
     inputs->seen_count = 0;
     inputs->awaits = false;
     return true;

@@ -31,8 +31,11 @@ struct rm_host_inputs {
     uint64_t closing_turns;
     /** Sum of the turn-counter epochs of streams and clock: when it changes, turns are counted anew. */
     uint64_t turn_epochs;
-    /** The turn after the last step's; RM_TURN_NONE: begin with the newest. */
+    /** The turn after the last step's; RM_TURN_NONE: begin with the newest. No turn gets two steps, also where the
+     * streams were started again in between. */
     rm_turn next;
+    /** There was no step since the start: turns before it are not skipped. */
+    bool begins;
     /** [input] the last record that came. */
     struct rm_record *record;
     /** [input] its record of the last turn is missing. */
