@@ -161,9 +161,9 @@ struct rm_command {
      * command was no number, with `sent`. */
     double *setpoint;
     /** Values of the readings, one after the other in the order of `readings`, arrays whole. They come with what was
-     * told last. */
+     * told last, and after init with zeros. */
     double *reading;
-    /** One record of each stream. It comes with what was told last. */
+    /** One record of each stream. It comes with what was told last, and after init with zeros. */
     float (*stream)[RM_LANES];
 };
 

@@ -168,7 +168,7 @@ static void host_step_application(struct rm_host *host, struct rm_host_due const
 static void keep_up(struct rm_host *host) {
     if (rm_host_inputs_between(&host->inputs) &&
         rm_host_server_sent(host->server, &host->sent_sequence, host->program->sent))
-        rm_host_program_expect(host->program, host->program->command.setpoint);
+        rm_host_program_follow(host->program);
 }
 
 /** One step of a code that takes records as they come, when the last of them has. */
@@ -191,7 +191,7 @@ static uint32_t step_whole(struct rm_host *host, uint64_t tsc) {
     due.missing = rm_host_inputs_read(&host->inputs, due.turn);
     /* Where it changes just now, it is what it was. */
     if (rm_host_server_sent(host->server, &host->sent_sequence, host->program->sent))
-        rm_host_program_expect(host->program, host->program->command.setpoint);
+        rm_host_program_follow(host->program);
     host_step_application(host, &due);
     return 1;
 }

@@ -29,8 +29,9 @@ static enum rm_code tell_names(struct rm_host_program *program, struct rm_error 
     program->slew = calloc(actuators, sizeof *program->slew);
     program->sent = calloc(actuators, sizeof *program->sent);
     program->wanted = calloc(actuators, sizeof *program->wanted);
+    program->unset = calloc(actuators, sizeof *program->unset);
     if (!program->input || !program->actuator || !program->low || !program->high || !program->slew || !program->sent ||
-        !program->wanted)
+        !program->wanted || !program->unset)
         return no_memory(program, error);
     for (uint32_t i = 0; i < setup->actuator_count; ++i) {
         program->actuator[i] = setup->actuator[i].name;
@@ -271,9 +272,11 @@ enum rm_code rm_host_program_open(struct rm_host_setup const *setup, struct rm_h
 
 enum rm_code rm_host_program_init(struct rm_host_program *program, struct rm_error *error) {
     program->steps = 0;
+    program->has_stepped = false;
     program->command.setpoint = program->wanted;
-    memcpy(program->wanted, program->sent, program->setup.actuator_count * sizeof program->wanted[0]);
     memset(program->state, 0, program->code.it->state_bytes);
+    memset(program->reading, 0, program->reading_values * sizeof program->reading[0]);
+    memset(program->stream, 0, program->code.it->stream_count * sizeof program->stream[0]);
     if (program->code.it->init == NULL)
         return RM_OK;
     struct rm_error reason = {.code = RM_E_CONFIG, .text = "init failed and does not say why"};
@@ -284,8 +287,12 @@ enum rm_code rm_host_program_init(struct rm_host_program *program, struct rm_err
 void rm_host_program_expect(struct rm_host_program *program, double *setpoint) {
     double const *const last = program->command.setpoint;
     double *const next = setpoint != NULL ? setpoint : program->wanted;
-    for (uint32_t i = 0; i < program->setup.actuator_count; ++i)
-        next[i] = isfinite(last[i]) ? last[i] : program->sent[i];
+    program->has_unset = false;
+    for (uint32_t i = 0; i < program->setup.actuator_count; ++i) {
+        program->unset[i] = !program->has_stepped || !isfinite(last[i]);
+        program->has_unset |= program->unset[i];
+        next[i] = program->unset[i] ? program->sent[i] : last[i];
+    }
     program->command.setpoint = next;
 }
 
@@ -307,6 +314,7 @@ void rm_host_program_close(struct rm_host_program *program) {
     free(program->slew);
     free(program->sent);
     free(program->wanted);
+    free(program->unset);
     free(program->setting_at);
     free(program->setting_length);
     free(program->reading_at);

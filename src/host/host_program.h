@@ -7,7 +7,7 @@
  *     rm_host_program_init(program, &error);
  *     each cycle:
  *         … program->sent[i], what the guard sent last
- *         rm_host_program_expect(program, NULL);
+ *         rm_host_program_expect(program, NULL);                 // and rm_host_program_follow, if `sent` changes again
  *         rm_host_program_arrive(program, input, &record) …      // each as it comes, in any order
  *         if (rm_host_program_step(program, turn, records, is_missing, missing) == RM_STEP_SEND)
  *             … program->command.setpoint[i]
@@ -69,6 +69,11 @@ struct rm_host_program {
     double *low, *high, *slew;
     /** Room for the command where the caller gives no other place. */
     double *wanted;
+    /** [actuator] the next command comes with what was sent: the last one was no number, or there was none. */
+    bool *unset;
+    bool has_unset;
+    /** There was a step since init. */
+    bool has_stepped;
 
     void *state, *memory;
     /** `open` was called, so `close` must be. */
@@ -85,8 +90,18 @@ enum rm_code rm_host_program_open(struct rm_host_setup const *setup, struct rm_h
 enum rm_code rm_host_program_init(struct rm_host_program *program, struct rm_error *error);
 
 /** Prepares the next step, before its inputs come. The command will lie at `setpoint`, or if that is NULL at a place
- * of the program's own. It is filled with the last command, and with `sent` where that was not a number. */
+ * of the program's own. It is filled with the last command, and with `sent` before the first step and where the last
+ * command was not a number. */
 void rm_host_program_expect(struct rm_host_program *program, double *setpoint);
+
+/** `sent` has changed once more: so does the next command, where it comes with that. */
+static inline void rm_host_program_follow(struct rm_host_program *program) {
+    if (!program->has_unset)
+        return;
+    for (uint32_t i = 0; i < program->setup.actuator_count; ++i)
+        if (program->unset[i])
+            program->command.setpoint[i] = program->sent[i];
+}
 
 /** Hands in a record of the turn whose step is next, at most once for each input. Does nothing where the code has no
  * `arrive`. */
@@ -105,6 +120,7 @@ static inline enum rm_step_result rm_host_program_step(struct rm_host_program *p
     program->given.record = record;
     program->given.is_missing = is_missing;
     program->given.missing = missing;
+    program->has_stepped = true;
     return program->code.it->step(&program->passed, program->state, &program->given, &program->command);
 }
 

@@ -152,14 +152,37 @@ static void test_cycles(void **state) {
 static void test_expects(void **state) {
     struct test *test = *state;
     struct rm_host_program *program = open_program(test);
-    double place[ACTUATORS] = {0};
+    double place[ACTUATORS] = {0}, setpoint[ACTUATORS];
     init(program, 1.0);
+    program->sent[0] = 5.0; // since init
+    rm_host_program_expect(program, place);
+    assert_true(place[0] == 5.0 && place[1] == 2.0);
+    program->sent[1] = 6.0; // and since then
+    rm_host_program_follow(program);
+    assert_true(place[0] == 5.0 && place[1] == 6.0);
+    cycle(program, 1200, (uint32_t[]){0, 1, 2}, setpoint);
     program->command.setpoint[0] = NAN;
     program->command.setpoint[1] = 7.0;
     program->sent[0] = 3.0;
     rm_host_program_expect(program, place);
     assert_ptr_equal(program->command.setpoint, place);
     assert_true(place[0] == 3.0 && place[1] == 7.0);
+    program->sent[0] = 4.0;
+    program->sent[1] = 4.0;
+    rm_host_program_follow(program);
+    assert_true(place[0] == 4.0 && place[1] == 7.0);
+}
+
+/** Nothing of the life before is told in the next one. */
+static void test_begins_anew(void **state) {
+    struct test *test = *state;
+    struct rm_host_program *program = open_program(test);
+    double setpoint[ACTUATORS];
+    init(program, 1.0);
+    cycle(program, 1200, (uint32_t[]){0, 1, 2}, setpoint);
+    assert_true(program->reading[0] == 33.0 && program->stream[1][0] == 7.0f);
+    init(program, 1.0);
+    assert_true(program->reading[0] == 0.0 && program->stream[1][0] == 0.0f);
 }
 
 static void assert_set(struct rm_host_program *program, char const *name, uint32_t first, double const *values,
@@ -215,6 +238,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test_setup_teardown(test_life, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_cycles, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_expects, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_begins_anew, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_sets, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_refused, set_up, tear_down),
     };
