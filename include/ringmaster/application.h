@@ -34,6 +34,11 @@
  *
  * `arrive`, `step` and `prepare` run on one thread, in this order. `work` runs while they do: it may only touch
  * `memory`, and tells the others what it has made by atomics in there.
+ *
+ * ## Replay
+ * What decides beside the inputs is on record too: each step leaves a decision record (decision.h), and a replay obeys
+ * it. When a result of `work` is ready depends on the computer. So an application whose `work` makes results counts
+ * what it hands over, in struct rm_exchange, and goes no further than it is allowed to.
  */
 #ifndef RINGMASTER_APPLICATION_H
 #define RINGMASTER_APPLICATION_H
@@ -85,6 +90,9 @@ struct rm_reading {
     char const *description;
     /** The reading has as many elements as `length` returns. */
     bool is_array;
+    /** It tells of the computer, such as the time that a computation took, and not of the inputs. A replay does not
+     * compare it. */
+    bool is_of_computer;
 };
 
 /** A stream that the application writes: NAME/STREAM in its own segment, one record per step under the step's turn, of
@@ -135,6 +143,15 @@ struct rm_application_setup {
     void *memory;
 };
 
+/** How far an application's steps and its `work` have come with each other: two numbers of the application's own, which
+ * begin with 0 at `open` and only grow. */
+struct rm_exchange {
+    /** Questions, or whatever is left for `work` to take. */
+    uint64_t asked;
+    /** Results of `work` that the steps have taken over, those that failed included. */
+    uint64_t adopted;
+};
+
 /** What a step is given. All of it is valid during the call only, and the step does not change it. */
 struct rm_step {
     /** Turn of the inputs. Without inputs, the turn of the cycle. */
@@ -151,8 +168,12 @@ struct rm_step {
      * are set in one group change in the same step. */
     double const *setting;
     /** What the guard sent last, per actuator, in its unit. At the first step it is where the supplies stand. NaN where
-     * that is not known, because the chain does not answer. */
+     * that is not known, because the chain does not answer. These are values of f32, as datagrams carry them. */
     double const *sent;
+    /** The exchange may have come so far at the end of this step's `prepare`, and no further. As long as it runs on a
+     * machine there is no limit (UINT64_MAX). In a replay it is what was on record, and the step comes just so far:
+     * `work` has run by then. */
+    struct rm_exchange allowed;
 };
 
 /** What a step gives. Each array comes filled with the values named below, so a step writes only what changes. */
@@ -165,6 +186,9 @@ struct rm_command {
     double *reading;
     /** One record of each stream. It comes with what was told last, and after init with zeros. */
     float (*stream)[RM_LANES];
+    /** How far the exchange has come. It comes with what was told last; an application without results of `work`
+     * leaves it alone. `step` and `prepare` may write it. */
+    struct rm_exchange exchange;
 };
 
 enum rm_step_result {

@@ -236,7 +236,7 @@ static inline rm_turn rm_stream_head(struct rm_stream_view const *view) {
 rm_turn rm_stream_oldest(struct rm_stream_view const *view, rm_turn head, uint64_t slack);
 
 /** Copies the record of `turn` (a multiple of the stream's period) to `*record`.
- * Wait-free; takes some 10 ns. `*record` is undefined unless RM_READ_OK is returned. */
+ * Wait-free; takes some 10 ns. `*record` stays as it was unless RM_READ_OK is returned. */
 enum rm_read rm_stream_read(struct rm_stream_view const *view, rm_turn turn, struct rm_record *record);
 
 /** Copies `count` records from `first` on, in turn order; record i is of turn `first + i * period`.

@@ -246,13 +246,14 @@ static void test_killed(void **state) {
     for (unsigned i = 0; i < kills; ++i) {
         double values[ACTUATORS];
         double const offset = i == 0 ? 0.0 : 1.25;
-        test_server_send(&test->server, (double)i * 0.01);
+        test_server_send(&test->server, (double)i * 0.0078125); // an f32, as all that is sent
         run(test, NULL);
         assert_true(atomic_load(&test->segment.header->generation) > instance);
         instance = atomic_load(&test->segment.header->generation);
         assert_true(setting(test, "app/offset") == offset);
         struct rm_setpoint_reading const first = command(test, values);
-        assert_true(values[0] == (double)i * 0.01 + 2.0 + offset && values[1] == (double)i * 0.01 + 4.0 + offset);
+        assert_true(values[0] == (double)i * 0.0078125 + 2.0 + offset &&
+                    values[1] == (double)i * 0.0078125 + 4.0 + offset);
         assert_true(first.grant_number == test->server.grant_number);
         assert_true(first.number > vector || i == 0);
         vector = first.number;

@@ -89,6 +89,7 @@ static bool host_begin_grant(struct rm_host *host, uint64_t grant_number) {
         return false;
     }
     rm_host_inputs_start(&host->inputs, host->server->input);
+    rm_host_decisions_begin(&host->decisions, grant_number);
     host_begin_vector(host);
     host->grant_number = grant_number;
     rm_counter_add(host->counters, RM_APPLICATION_GRANTS, 1);
@@ -141,10 +142,18 @@ static void host_count_cycle(struct rm_host *host, struct rm_host_due const *due
 }
 
 /** After the vector is committed: all that need not be done before. */
-static void host_finish_cycle(struct rm_host *host, struct rm_host_due const *due, uint64_t tsc) {
-    host_begin_vector(host); // first: the vector that is committed is out of reach for all others, and for the code
+static void host_finish_cycle(struct rm_host *host, struct rm_host_due const *due, bool committed, uint64_t tsc) {
+    struct rm_host_outcome const outcome = {
+        .tsc = tsc,
+        .skipped = due->skipped,
+        .late = due->late,
+        .committed = committed,
+        .setpoints = rm_host_decisions_setpoints(&host->decisions, committed),
+    };
+    host_begin_vector(host); // the vector that is committed is out of reach for the code from here on
     rm_host_program_prepare(host->program);
     put_streams(host, due->turn, tsc);
+    rm_host_decisions_record(&host->decisions, &outcome);
     struct rm_stamp const stamp = rm_stamp_of(&host->clock, tsc, due->turn);
     rm_host_readings_show(&host->readings, host->program, stamp, tsc);
 }
@@ -160,7 +169,7 @@ static void host_step_application(struct rm_host *host, struct rm_host_due const
         rm_counter_add(host->counters, RM_APPLICATION_QUIET, 1);
     uint64_t const ended = rm_tsc();
     host->stepped_tsc = due->seen_tsc;
-    host_finish_cycle(host, due, ended);
+    host_finish_cycle(host, due, result == RM_STEP_SEND, ended);
     host_count_cycle(host, due, due->missing, ended - begun);
 }
 
@@ -200,7 +209,12 @@ static void take_settings(struct rm_host *host) {
     /* Not asked for anything is the rule: then no clock is looked at. */
     if (!rm_mailbox_is_in(&host->settings.mailbox, RM_MAILBOX_POSTED))
         return;
+    bool const steps = host->grant_number != 0; // else the next init tells all settings
+    if (steps && !rm_host_journal_has_room(&host->decisions.journal))
+        return;
     uint32_t const changed = rm_host_settings_take(&host->settings, host->program, rm_stamp_now());
+    if (steps && changed > 0)
+        rm_host_decisions_adopt(&host->decisions);
     rm_counter_add(host->counters, RM_APPLICATION_SETTINGS, changed);
 }
 
@@ -240,10 +254,20 @@ static void host_input_arrived(void *context, uint32_t input, struct rm_record c
     program->code.it->arrive(&program->passed, program->state, input, record);
 }
 
+static void host_put_decision(void *context, uint32_t stream, struct rm_record const *record, uint64_t tsc) {
+    struct rm_host *host = context;
+    rm_owner_stream_put(host->owner, host->decision_stream[stream], record, tsc);
+}
+
 static bool host_allocate(struct rm_host *host) {
     struct rm_host_program *program = host->program;
+    host->decisions = (struct rm_host_decisions){.put = host_put_decision, .context = host};
+    if (!rm_host_decisions_open(&host->decisions, program))
+        return false;
     host->stream = calloc(program->code.it->stream_count + 1ul, sizeof *host->stream);
-    return host->stream != NULL && rm_host_settings_allocate(&host->settings, program) &&
+    host->decision_stream = calloc(host->decisions.stream_count, sizeof *host->decision_stream);
+    return host->stream != NULL && host->decision_stream != NULL &&
+           rm_host_settings_allocate(&host->settings, program) &&
            rm_host_readings_allocate(&host->readings, program, host->tsc_hz) &&
            rm_host_inputs_allocate(&host->inputs, host->setup->input_count);
 }
@@ -301,6 +325,8 @@ void rm_host_close(struct rm_host *host) {
     rm_host_settings_free(&host->settings);
     rm_host_readings_free(&host->readings);
     free(host->stream);
+    free(host->decision_stream);
+    rm_host_decisions_close(&host->decisions);
     rm_host_program_close(host->program);
     free(host);
 }

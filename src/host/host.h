@@ -18,7 +18,7 @@
  *  2. what was sent last, from the server's `setpoints/sent`: before the inputs, where the code has `arrive`;
  *  3. `step`, which writes its command right into the vector;
  *  4. the setpoint vector is committed, with the granted grant number and the turn;
- *  5. `prepare`; then streams, readings and counters.
+ *  5. `prepare`; then streams, the decision record (host_decision.h), readings and counters.
  *
  * ## When it begins
  * When the server has granted a number to this instance, knows where its supplies stand (it does not wait for those

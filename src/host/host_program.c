@@ -112,7 +112,8 @@ static enum rm_code host_program_allocate(struct rm_host_program *program, struc
     program->passed.setting_length = program->setting_length;
     program->passed.reading_at = program->reading_at;
     program->passed.reading_length = program->reading_length;
-    program->given = (struct rm_step){.setting = program->setting, .sent = program->sent};
+    program->given = (struct rm_step){
+        .setting = program->setting, .sent = program->sent, .allowed = {.asked = UINT64_MAX, .adopted = UINT64_MAX}};
     program->command = (struct rm_command){.setpoint = program->wanted, .reading = program->reading};
     program->command.stream = program->stream;
     return RM_OK;

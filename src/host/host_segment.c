@@ -128,6 +128,14 @@ static rm_owner_index add_stream(struct rm_host *host, uint32_t i) {
     return rm_owner_stream(host->owner, name, it->description, &stream);
 }
 
+static rm_owner_index add_decision_stream(struct rm_host *host, uint32_t i) {
+    struct rm_stream stream;
+    char own[RM_LANE_NAME_BYTES + 8], description[RM_DESCRIPTION_BYTES], name[RM_NAME_BYTES];
+    rm_host_decisions_stream(&host->decisions, i, &stream, own, description);
+    snprintf(name, sizeof name, "%s/%s", host->setup->name, own);
+    return rm_owner_stream(host->owner, name, description, &stream);
+}
+
 /** Everything that the segment holds. Additions remember their first error. */
 static void add_objects(struct rm_host *host, struct indices *index) {
     char const *name = host->setup->name;
@@ -156,6 +164,8 @@ static void add_objects(struct rm_host *host, struct indices *index) {
         index->reading[i] = add_reading(host, i);
     for (uint32_t i = 0; i < host->program->code.it->stream_count; ++i)
         host->stream[i] = add_stream(host, i);
+    for (uint32_t i = 0; i < host->decisions.stream_count; ++i)
+        host->decision_stream[i] = add_decision_stream(host, i);
     rm_owner_requests(host->owner);
     rm_owner_replies(host->owner);
 }

@@ -4,6 +4,8 @@
  *     setpoints/NAME                 its setpoint vectors
  *     NAME/SETTING, NAME/READING     parameters; NAME/settings is the group of all settings
  *     NAME/STREAM                    streams; one record per step, under its turn
+ *     NAME/decision, NAME/settings_adopted, NAME/missing0 …, NAME/sent0 …
+ *                                    the decision record: ringmaster/decision.h
  *     counters/application/NAME      set "application"
  *     latency/NAME                   time from the inputs seen to the vector committed
  *     age/NAME                       time from when a turn's inputs are expected to its vector committed

@@ -171,7 +171,7 @@ bool rm_host_server_sent(struct rm_host_server const *server, uint64_t *seen, do
             uint64_t bits;
             double number;
         } const word = {.bits = atomic_load_explicit(&value[server->supply[i]], memory_order_relaxed)};
-        sent[i] = word.number;
+        sent[i] = (double)(float)word.number; // as datagrams carry it: the server's are, and so a record can be
     }
     atomic_thread_fence(memory_order_acquire);
     *seen = atomic_load_explicit(&vector->sequence, memory_order_relaxed) == sequence ? sequence : 0;

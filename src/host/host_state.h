@@ -13,6 +13,7 @@
 #include <ringmaster/owner.h>
 
 #include "host/host.h"
+#include "host/host_decision.h"
 #include "host/host_grant.h"
 #include "host/host_inputs.h"
 #include "host/host_program.h"
@@ -42,6 +43,8 @@ struct rm_host {
     struct rm_host_readings readings;
     /** [stream of the code]. */
     rm_owner_index *stream;
+    /** [stream of the decision record]. */
+    rm_owner_index *decision_stream;
 
     /* The stepping thread's. */
 
@@ -50,6 +53,7 @@ struct rm_host {
 
     struct rm_host_grant grant;
     struct rm_host_inputs inputs;
+    struct rm_host_decisions decisions;
     struct rm_clock_reading clock;
     /** TSC of the last look at the clock. */
     uint64_t clock_tsc;

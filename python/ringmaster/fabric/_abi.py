@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-LAYOUT_HASH = 0xCD8AE8FE1C391112
+LAYOUT_HASH = 0xD3B9029FB75EB019
 
-RM_ABI_VERSION = 9
+RM_ABI_VERSION = 10
 RM_SEGMENT_MAGIC = 0x5254534D474E4952
 RM_CACHE_LINE = 64
 RM_PAGE_BYTES = 4096
@@ -39,6 +39,9 @@ RM_SUPPLY_LANE_STATE = 1
 RM_SUPPLY_LANE_FIRST = 2
 RM_CHAIN_SUPPLIES_MAX = 40
 RM_CHAIN_ID_PARTS = 4
+RM_DECISION_MASK_INPUTS = 384
+RM_ADOPTED_VALUES = 3
+RM_ADOPTED_VALUE_LANES = 3
 RM_HISTOGRAM_SUBBITS = 4
 RM_HISTOGRAM_BUCKETS = 976
 
@@ -208,6 +211,40 @@ class SupplyState(IntEnum):
     HELD = 32
     RAMPING = 64
     SLEWING = 128
+
+
+class DecisionLane(IntEnum):
+    """enum rm_decision_lane"""
+
+    STEP = 0
+    GRANT = 1
+    FLAGS = 2
+    MISSING = 3
+    SKIPPED = 4
+    SETTINGS = 5
+    ASKED = 6
+    ADOPTED = 7
+    SENT = 8
+    INPUTS = 9
+    SETPOINTS = 10
+    VISIBLE = 11
+
+
+class DecisionFlag(IntEnum):
+    """enum rm_decision_flag"""
+
+    COMMITTED = 1
+    LATE = 2
+    OPENED = 4
+
+
+class AdoptedLane(IntEnum):
+    """enum rm_adopted_lane"""
+
+    GENERATION = 0
+    LEFT = 1
+    CHECKSUM = 2
+    FIRST = 3
 
 
 def _struct(itemsize: int, *members: tuple[str, Any, int]) -> np.dtype[Any]:
