@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: Apache-2.0
+/** A live host leaves its decision record; a replay of what was recorded makes the same steps, to the bit, and finds
+ * what is not as it was. Arguments: the paths of test_replayed.so, which takes records as they come, and of
+ * test_replayed_whole.so, which does not. */
+#include "host/test_host_rig.h"
+
+#include "base/fail.h"
+#include "base/zeroed.h"
+#include "host/host_replay.h"
+#include "host/test_replayed.h"
+
+enum {
+    TAPES = 8,
+    TAPE_RECORDS = 65536,
+    STEPS = 4000,
+    ADOPTIONS = 8,
+    DEADLINE = 6 + 2 * TEST_PERIOD,
+};
+
+/** One stream, as it was recorded while it ran. */
+struct tape {
+    struct rm_stream stream;
+    char const *name;
+    struct rm_stream_view view;
+    struct rm_record *record;
+    uint32_t count;
+};
+
+static char const *const NAMES[TAPES] = {
+    "bpm01/fast", "bpm02/fast", "app/decision", "app/settings_adopted", "app/missing0", "app/sent0", "app/sum", NULL,
+};
+enum { BPM, DECISION = 2, ADOPTED, MISSING, SENT };
+
+struct replay_test {
+    struct tape tape[TAPES];
+    /** [step] the vectors, and whether there was one. */
+    double (*vector)[ACTUATORS];
+    bool *committed;
+    uint32_t steps;
+    /** Turn behind the last one that was looked at. */
+    rm_turn next;
+    struct rm_workspace *workspace;
+    uint64_t random;
+};
+
+static uint64_t draw(struct replay_test *replay) {
+    replay->random = replay->random * 6364136223846793005ull + 1442695040888963407ull;
+    return replay->random >> 33;
+}
+
+/* ── recording ── */
+
+static void look_at_streams(struct replay_test *replay) {
+    struct rm_error error;
+    if (rm_workspace_attach("demo", 0, &replay->workspace, &error) != RM_OK)
+        fail_msg("%s", error.text);
+    for (unsigned i = 0; NAMES[i] != NULL; ++i) {
+        replay->tape[i].name = NAMES[i];
+        if (rm_workspace_stream(replay->workspace, NAMES[i], &replay->tape[i].view, &error) != RM_OK)
+            fail_msg("%s", error.text);
+        replay->tape[i].stream = *replay->tape[i].view.header;
+        if (replay->tape[i].record == NULL)
+            replay->tape[i].record = rm_zeroed(TAPE_RECORDS, sizeof(struct rm_record));
+        assert_non_null(replay->tape[i].record);
+    }
+}
+
+/** Records of all turns up to this one. */
+static void record_turns(struct replay_test *replay, rm_turn turn) {
+    for (; replay->next <= turn; replay->next += TEST_PERIOD)
+        for (unsigned i = 0; NAMES[i] != NULL; ++i) {
+            struct tape *tape = &replay->tape[i];
+            assert_true(tape->count < TAPE_RECORDS);
+            tape->count += rm_stream_read(&tape->view, replay->next, &tape->record[tape->count]) == RM_READ_OK;
+        }
+}
+
+static uint32_t lane(struct replay_test const *replay, unsigned tape, uint32_t record, unsigned number) {
+    return (uint32_t)replay->tape[tape].record[record].lane[number].i;
+}
+
+/** Records a step, and the vector that it has committed. Returns its turn. */
+static rm_turn record_step(struct host_test *test, struct replay_test *replay) {
+    rm_turn const turn = rm_stream_head(&replay->tape[DECISION].view);
+    record_turns(replay, turn);
+    struct rm_setpoints_place place = {.next = 0};
+    struct rm_setpoint_reading reading = {.input_turn = RM_TURN_NONE};
+    uint32_t const step = replay->steps++;
+    assert_int_equal(replay->tape[DECISION].count, replay->steps);
+    bool const has = rm_setpoints_copy(test->host->vectors, rm_setpoint_vector_bytes(ACTUATORS), &place, &reading,
+                                       replay->vector[step], ACTUATORS);
+    replay->committed[step] = has && reading.input_turn == turn;
+    assert_int_equal(replay->committed[step],
+                     (lane(replay, DECISION, step, RM_DECISION_FLAGS) & RM_DECISION_COMMITTED) != 0);
+    return turn;
+}
+
+/** A cycle: most inputs come; most cycles the supplies are sent something else; now and then turns are left out. */
+static void run_cycle(struct host_test *test, struct replay_test *replay) {
+    test->turn += TEST_PERIOD * (draw(replay) % 64 == 0 ? 3 : 1);
+    rm_turn const turn = test->turn;
+    if (draw(replay) % 4 != 0)
+        test_server_send(&test->server, (double)draw(replay) * 1e-9);
+    duty(test); // which reads what was sent, as nothing of the turn has come
+    for (unsigned input = 0; input < TEST_INPUTS; ++input)
+        if (draw(replay) % 16 != 0)
+            test_server_record(&test->server, input, turn, (int32_t)draw(replay));
+    for (rm_turn stepped = 0; stepped < turn;) {
+        if (duty(test) == 1)
+            stepped = record_step(test, replay);
+        else
+            test->turn = turn + DEADLINE;
+    }
+    test->turn = turn;
+}
+
+static void put_setting(struct host_test *test, char const *name, uint64_t first, double const *values, size_t count) {
+    struct host_asker asker = asker_open();
+    struct rm_reply const reply = reply_to(test, &asker, ask_part(&asker, name, first, values, count));
+    if (reply.verdict != RM_VERDICT_DONE)
+        fail_msg("%s: %s", name, reply.reason);
+    asker_close(&asker);
+}
+
+static void begin_grant(struct host_test *test, struct replay_test *replay) {
+    uint64_t const before = counter(test, RM_APPLICATION_STEPS);
+    grant(test);
+    test->turn += TEST_PERIOD;
+    for (unsigned i = 0; i < TEST_INPUTS; ++i) // it waits for inputs that have begun
+        test_server_record(&test->server, i, test->turn, 1);
+    turn_until(test, RM_APPLICATION_STEPS, before + 1);
+    record_step(test, replay);
+}
+
+static uint32_t adopted_last(struct replay_test const *replay) {
+    return lane(replay, DECISION, replay->steps - 1, RM_DECISION_ADOPTED);
+}
+
+/** Cycles, with people who set something else in between, and until the steps have adopted so many results of `work`,
+ * whose thread may have to wait for a core. */
+static void run_life(struct host_test *test, struct replay_test *replay, uint32_t steps, uint32_t adoptions) {
+    uint32_t const end = replay->steps + steps;
+    uint64_t const give_up_ns = rm_monotonic_ns() + 3 * TIMEOUT_NS;
+    double values[REPLAYED_LENGTH];
+    put_setting(test, "app/enable", 0, (double[]){1.0}, 1);
+    while (replay->steps < end || adopted_last(replay) < adoptions) {
+        assert_true(rm_monotonic_ns() < give_up_ns);
+        if (replay->steps >= end)
+            usleep(5000);
+        run_cycle(test, replay);
+        if (draw(replay) % 512 != 0)
+            continue;
+        for (unsigned i = 0; i < REPLAYED_LENGTH; ++i)
+            values[i] = (double)draw(replay) * 1e-9;
+        put_setting(test, "app/weight", 0, values, REPLAYED_LENGTH);
+        put_setting(test, "app/gain", 0, values, 1);
+    }
+    for (unsigned i = 0; i < 2 * REPLAYED_LENGTH; ++i) // all settings are told
+        run_cycle(test, replay);
+}
+
+static void open_recorded(struct host_test *test, struct replay_test *replay) {
+    open_host(test);
+    look_at_streams(replay);
+    begin_grant(test, replay);
+}
+
+/** Two processes, of which the first is granted twice. */
+static void make_recording(struct host_test *test, struct replay_test *replay) {
+    test->setup.input_count = TEST_INPUTS;
+    test->setup.input = inputs;
+    replay->random = 20261125;
+    replay->next = test->turn;
+    replay->vector = calloc(TAPE_RECORDS, sizeof *replay->vector);
+    replay->committed = calloc(TAPE_RECORDS, sizeof *replay->committed);
+    assert_true(replay->vector != NULL && replay->committed != NULL);
+    open_recorded(test, replay);
+    run_life(test, replay, STEPS, ADOPTIONS);
+    begin_grant(test, replay);
+    run_life(test, replay, STEPS / 4, 0);
+    rm_host_close(test->host);
+    rm_workspace_detach(replay->workspace);
+    open_recorded(test, replay);
+    run_life(test, replay, STEPS / 4, 0);
+    rm_workspace_detach(replay->workspace);
+    rm_host_close(test->host);
+    test->host = NULL;
+}
+
+/* ── replaying ── */
+
+static enum rm_code tape_find(void *context, char const *name, struct rm_recorded_stream *found,
+                              struct rm_error *error) {
+    struct replay_test const *replay = context;
+    for (unsigned i = 0; NAMES[i] != NULL; ++i) {
+        struct tape const *tape = &replay->tape[i];
+        if (strcmp(name, NAMES[i]) != 0)
+            continue;
+        *found =
+            (struct rm_recorded_stream){.stream = tape->stream,
+                                        .number = i,
+                                        .first = tape->count > 0 ? tape->record[0].turn : RM_TURN_NONE,
+                                        .last = tape->count > 0 ? tape->record[tape->count - 1].turn : RM_TURN_NONE};
+        return RM_OK;
+    }
+    return rm_fail(error, RM_E_NOT_FOUND, "%s was not recorded", name);
+}
+
+static enum rm_code tape_read(void *context, uint32_t number, rm_turn first, size_t count, struct rm_record *records,
+                              struct rm_error *error) {
+    (void)error;
+    struct tape const *tape = &((struct replay_test const *)context)->tape[number];
+    uint32_t low = 0, high = tape->count;
+    while (low < high) {
+        uint32_t const middle = (low + high) / 2;
+        if (tape->record[middle].turn < first)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (size_t i = 0; i < count; ++i) {
+        bool const is_there = low < tape->count && tape->record[low].turn == first + i * TEST_PERIOD;
+        records[i] = is_there ? tape->record[low++] : (struct rm_record){.turn = RM_TURN_NONE};
+    }
+    return RM_OK;
+}
+
+/** Replays until something differs, or the end: returns how many steps were the same. */
+static uint32_t replay_all(struct host_test *test, struct replay_test *replay, struct rm_host_replayed *step) {
+    struct rm_recorded_source const recorded = {.find = tape_find, .read = tape_read, .context = replay};
+    struct rm_error error = {.text = ""};
+    struct rm_host_replay *it = NULL;
+    uint32_t same = 0;
+    enum rm_code code = rm_host_replay_open(&test->setup, &recorded, &it, &error);
+    while (code == RM_OK) {
+        code = rm_host_replay_step(it, step, &error);
+        if (code != RM_OK || step->differs != RM_REPLAY_SAME)
+            break;
+        assert_int_equal(step->committed, replay->committed[same]);
+        if (step->committed)
+            assert_memory_equal(step->setpoint, replay->vector[same], sizeof replay->vector[same]);
+        ++same;
+    }
+    if (code != RM_OK && code != RM_E_ABSENT)
+        fail_msg("%s", error.text);
+    rm_host_replay_close(it);
+    return same;
+}
+
+static void assert_differs(struct host_test *test, struct replay_test *replay, rm_turn turn,
+                           enum rm_replay_difference differs, char const *words) {
+    struct rm_host_replayed step = {.turn = RM_TURN_NONE};
+    replay_all(test, replay, &step);
+    if (step.differs != differs || step.turn != turn || strstr(step.text, words) == NULL)
+        fail_msg("turn %llu, %s: %s; expected turn %llu, %s: %s", (unsigned long long)step.turn,
+                 rm_replay_difference_text(step.differs), step.text, (unsigned long long)turn,
+                 rm_replay_difference_text(differs), words);
+}
+
+/** Changes one bit of a lane, replays, and changes it back. */
+static void flip(struct host_test *test, struct replay_test *replay, unsigned tape, uint32_t record, unsigned number,
+                 uint32_t bit, enum rm_replay_difference differs) {
+    struct rm_record *it = &replay->tape[tape].record[record];
+    it->lane[number].i ^= (int32_t)(1u << bit);
+    assert_differs(test, replay, it->turn, differs, "");
+    it->lane[number].i ^= (int32_t)(1u << bit);
+}
+
+/** Takes one record out, replays, and puts it back. */
+static void lose(struct host_test *test, struct replay_test *replay, unsigned tape, uint32_t record, rm_turn turn,
+                 enum rm_replay_difference differs, char const *words) {
+    struct tape *it = &replay->tape[tape];
+    struct rm_record const lost = it->record[record];
+    memmove(it->record + record, it->record + record + 1, (it->count - record - 1) * sizeof lost);
+    --it->count;
+    assert_differs(test, replay, turn, differs, words);
+    memmove(it->record + record + 1, it->record + record, (it->count - record) * sizeof lost);
+    it->record[record] = lost;
+    ++it->count;
+}
+
+static uint32_t with(struct replay_test const *replay, uint32_t from, unsigned number) {
+    uint32_t step = from;
+    while (lane(replay, DECISION, step, number) == 0)
+        ++step;
+    return step;
+}
+
+/** One changed bit is found in the step that had it. */
+static void find_changes(struct host_test *test, struct replay_test *replay) {
+    for (unsigned i = 0; i < 4; ++i) {
+        uint32_t const record = (uint32_t)(draw(replay) % (STEPS / 2)) + 10;
+        flip(test, replay, BPM + i % 2, record, 0, (uint32_t)(draw(replay) % 32), RM_REPLAY_INPUTS);
+        flip(test, replay, SENT, record / 2, i % ACTUATORS, 31, RM_REPLAY_INPUTS);
+        flip(test, replay, MISSING, record / 16, 0, i % 2, RM_REPLAY_INPUTS);
+    }
+    flip(test, replay, DECISION, 100, RM_DECISION_SETPOINTS, 7, RM_REPLAY_SETPOINTS);
+    flip(test, replay, DECISION, 100, RM_DECISION_VISIBLE, 31, RM_REPLAY_VISIBLE);
+    flip(test, replay, DECISION, 100, RM_DECISION_ASKED, 0, RM_REPLAY_RESULT);
+    struct rm_record *value = &replay->tape[ADOPTED].record[1];
+    value->lane[RM_ADOPTED_FIRST + 1].i ^= 1;
+    assert_differs(test, replay, replay->tape[DECISION].record[0].turn, RM_REPLAY_SETTINGS, "are not those");
+    value->lane[RM_ADOPTED_FIRST + 1].i ^= 1;
+}
+
+/** And so is a lost record. */
+static void find_losses(struct host_test *test, struct replay_test *replay) {
+    struct tape const *bpm = &replay->tape[BPM], *decision = &replay->tape[DECISION];
+    lose(test, replay, BPM, 501, bpm->record[501].turn, RM_REPLAY_INPUTS, "bpm01/fast has no record of this turn");
+    lose(test, replay, DECISION, 500, decision->record[501].turn, RM_REPLAY_DECISION, "step 500 is not");
+    lose(test, replay, SENT, 300, replay->tape[SENT].record[300].turn, RM_REPLAY_SENT, "0 records of what");
+    uint32_t const missed = with(replay, 700, RM_DECISION_MISSING);
+    uint32_t mask = 0;
+    while (replay->tape[MISSING].record[mask].turn != decision->record[missed].turn)
+        ++mask;
+    lose(test, replay, MISSING, mask, decision->record[missed].turn, RM_REPLAY_INPUTS, "it is not there which");
+    uint32_t adopted = 0, told = 0; // generation 2, by which it may act
+    while (lane(replay, DECISION, adopted, RM_DECISION_SETTINGS) != 2)
+        ++adopted;
+    while (lane(replay, ADOPTED, told, RM_ADOPTED_GENERATION) != 2)
+        ++told;
+    lose(test, replay, ADOPTED, told, decision->record[adopted].turn, RM_REPLAY_SETTINGS,
+         "of generation 2 are not all");
+}
+
+static void test_replay_is_the_same(void **state) {
+    struct host_test *test = *state;
+    struct replay_test *replay = calloc(1, sizeof *replay);
+    assert_non_null(replay);
+    make_recording(test, replay);
+    struct tape const *decision = &replay->tape[DECISION];
+    uint32_t flags = 0, begun = 0, skipped = 0, settings = 0;
+    for (uint32_t i = 0; i < decision->count; ++i) {
+        uint32_t const generation = lane(replay, DECISION, i, RM_DECISION_SETTINGS);
+        settings = generation > settings ? generation : settings;
+        flags |= lane(replay, DECISION, i, RM_DECISION_FLAGS);
+        skipped += lane(replay, DECISION, i, RM_DECISION_SKIPPED);
+        begun += lane(replay, DECISION, i, RM_DECISION_STEP) == 0;
+    }
+    assert_int_equal(flags, RM_DECISION_COMMITTED | RM_DECISION_LATE | RM_DECISION_OPENED);
+    assert_int_equal(begun, 3);
+    assert_true(skipped > 0 && replay->tape[MISSING].count > STEPS / 20);
+    assert_true(settings > 3);
+    struct rm_host_replayed step = {.differs = RM_REPLAY_SAME};
+    uint64_t const begin_ns = rm_monotonic_ns();
+    uint32_t const same = replay_all(test, replay, &step);
+    if (same != decision->count)
+        fail_msg("step %llu at turn %llu: %s: %s", (unsigned long long)step.step, (unsigned long long)step.turn,
+                 rm_replay_difference_text(step.differs), step.text);
+    printf("%u steps replayed, %.0f ns each\n", same, (double)(rm_monotonic_ns() - begin_ns) / same);
+    find_changes(test, replay);
+    find_losses(test, replay);
+    assert_int_equal(replay_all(test, replay, &step), decision->count);
+    for (unsigned i = 0; i < TAPES; ++i)
+        free(replay->tape[i].record);
+    free(replay->vector);
+    free(replay->committed);
+    free(replay);
+}
+
+int main(int argc, char **argv) {
+    int failed = 0;
+    if (argc != 3)
+        return 2;
+    struct CMUnitTest const tests[] = {
+        cmocka_unit_test_setup_teardown(test_replay_is_the_same, set_up, tear_down),
+    };
+    for (int i = 1; i < argc; ++i) {
+        application = argv[i];
+        failed += cmocka_run_group_tests(tests, NULL, NULL);
+    }
+    return failed;
+}
