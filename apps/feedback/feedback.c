@@ -225,8 +225,9 @@ static void feedback_prepare(struct rm_application_setup const *setup, void *sta
         after_off(feedback, given, is_shadow);
     feedback_outputs_watch(feedback, given);
     feedback_outputs_delivered(feedback, given, command, is_shadow);
-    feedback_take_answer(feedback);
+    feedback_take_answer(feedback, given);
     feedback_ask(feedback, setup, given);
+    command->exchange = feedback->exchange;
     judge_slowly(feedback);
     feedback_excitation_prepare(feedback, setup, given);
     feedback_golden_approach(&feedback->golden, given->setting + setup->setting_at[FEEDBACK_GOLDEN], feedback->passed);

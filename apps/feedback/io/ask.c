@@ -36,13 +36,19 @@ void feedback_ask(struct feedback *feedback, struct rm_application_setup const *
     if (!differs)
         return;
     ++requests->number;
-    feedback->has_request = feedback_solver_ask(&feedback->solver, requests); /* else once more in the next cycle */
+    /* If not now, once more in the next cycle. */
+    feedback->has_request =
+        feedback->exchange.asked < given->allowed.asked && feedback_solver_ask(&feedback->solver, requests);
+    feedback->exchange.asked += feedback->has_request;
 }
 
-void feedback_take_answer(struct feedback *feedback) {
+void feedback_take_answer(struct feedback *feedback, struct rm_step const *given) {
+    if (feedback->exchange.adopted >= given->allowed.adopted)
+        return;
     struct feedback_answer *answer = feedback_solver_look(&feedback->solver);
     if (answer == NULL)
         return;
+    ++feedback->exchange.adopted;
     if (answer->solution == NULL) {
         feedback->failed = answer->number;
         feedback_solver_take(&feedback->solver, answer);

@@ -8,7 +8,7 @@
 /** Settles which rows and columns shall take part, and asks for a solution when that is not what was asked for last. */
 void feedback_ask(struct feedback *feedback, struct rm_application_setup const *setup, struct rm_step const *given);
 
-/** The loop takes a new solution, if there is one. */
-void feedback_take_answer(struct feedback *feedback);
+/** The loop takes a new solution, if there is one and the step may take it. */
+void feedback_take_answer(struct feedback *feedback, struct rm_step const *given);
 
 #endif

@@ -131,6 +131,8 @@ struct feedback {
     double shadow_rms;
     /** What was asked for last. */
     struct feedback_requests requests;
+    /** Questions that the solver's thread was left, and answers that were taken, since `open`. */
+    struct rm_exchange exchange;
 
     bool has_request, was_shadow;
     /** State of the last cycle. */
