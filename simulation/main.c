@@ -3,6 +3,8 @@
 #include <signal.h>
 #include <stdio.h>
 
+#include "archive.h"
+#include "base/fail.h"
 #include "base/options.h"
 #include "engine/version.h"
 #include "options.h"
@@ -43,6 +45,8 @@ static enum rm_code simulate_run(struct rm_simulate_options *options, struct rm_
         enum rm_code const ran = rm_simulation_run(&simulation, &ending, error);
         code = rm_recording_close(&simulation.recording, &reason);
         if (code == RM_OK)
+            code = rm_simulation_decisions_close(&simulation.decisions, &reason);
+        if (code == RM_OK)
             code = rm_summary_write(&simulation, &reason);
         if (ran == RM_OK && code != RM_OK)
             *error = reason;
@@ -54,6 +58,20 @@ static enum rm_code simulate_run(struct rm_simulate_options *options, struct rm_
     }
     rm_simulation_close(&simulation);
     return code;
+}
+
+/** Says what is not the same as a failure. */
+static enum rm_code simulate_archive(struct rm_simulate_options const *options, struct rm_error *error) {
+    struct rm_archive_result result;
+    enum rm_code const code = rm_archive_replay(options, &ending, &result, error);
+    if (code != RM_OK)
+        return code;
+    rm_archive_tell(options, &result);
+    if (result.differs.differs == RM_REPLAY_SAME)
+        return RM_OK;
+    return rm_fail(error, RM_E_CONFIG, "turn %llu, step %llu: %s: %s", (unsigned long long)result.differs.turn,
+                   (unsigned long long)result.differs.step, rm_replay_difference_text(result.differs.differs),
+                   result.differs.text);
 }
 
 int main(int argc, char **argv) {
@@ -71,7 +89,7 @@ int main(int argc, char **argv) {
     bool const wrong = code == RM_E_ARGUMENT;
     if (code == RM_OK) {
         listen_to_signals();
-        code = simulate_run(&options, &error);
+        code = options.archive != NULL ? simulate_archive(&options, &error) : simulate_run(&options, &error);
     }
     rm_events_free(&options.events);
     if (wrong)

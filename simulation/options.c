@@ -9,6 +9,7 @@
 char const rm_simulate_usage[] =
     "Usage: ringmaster-simulate CONFIG [OVERLAY] APPLICATION --seconds S --out DIR [OPTION]…\n"
     "       ringmaster-simulate CONFIG [OVERLAY] APPLICATION --replay DIR --out DIR [OPTION]…\n"
+    "       ringmaster-simulate CONFIG APPLICATION --archive DIR [--cycles N] [--json]\n"
     "\n"
     "Runs one application of the configuration and the virtual ring of the same file, with its overlay, in simulated\n"
     "time, in lock-step: no network, no server, no clock. In every cycle the application is given the ring's readings "
@@ -33,13 +34,17 @@ char const rm_simulate_usage[] =
     "  --shuffle SEED      each cycle's records arrive in another order, drawn from SEED\n"
     "  --replay DIR        feed what an earlier simulation has recorded in DIR, with its events, instead of the ring:\n"
     "                      the setpoints are the same to the bit\n"
+    "  --archive DIR       replay recorded streams, and obey the decision record that each step has left: it tells "
+    "whether\n"
+    "                      all steps are the same to the bit, or the first that is not. It needs no ring and no --out\n"
     "  --latency-us US     from the application's vector to the supplies' network interface; 10. Where the server's\n"
     "                      cycles follow the clock, it begins when the cycle goes out\n"
     "  --refresh-ms MS     from one look of the machine's background to the next, instead of the ring's; 0: never\n"
     "Results:\n"
     "  --out DIR           made if need be: simulation.json, and of each cycle readings.i32, tags.u64, setpoints.f64,\n"
     "                      sent.f64, currents.f64, streams.f32, reported.f64; docs/simulation.md says what they are\n"
-    "  --record LIST       only these of them: readings,setpoints,sent,currents,streams,reported; or none\n"
+    "  --record LIST       only these of them: readings,setpoints,sent,currents,streams,reported; or all, or none.\n"
+    "                      all,decisions: also DIR/recorded, streams that --archive replays\n"
     "  --truth FILE        all errors that the ring has drawn, as JSON, for a test that scores\n"
     "  --json              print simulation.json on standard output\n"
     "\n"
@@ -49,7 +54,8 @@ char const rm_simulate_usage[] =
     "  ringmaster-simulate configs/supplies.yaml ramp --replay /tmp/ramp --out /tmp/again\n"
     "\n"
     "Ctrl-C ends it early and keeps what was done.\n"
-    "Exit status: 0 good, 1 something failed (one line on standard error says what), 2 wrong usage.\n";
+    "Exit status: 0 good, 1 something failed or is not the same (one line on standard error says what), 2 wrong "
+    "usage.\n";
 
 static double const COUNT_MOST = 1e18;
 
@@ -62,28 +68,50 @@ static enum rm_code take_events(void *events, char const *path, struct rm_error 
 }
 
 static enum rm_code take_record(void *value, char const *text, struct rm_error *error) {
-    static char const *const WORDS[] = {"readings", "setpoints", "sent", "currents", "streams", "reported"};
+    static struct {
+        char const *word;
+        unsigned bits;
+    } const WORDS[] = {
+        {"readings", RM_RECORD_READINGS}, {"setpoints", RM_RECORD_SETPOINTS}, {"sent", RM_RECORD_SENT},
+        {"currents", RM_RECORD_CURRENTS}, {"streams", RM_RECORD_STREAMS},     {"reported", RM_RECORD_REPORTED},
+        {"all", RM_RECORD_ALL},           {"decisions", RM_RECORD_DECISIONS},
+    };
     unsigned *const record = value;
     *record = 0;
     while (*text != '\0' && strcmp(text, "none") != 0) {
         size_t const length = strcspn(text, ",");
-        unsigned bit = 0;
+        unsigned bits = 0;
         for (unsigned w = 0; w < sizeof WORDS / sizeof WORDS[0]; ++w)
-            if (strlen(WORDS[w]) == length && memcmp(WORDS[w], text, length) == 0)
-                bit = 1u << w;
-        if (bit == 0)
+            if (strlen(WORDS[w].word) == length && memcmp(WORDS[w].word, text, length) == 0)
+                bits = WORDS[w].bits;
+        if (bits == 0)
             return rm_fail(error, RM_E_ARGUMENT,
-                           "--record: found \"%s\", expected a list of readings, setpoints, sent, currents, streams "
-                           "and reported with commas between, or none",
+                           "--record: found \"%s\", expected a list of readings, setpoints, sent, currents, streams, "
+                           "reported, all and decisions with commas between, or none",
                            text);
-        *record |= bit;
+        *record |= bits;
         text += length + (text[length] == ',');
     }
     return RM_OK;
 }
 
+/** A replay of recorded streams writes nothing, and has none of the ring's events. */
+static enum rm_code simulate_check_archive(struct rm_simulate_options const *options, struct rm_error *error) {
+    bool const alone = options->out == NULL && options->replay == NULL && options->truth == NULL &&
+                       options->files.overlay == NULL && options->seconds <= 0 && options->events.count == 0 &&
+                       options->shuffle == 0;
+    if (!alone)
+        return rm_fail(
+            error, RM_E_ARGUMENT,
+            "--archive: expected CONFIG APPLICATION and no options but --cycles and --json: what happened is "
+            "on record");
+    return RM_OK;
+}
+
 /** What goes together. */
 static enum rm_code simulate_check_options(struct rm_simulate_options *options, struct rm_error *error) {
+    if (options->archive != NULL)
+        return simulate_check_archive(options, error);
     if (options->out == NULL)
         return rm_fail(error, RM_E_ARGUMENT, "expected --out DIR: where the results go");
     if (options->seconds > 0 && options->cycles > 0)
@@ -115,6 +143,7 @@ enum rm_code rm_simulate_options_read(int argc, char **argv, struct rm_simulate_
         {.name = "events", .kind = RM_OPTION_TAKE, .value = &options->events, .take = take_events},
         {.name = "shuffle", .kind = RM_OPTION_WHOLE, .value = &options->shuffle, .least = 1, .most = COUNT_MOST},
         {.name = "replay", .kind = RM_OPTION_TEXT, .value = &options->replay},
+        {.name = "archive", .kind = RM_OPTION_TEXT, .value = &options->archive},
         {.name = "latency-us", .kind = RM_OPTION_NUMBER, .value = &latency_us, .most = 1e6},
         {.name = "refresh-ms", .kind = RM_OPTION_NUMBER, .value = &refresh_ms, .most = 1e9},
         {.name = "out", .kind = RM_OPTION_TEXT, .value = &options->out},

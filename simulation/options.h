@@ -20,6 +20,8 @@ enum rm_simulate_record {
     RM_RECORD_STREAMS = 1 << 4,
     RM_RECORD_REPORTED = 1 << 5,
     RM_RECORD_ALL = (1 << 6) - 1,
+    /** Recorded streams; only where they are asked for. */
+    RM_RECORD_DECISIONS = 1 << 6,
 };
 
 struct rm_simulate_options {
@@ -32,6 +34,8 @@ struct rm_simulate_options {
     char const *truth;
     /** Folder to replay; NULL: none. */
     char const *replay;
+    /** Folder of recorded streams to replay; NULL: none. */
+    char const *archive;
     /** 0: `cycles` says how long. */
     double seconds;
     /** 0: as many as `seconds` have; for a replay, as many as were recorded. */

@@ -167,7 +167,7 @@ enum rm_code rm_sending_cycle(struct rm_sending *sending, rm_turn turn, double t
 void rm_sending_sent(struct rm_sending const *sending, double *sent) {
     struct rm_config_application const *application = &sending->config->application[sending->application];
     for (uint32_t i = 0; i < application->supply_count; ++i)
-        sent[i] = sending->sent[application->supply[i]];
+        sent[i] = (double)(float)sending->sent[application->supply[i]]; // as datagrams carry it
 }
 
 uint32_t rm_sending_plant_supply(struct rm_sending const *sending, uint32_t supply) {

@@ -4,13 +4,13 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/fail.h"
 #include "base/timebase.h"
 #include "base/zeroed.h"
 #include "engine/application_setup.h"
+#include "happen.h"
 #include "instruments/noise.h"
 #include "instruments/truth.h"
 
@@ -110,12 +110,16 @@ enum rm_code rm_simulation_open(struct rm_simulate_options *options, struct rm_s
         return code;
     rm_events_sort(&options->events);
     count_cycles(simulation);
-    return rm_recording_open(options->out, options->record, &simulation->recording, error);
+    code = rm_recording_open(options->out, options->record, &simulation->recording, error);
+    if (code == RM_OK && (options->record & RM_RECORD_DECISIONS) != 0)
+        code = rm_simulation_decisions_open(&simulation->decisions, options->out, simulation->program, error);
+    return code;
 }
 
 void rm_simulation_close(struct rm_simulation *simulation) {
     struct rm_error ignored;
     (void)rm_recording_close(&simulation->recording, &ignored);
+    (void)rm_simulation_decisions_close(&simulation->decisions, &ignored);
     rm_host_program_close(simulation->program);
     rm_sending_close(&simulation->sending);
     rm_feed_close(&simulation->feed);
@@ -129,114 +133,16 @@ void rm_simulation_close(struct rm_simulation *simulation) {
     *simulation = (struct rm_simulation){0};
 }
 
-/* ── what happens ── */
-
-static enum rm_code parse_value(struct rm_event const *event, double *value, struct rm_error *error) {
-    char *end;
-    *value = strtod(event->value, &end);
-    if (end != event->value && *end == '\0' && isfinite(*value))
-        return RM_OK;
-    return rm_fail(error, RM_E_ARGUMENT, "%g:%s=%s: expected a number after =", event->at, event->name, event->value);
-}
-
-/** All elements of an array, or one number. */
-static enum rm_code set_all(struct rm_host_program *program, char const *name, double value, struct rm_error *error) {
-    uint32_t const number = rm_host_program_find(program, name);
-    uint32_t const length = number < program->code.it->setting_count ? program->setting_length[number] : 1;
-    double *values = malloc(length * sizeof *values);
-    if (values == NULL)
-        return rm_fail(error, RM_E_NO_SPACE, "no memory for %u numbers", length);
-    for (uint32_t i = 0; i < length; ++i)
-        values[i] = value;
-    enum rm_code const code = rm_host_program_set(program, name, 0, values, length, error);
-    free(values);
-    return code;
-}
-
-static enum rm_code set_setting(struct rm_simulation *simulation, struct rm_event const *event, char const *name,
-                                struct rm_error *error) {
-    double value;
-    struct rm_error reason = {.text = ""};
-    enum rm_code code = parse_value(event, &value, error);
-    if (code != RM_OK)
-        return code;
-    char plain[128];
-    snprintf(plain, sizeof plain, "%s", name);
-    char *bracket = strchr(plain, '[');
-    if (bracket == NULL) {
-        code = set_all(simulation->program, plain, value, &reason);
-    } else {
-        *bracket = '\0';
-        code = rm_host_program_set(simulation->program, plain, (uint32_t)strtoul(bracket + 1, NULL, 10), &value, 1,
-                                   &reason);
-    }
-    if (code == RM_OK)
-        return RM_OK;
-    return rm_fail(error, code, "%g:%s=%s: %s", event->at, event->name, event->value, reason.text);
-}
-
-/** An event of the ring, by the word of this program for it: "trip=NAME" is "event: trip, supply: NAME". */
-static enum rm_code happen(struct rm_simulation *simulation, struct rm_event const *event, struct rm_error *error) {
-    static struct {
-        char const *name, *words;
-    } const known[] = {{"event", "event: %s"},
-                       {"trip", "event: trip, supply: \"%s\""},
-                       {"reset", "event: reset, supply: \"%s\""},
-                       {"freeze", "event: frozen, instrument: \"%s\""},
-                       {"back", "event: good, instrument: \"%s\""}};
-    for (size_t k = 0; k < sizeof known / sizeof known[0]; ++k) {
-        char words[RM_EVENT_WORDS_BYTES];
-        struct rm_error reason;
-        char const *place = strstr(known[k].words, "%s");
-        if (strcmp(event->name, known[k].name) != 0)
-            continue;
-        snprintf(words, sizeof words, "%.*s%s%s", (int)(place - known[k].words), known[k].words, event->value,
-                 place + 2);
-        enum rm_code const code = rm_plant_event(&simulation->plant, words, &reason);
-        if (code != RM_OK)
-            rm_fail(error, code, "%g:%s=%s: %s", event->at, event->name, event->value, reason.text);
-        return code;
-    }
-    return RM_E_ABSENT;
-}
-
-/** What is not the application's own is nothing in a replay: its effects are in the recording. */
-static enum rm_code befall_ring(struct rm_simulation *simulation, struct rm_event const *event,
-                                struct rm_error *error) {
-    static char const KNOB[] = "machine/";
-    if (simulation->replays)
-        return RM_OK;
-    bool const feeds = strcmp(event->name, "drop") == 0 || strcmp(event->name, "back") == 0;
-    enum rm_code const fed = feeds ? rm_feed_befall(&simulation->feed, event->name, event->value, error) : RM_OK;
-    enum rm_code const happened = fed == RM_OK ? happen(simulation, event, error) : fed;
-    if (happened != RM_E_ABSENT || feeds)
-        return happened == RM_E_ABSENT ? RM_OK : happened;
-    if (strncmp(event->name, KNOB, sizeof KNOB - 1) == 0) {
-        double value;
-        enum rm_code const code = parse_value(event, &value, error);
-        return code == RM_OK ? rm_plant_set(&simulation->plant, event->name + sizeof KNOB - 1, value, error) : code;
-    }
-    return rm_fail(error, RM_E_ARGUMENT,
-                   "%g:%s=%s: expected %s/SETTING, machine/KNOB, drop, freeze, back, trip, reset or event before =",
-                   event->at, event->name, event->value, simulation->program->setup.name);
-}
+/* ── one cycle ── */
 
 static enum rm_code simulation_apply_events(struct rm_simulation *simulation, double time, struct rm_error *error) {
     struct rm_events const *events = &simulation->options->events;
-    char const *own = simulation->program->setup.name;
-    size_t const bytes = strlen(own);
     enum rm_code code = RM_OK;
     while (code == RM_OK && simulation->next_event < events->count &&
-           events->event[simulation->next_event].at <= time + EARLY) {
-        struct rm_event const *event = &events->event[simulation->next_event++];
-        bool const is_setting = strncmp(event->name, own, bytes) == 0 && event->name[bytes] == '/';
-        code = is_setting ? set_setting(simulation, event, event->name + bytes + 1, error)
-                          : befall_ring(simulation, event, error);
-    }
+           events->event[simulation->next_event].at <= time + EARLY)
+        code = rm_simulation_happen(simulation, &events->event[simulation->next_event++], error);
     return code;
 }
-
-/* ── one cycle ── */
 
 static enum rm_code simulation_gather_inputs(struct rm_simulation *simulation, rm_turn turn, struct rm_error *error) {
     if (simulation->replays)
@@ -334,6 +240,8 @@ static enum rm_code simulation_step_turn(struct rm_simulation *simulation, rm_tu
     enum rm_code code = simulation_gather_inputs(simulation, turn, error);
     if (code == RM_OK && simulation->done == 0)
         code = rm_host_program_init(program, error);
+    if (code == RM_OK)
+        code = rm_simulation_decisions_adopt(&simulation->decisions, simulation->done == 0, error);
     if (code != RM_OK)
         return code;
     record_inputs(simulation);
@@ -347,8 +255,10 @@ static enum rm_code simulation_step_turn(struct rm_simulation *simulation, rm_tu
     simulation->quiet += !sends;
     if (sends && !simulation->replays)
         rm_sending_vector(&simulation->sending, turn, program->command.setpoint);
+    uint32_t const setpoints = rm_simulation_decisions_setpoints(&simulation->decisions, sends);
     code = simulation_send_setpoints(simulation, turn, error);
     rm_host_program_prepare(program);
+    rm_simulation_decisions_record(&simulation->decisions, sends, setpoints);
     rm_host_program_work(program);
     record_reported(simulation);
     ++simulation->done;

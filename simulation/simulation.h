@@ -19,6 +19,7 @@
 #include <ringmaster/error.h>
 
 #include "config/config.h"
+#include "decisions.h"
 #include "feed.h"
 #include "host/host_program.h"
 #include "options.h"
@@ -38,6 +39,7 @@ struct rm_simulation {
     struct rm_feed feed;
     struct rm_sending sending;
     struct rm_recording recording;
+    struct rm_simulation_decisions decisions;
     rm_turn first_turn;
     /** How many cycles are to be run. */
     uint64_t cycles;

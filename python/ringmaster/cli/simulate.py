@@ -44,21 +44,23 @@ def _complete_application(context: click.Context, _: click.Parameter, incomplete
         "    --at 1:feedback/loop=1 --at 2:drop=bpm07 --at 2.5:trip=sr/ps/cfx_01_01",
         "ringmaster simulate configs/feedback.yaml configs/feedback-ring.yaml feedback --replay run --shuffle 1 \\",
         "    --out again && cmp run/setpoints.f64 again/setpoints.f64",
-        "ringmaster simulate configs/supplies.yaml ramp --cycles 10000 --out ramp --json",
+        "ringmaster simulate configs/supplies.yaml ramp --cycles 10000 --out ramp --record all,decisions --json",
+        "ringmaster simulate configs/supplies.yaml ramp --archive ramp/recorded",
     )
 )
 @click.argument("files", metavar="CONFIG [OVERLAY]", type=click.Path(), nargs=-1, required=True)
 @click.argument("application", shell_complete=_complete_application)
-@click.option("--out", required=True, type=click.Path(path_type=Path), metavar="DIR", help="Where the results go.")
+@click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Where the results go.")
 @click.option("--seconds", type=click.FloatRange(0, min_open=True), metavar="S", help="Of simulated time.")
 @click.option("--cycles", type=click.IntRange(min=1), metavar="N", help="Steps of the application.")
 @click.option("--at", multiple=True, metavar="T:NAME=VALUE", help="What happens at T seconds; as often as you like.")
 @click.option("--events", type=click.Path(), metavar="FILE", help="The same as a file.")
 @click.option("--shuffle", type=click.IntRange(min=1), metavar="SEED", help="Records arrive in an order drawn anew.")
 @click.option("--replay", type=click.Path(), metavar="DIR", help="Feed what an earlier simulation has recorded.")
+@click.option("--archive", type=click.Path(), metavar="DIR", help="Replay recorded streams, and compare each step.")
 @click.option("--latency-us", type=click.FloatRange(0), metavar="US", help="From the row to the supplies; 10.")
 @click.option("--refresh-ms", type=click.FloatRange(0), metavar="MS", help="Of the machine's background; 0: never.")
-@click.option("--record", metavar="LIST", help=f"Only these files: some of {','.join(RECORDS)}; or none.")
+@click.option("--record", metavar="LIST", help=f"Only these: {','.join(RECORDS)}, all, decisions; or none.")
 @click.option("--truth", type=click.Path(), metavar="FILE", help="Write all drawn errors there, for a test to score.")
 @click.option("--plot", type=click.Path(path_type=Path), metavar="FILE", help="Draw the orbit into a .png or .svg.")
 @click.option("--split", type=click.FloatRange(0), metavar="S", help="--plot: before and after; the first --at.")
@@ -66,7 +68,7 @@ def _complete_application(context: click.Context, _: click.Parameter, incomplete
 def simulate(
     files: tuple[str, ...],
     application: str,
-    out: Path,
+    out: Path | None,
     at: tuple[str, ...],
     plot: Path | None,
     split: float | None,
@@ -81,6 +83,9 @@ def simulate(
     given the ring's readings of that turn, steps, and its setpoints pass the server's guard and reach the ring's
     supplies after the latency. The same command gives the same numbers, to the bit.
 
+    With --archive it replays recorded streams of a machine or of a simulation, and obeys the decision record that each
+    step has left. It says whether all steps are the same to the bit, or the first that is not.
+
     docs/simulation.md says what lies in --out, and how to look at it from Python. Ctrl-C ends it early and keeps what
     was done.
     """
@@ -90,7 +95,7 @@ def simulate(
         raise click.UsageError("expected CONFIG APPLICATION, or CONFIG OVERLAY APPLICATION")
     config, overlay = files[0], files[1] if len(files) == 2 else None
     command = arguments(config, overlay, application, out, at=at, **options)  # type: ignore[arg-type]
-    if plot is None:
+    if plot is None or out is None:
         become(PROGRAM, *command, *(["--json"] if as_json else []))
     locate(PROGRAM)
     _run_and_draw(command, out, plot, _split(split, at), as_json)

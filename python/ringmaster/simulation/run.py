@@ -9,13 +9,16 @@
     run.setpoints, run.currents          # [cycle, actuator]
     run.reported("rms_x"), run.stream("orbit")["rms_x"]
 
+    recorded = simulate(…, record="all,decisions").recorded
+    replay("feedback.yaml", "feedback", recorded).differs   # None: all steps are the same to the bit
+
 Arrays are maps of the files: a run of gigabytes opens at once.
 """
 
 import json
 import subprocess
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
@@ -28,6 +31,7 @@ from ringmaster.places import find_program
 
 PROGRAM = "ringmaster-simulate"
 SUMMARY = "simulation.json"
+RECORDED = "recorded"
 MISSING = np.uint64(2**64 - 1)
 """Tag of a record that was missing."""
 
@@ -118,6 +122,11 @@ class Simulation:
     def time_s(self) -> Floats:
         """Of each cycle, from 0."""
         return np.arange(self.cycles) / self.rate_hz
+
+    @property
+    def recorded(self) -> Path:
+        """Its recorded streams, for :func:`replay`; there where it was run with ``record="all,decisions"``."""
+        return self.folder / RECORDED
 
     @property
     def inputs(self) -> list[str]:
@@ -242,7 +251,7 @@ def arguments(
     config: str | Path,
     overlay: str | Path | None,
     application: str,
-    out: str | Path,
+    out: str | Path | None,
     *,
     seconds: float | None = None,
     cycles: int | None = None,
@@ -250,6 +259,7 @@ def arguments(
     events: str | Path | None = None,
     shuffle: int | None = None,
     replay: str | Path | None = None,
+    archive: str | Path | None = None,
     latency_us: float | None = None,
     refresh_ms: float | None = None,
     record: str | None = None,
@@ -263,6 +273,7 @@ def arguments(
         "events": events,
         "shuffle": shuffle,
         "replay": replay,
+        "archive": archive,
         "latency-us": latency_us,
         "refresh-ms": refresh_ms,
         "record": record,
@@ -298,3 +309,49 @@ def simulate(
         words = (done.stderr or "").strip() or f"{PROGRAM} ended with status {done.returncode}"
         raise SimulationError(words.removeprefix(f"{PROGRAM}: "))
     return Simulation.load(out)
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The first step of a replay that is not as it was recorded."""
+
+    turn: int
+    step: int
+    """Steps since init."""
+    what: str
+    """decision, settings, sent, inputs, result, setpoints or visible."""
+    text: str
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """What came of a replay of recorded streams."""
+
+    steps_same: int
+    """Steps that were the same to the bit."""
+    grants: int
+    """Among them first steps of a grant."""
+    first_turn: int
+    last_turn: int
+    seconds: float
+    """Time on the machine."""
+    wall_s: float
+    times_real_time: float
+    differs: Difference | None
+
+
+def replay(config: str | Path, application: str, archive: str | Path, *, cycles: int | None = None) -> Replayed:
+    """Replays an application from recorded streams, and compares each step with its decision record.
+
+    Raises SimulationError where it cannot be replayed at all. A step that is not the same is in the result.
+    """
+    command = [find_program(PROGRAM), str(config), application, "--archive", str(archive), "--json"]
+    if cycles is not None:
+        command += ["--cycles", str(cycles)]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    if not done.stdout:
+        raise SimulationError(done.stderr.strip().removeprefix(f"{PROGRAM}: "))
+    told = json.loads(done.stdout)
+    differs = told.pop("differs")
+    names = {field.name for field in fields(Replayed)} - {"differs"}
+    return Replayed(**{name: told[name] for name in names}, differs=None if differs is None else Difference(**differs))
