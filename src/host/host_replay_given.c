@@ -98,6 +98,10 @@ static bool replay_take_mask(struct rm_host_replay *replay, struct rm_replay_ste
     return rm_replay_differs(step, RM_REPLAY_INPUTS, "%u inputs were missing, and the mask names %u", wanted, found);
 }
 
+static bool replay_has_ended(struct rm_replay_stream const *stream, struct rm_replay_step const *step) {
+    return stream->found.last == RM_TURN_NONE || stream->found.last < step->decision.turn;
+}
+
 bool rm_replay_take_inputs(struct rm_host_replay *replay, struct rm_replay_step *step) {
     if (!replay_take_mask(replay, step))
         return false;
@@ -107,8 +111,9 @@ bool rm_replay_take_inputs(struct rm_host_replay *replay, struct rm_replay_step 
         struct rm_record const *record =
             rm_replay_stream_at(&replay->input[i], step->decision.turn, &step->code, step->error);
         if (record == NULL)
-            return rm_replay_differs(step, RM_REPLAY_INPUTS, "%s has no record of this turn, and the step had one",
-                                     replay->setup.input[i]);
+            return rm_replay_differs(step, RM_REPLAY_INPUTS, "%s has no record of this turn%s, and the step had one",
+                                     replay->setup.input[i],
+                                     replay_has_ended(&replay->input[i], step) ? " or a later one" : "");
         replay->record[i] = *record;
     }
     return true;

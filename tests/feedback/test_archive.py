@@ -12,7 +12,7 @@ import pytest
 from rigs import Rig
 
 from ringmaster.errors import SimulationError
-from ringmaster.fabric._abi import DecisionFlag, DecisionLane
+from ringmaster.fabric.layout import DecisionFlag, DecisionLane
 from ringmaster.simulation import Simulation, replay
 
 HEAD_BYTES, RECORD = 4096, np.dtype([("turn", "<u8"), ("tag", "<u8"), ("lane", "<i4", 12)])
@@ -148,7 +148,7 @@ def test_the_command_says_what_came_of_it(rig: Rig, recorded: Simulation, tmp_pa
         ("bpm01.raw", HEAD_BYTES + 64 * 10 + 8, "it ends inside record 10"),
         ("bpm01.raw", 100, "it does not begin as a recorded stream"),
         ("bpm01.raw", 0, "it is empty"),
-        ("bpm01.raw", HEAD_BYTES, "bpm01/raw has no record of this turn, and the step had one"),
+        ("bpm01.raw", HEAD_BYTES, "bpm01/raw has no record of this turn or a later one, and the step had one"),
         ("feedback.decision", HEAD_BYTES, "feedback/decision has no step 0"),
         ("feedback.sent1", None, "no stream feedback/sent1 in it; did you mean feedback/sent0?"),
     ],

@@ -8,6 +8,7 @@ from ringmaster.fabric._abi import (
     LAYOUT_HASH,
     RM_ABI_VERSION,
     RM_LANES,
+    RM_NAME_BYTES,
     RM_SEGMENT_MAGIC,
     RM_SETPOINT_BUFFERS,
     RM_TURN_END,
@@ -15,6 +16,8 @@ from ringmaster.fabric._abi import (
     ApplicationState,
     Calibrated,
     ChainStatus,
+    DecisionFlag,
+    DecisionLane,
     ElementType,
     InstrumentKind,
     LaneType,
@@ -52,6 +55,7 @@ OFFENCE = DTYPES["rm_offence"]
 REQUESTS = DTYPES["rm_requests"]
 REPLIES = DTYPES["rm_replies"]
 
+NAME_BYTES = RM_NAME_BYTES
 RECORD_BYTES = 64
 LANES = RM_LANES
 LANES_OFFSET = 16
@@ -92,6 +96,7 @@ __all__ = [
     "LANES_OFFSET",
     "LANE_FORMATS",
     "LAYOUT_HASH",
+    "NAME_BYTES",
     "OBJECT",
     "OFFENCE",
     "PARAMETER",
@@ -110,6 +115,8 @@ __all__ = [
     "ApplicationState",
     "Calibrated",
     "ChainStatus",
+    "DecisionFlag",
+    "DecisionLane",
     "ElementType",
     "InstrumentKind",
     "LaneType",

@@ -76,6 +76,8 @@ class Stream:
         """Whether the lanes are in physical units: not at all, in reading (``physical=True``), or in the stream."""
         self.calibration = None if self.calibrated == Calibrated.NOT else find_calibration(self.instrument)
         """What is used, or was, to convert the lanes."""
+        self.described = header.tobytes()
+        """The head as it lies in shared memory. What is written per burst was so when the stream was attached."""
         self._live = Words(segment.memory, layout.STREAM, info.offset)
         slots_offset = int(header["slots_offset"])
         self._slots = self._map_slots(segment, info, slots_offset)

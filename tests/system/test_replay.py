@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The orbit feedback in a real server, while its thread `work` solves matrices: recorded, and replayed."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from fnmatch import fnmatch
+from pathlib import Path
+from threading import Event, Thread
+from time import monotonic
+
+import numpy as np
+import pytest
+
+from ringmaster.fabric.layout import DecisionLane
+from ringmaster.fabric.workspace import Workspace
+from ringmaster.recordings.streams import HEAD_BYTES, StreamRecorder
+from ringmaster.simulation import replay
+from ringmaster.virtual import loop as virtual_loop
+from ringmaster.virtual.ring import FULL_TURN_RATE_HZ
+
+RECORDED = ("feedback/decision", "feedback/settings_adopted", "feedback/missing*", "feedback/sent*", "bpm*/raw")
+STEPS = 5000
+TIMEOUT_S = 120.0
+RECORD = np.dtype([("turn", "<u8"), ("tag", "<u8"), ("lane", "<i4", 12)])
+
+
+@contextmanager
+def recording(ws: Workspace, folder: Path) -> Iterator[StreamRecorder]:
+    """Follows all that a replay needs, on a thread of its own; decisions first, so that what they are about is there."""
+    names = [name for what in RECORDED for name in ws.streams if fnmatch(name, what)]
+    streams = [ws.streams[name] for name in names]
+    over = Event()
+    with StreamRecorder(folder, streams) as recorder:
+
+        def follow() -> None:
+            while not over.wait(0.02):
+                recorder.follow()
+
+        thread = Thread(target=follow)
+        thread.start()
+        try:
+            yield recorder
+        finally:
+            over.set()
+            thread.join()
+            recorder.follow()
+
+
+def pass_steps(loop: virtual_loop.Loop, steps: int) -> None:
+    """Waits until the feedback has made so many more."""
+    host = loop.ws.counter_blocks["application/feedback"]
+    end, give_up = host["steps"] + steps, monotonic() + TIMEOUT_S
+    while host["steps"] < end:
+        assert monotonic() < give_up
+        loop.pass_time(0.05, 0.001)
+
+
+@pytest.mark.usefixtures("root")
+def test_a_live_feedback_can_be_replayed_to_the_bit(tmp_path: Path) -> None:
+    with virtual_loop.prepare() as directory:
+        with virtual_loop.start(directory, FULL_TURN_RATE_HZ, simulated=True) as loop:
+            loop.figures()
+            with recording(loop.attach(), tmp_path / "recorded") as recorder:
+                loop.put("loop", 1.0)
+                pass_steps(loop, STEPS // 5)
+                mask = np.array(loop.ws.parameters["feedback/bpm_mask"].read().value)
+                mask[3] = 0.0
+                loop.ws.put("feedback/bpm_mask", mask, timeout=virtual_loop.TIMEOUT_S)
+                for name, value in (("gain", 0.7), ("modes", 60.0), ("tikhonov", 0.001), ("resonators", 0.0)):
+                    loop.put(name, value)
+                    pass_steps(loop, STEPS // 5)
+            assert recorder.lost == 0
+        told = replay(directory / virtual_loop.ELETTRA2.server, "feedback", tmp_path / "recorded")
+    decisions = np.fromfile(tmp_path / "recorded/feedback.decision.records", RECORD, offset=HEAD_BYTES)
+    assert told.differs is None
+    assert told.steps_same == len(decisions) > STEPS
+    adopted = decisions["lane"][:, DecisionLane.ADOPTED]
+    assert adopted[-1] >= 4  # each by a thread that is not the stepping one
+    print(f"{told.steps_same} steps, {adopted[-1]} matrices, {told.times_real_time:.1f} times as fast as real time")
