@@ -132,10 +132,8 @@ void rm_recorded_folder_close(struct rm_recorded_folder *folder) {
 static enum rm_code recorded_folder_find(void *context, char const *name, struct rm_recorded_stream *found,
                                          struct rm_error *error) {
     struct rm_recorded_folder const *folder = context;
-    struct rm_nearest nearest = {.wanted = name};
     for (uint32_t i = 0; i < folder->count; ++i) {
         struct rm_recorded_map const *map = &folder->map[i];
-        rm_nearest_offer(&nearest, map->head->name);
         if (strcmp(map->head->name, name) != 0)
             continue;
         *found = (struct rm_recorded_stream){
@@ -146,6 +144,9 @@ static enum rm_code recorded_folder_find(void *context, char const *name, struct
         };
         return RM_OK;
     }
+    struct rm_nearest nearest = {.wanted = name};
+    for (uint32_t i = 0; i < folder->count; ++i)
+        rm_nearest_offer(&nearest, folder->map[i].head->name);
     if (nearest.name != NULL)
         return rm_fail(error, RM_E_NOT_FOUND, "%s: no stream %s in it; did you mean %s?", folder->path, name,
                        nearest.name);
