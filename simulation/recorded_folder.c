@@ -32,6 +32,15 @@ struct rm_recorded_folder {
 
 /* ── opening ── */
 
+/** Names and units end; code that reads them need not look. */
+static bool recorded_lanes_are_whole(struct rm_stream const *stream) {
+    bool good = stream->lane_count <= RM_LANES && memchr(stream->filter, '\0', sizeof stream->filter) != NULL;
+    for (uint32_t l = 0; good && l < RM_LANES; ++l)
+        good = memchr(stream->lane[l].name, '\0', sizeof stream->lane[l].name) != NULL &&
+               memchr(stream->lane[l].unit, '\0', sizeof stream->lane[l].unit) != NULL;
+    return good;
+}
+
 static enum rm_code recorded_map_check_head(struct rm_recorded_map const *map, char const *path,
                                             struct rm_error *error) {
     struct rm_recorded_head const *head = map->head;
@@ -41,8 +50,8 @@ static enum rm_code recorded_map_check_head(struct rm_recorded_map const *map, c
         return rm_fail(error, RM_E_VERSION, "%s: version %u with ABI version %u, expected %u with %u", path,
                        head->version, head->abi_version, (unsigned)RM_RECORDED_VERSION, RM_ABI_VERSION);
     if (memchr(head->name, '\0', sizeof head->name) == NULL || head->stream.period == 0 ||
-        head->stream.lane_count > RM_LANES)
-        return rm_fail(error, RM_E_CONFIG, "%s: its name, period or number of lanes cannot be", path);
+        head->stream.period >= RM_TURN_END || !recorded_lanes_are_whole(&head->stream))
+        return rm_fail(error, RM_E_CONFIG, "%s: its name, period or lanes cannot be", path);
     return RM_OK;
 }
 

@@ -183,3 +183,19 @@ def test_a_recording_begins_at_a_grant(rig: Rig, recorded: Simulation, tmp_path:
     path.write_bytes(data[:HEAD_BYTES] + data[HEAD_BYTES + 64 :])
     with pytest.raises(SimulationError, match="has no step 0: a replay begins where the application was granted"):
         replay(rig.folder / "server.yaml", "feedback", other)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_damage_anywhere_is_told(rig: Rig, recorded: Simulation, tmp_path: Path, seed: int) -> None:
+    """Whole words of heads and records become others: there is an answer, and it names a turn or a file."""
+    random = np.random.default_rng(seed)
+    other = shutil.copytree(recorded.recorded, tmp_path / "other")
+    paths = sorted(other.glob("*.records"))
+    for path in random.choice(np.array(paths), 3, replace=False):
+        words = np.memmap(path, "<u4", "r+")
+        for place in random.integers(0, 1200, 3) if random.random() < 0.5 else random.integers(1024, len(words), 3):
+            words[place] = random.integers(0, 2**32)
+    done = command(rig, other)
+    assert done.returncode in (0, 1), done.stderr  # 0: what nothing reads
+    if done.returncode == 1:
+        assert re.search(r"turn \d+, step \d+|\.records: |no stream|decision|was recorded every", done.stderr)
