@@ -107,6 +107,7 @@ def make_ring(make_owner: MakeOwner) -> MakeRing:
         objects += [
             fabric.stream("blm01/turn", capacity=CAPACITY, lanes=BLM_LANES, kind=InstrumentKind.BLM),
             fabric.stream("llrf01/turn", capacity=CAPACITY, lanes=LLRF_LANES, kind=InstrumentKind.LLRF),
+            fabric.stream("ramp/decision", capacity=CAPACITY, lanes=LLRF_LANES, kind=InstrumentKind.APPLICATION),
             fabric.stream("bpm90/turn", capacity=CAPACITY, lanes=BPM_LANES),
             fabric.stream("bpm91/turn", capacity=CAPACITY, lanes=BPM_LANES),
             fabric.counters("stream/bpm90", "stream", turn_ahead=5000),
@@ -145,6 +146,7 @@ def test_known_offsets_are_found_to_the_turn(make_ring: MakeRing) -> None:
     assert (found["llrf01"].offset, found["llrf01"].note) == (None, "shows no kick")
     assert "all its turns are refused (5000 too far ahead" in found["bpm90"].note
     assert "all its turns are out of range" in found["bpm91"].note
+    assert "ramp" not in found  # an application, which hears no beam
 
 
 def test_a_reference_takes_the_place_of_the_majority(make_ring: MakeRing) -> None:

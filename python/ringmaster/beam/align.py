@@ -70,7 +70,8 @@ def full_rate_streams(ws: Workspace) -> list[Stream]:
     """One stream per instrument: the records as they came."""
     streams: dict[str, Stream] = {}
     for stream in ws.streams.values():
-        if stream.filter == "none" and stream.instrument not in streams:
+        is_instrument = stream.instrument_kind != InstrumentKind.APPLICATION
+        if is_instrument and stream.filter == "none" and stream.instrument not in streams:
             streams[stream.instrument] = stream
     return list(streams.values())
 
