@@ -45,6 +45,10 @@ class OwnerBusy(RuntimeError):
     """Another process owns the segment, and lives."""
 
 
+class StreamRestarted(RuntimeError):
+    """The turns of a stream have begun anew while it was recorded. The text says what to do."""
+
+
 class UnitUnknown(ValueError):
     """The parameter has no such unit. The text names those that it has."""
 

@@ -26,7 +26,7 @@ RECORD = np.dtype([("turn", "<u8"), ("tag", "<u8"), ("lane", "<i4", 12)])
 
 @contextmanager
 def recording(ws: Workspace, folder: Path) -> Iterator[StreamRecorder]:
-    """Follows all that a replay needs, on a thread of its own; decisions first, so that what they are about is there."""
+    """Follows all that a replay needs, on a thread of its own: decisions first, so that what they speak of is there."""
     names = [name for what in RECORDED for name in ws.streams if fnmatch(name, what)]
     streams = [ws.streams[name] for name in names]
     over = Event()

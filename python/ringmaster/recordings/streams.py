@@ -13,6 +13,7 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
+from ringmaster.errors import StreamRestarted
 from ringmaster.fabric import layout
 from ringmaster.fabric.stream import Stream
 from ringmaster.fabric.window import ReadResult
@@ -43,14 +44,15 @@ class StreamRecorder:
     """Copies what live streams get into a folder of files, as often as ``follow`` is called, until it is closed.
 
     Streams are read in the order in which they are given: first those that speak of others, such as an application's
-    `decision`, whose other streams and inputs are there by then. It begins with the oldest records that there are. What was overwritten before it was read is counted in ``lost``:
-    call it more often than a stream's ring has gone once round.
+    `decision`, whose other streams and inputs are there by then. It begins with the oldest records that there are. What
+    was overwritten before it was read is counted in ``lost``: call it before a stream's ring has gone once round.
     """
 
     def __init__(self, folder: Path, streams: Iterable[Stream]) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self._streams = [(stream, self._open(folder, stream)) for stream in streams]
         self._next: dict[str, int] = {}
+        self._epoch = {stream.name: stream.turn_epoch for stream, _ in self._streams}
         self.lost = 0
         """Records that were overwritten before they were read."""
 
@@ -61,8 +63,15 @@ class StreamRecorder:
         return file
 
     def follow(self) -> None:
-        """Copies all that has come since the last call."""
+        """Copies all that has come since the last call.
+
+        Raises StreamRestarted where the turns of a stream have begun anew; what was copied until then is whole.
+        """
         for stream, file in self._streams:
+            if stream.turn_epoch != self._epoch[stream.name]:
+                raise StreamRestarted(
+                    f"{stream.name}: its turns have begun anew; close this recording, and begin another in a new folder"
+                )
             head, oldest = stream.head, stream.oldest()
             if head is None or oldest is None:
                 continue
