@@ -23,6 +23,7 @@ static enum rm_code open_program(struct rm_simulation *simulation, struct rm_err
     struct rm_error reason;
     enum rm_code code = rm_application_setup_make(simulation->config, simulation->application, &setup, &reason);
     if (code == RM_OK) {
+        setup.workspace = NULL; // of a server of this file that may run, nothing is asked
         code = rm_host_program_open(&setup, &simulation->program, &reason);
         rm_application_setup_free(&setup);
     }

@@ -93,6 +93,9 @@ struct rm_reading {
     /** It tells of the computer, such as the time that a computation took, and not of the inputs. A replay does not
      * compare it. */
     bool is_of_computer;
+    /** Alarm limits, by which the parameter has its severity, and display limits. Control limits bind requests, and a
+     * reading takes none. A pair of two zeros is no limit, as NaN is. */
+    struct rm_limits limits;
 };
 
 /** A stream that the application writes: NAME/STREAM in its own segment, one record per step under the step's turn, of
@@ -141,6 +144,9 @@ struct rm_application_setup {
     char const *configuration;
     /** The memory that `open` returned. NULL without `open`. */
     void *memory;
+    /** Name or path of the workspace, as in rm_workspace_attach: for `work`, which may ask others for what they own
+     * (request.h). NULL where there is none: in simulated time. */
+    char const *workspace;
 };
 
 /** How far an application's steps and its `work` have come with each other: two numbers of the application's own, which

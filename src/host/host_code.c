@@ -118,19 +118,36 @@ static void leave_out(double *low, double *high) {
     *high = NAN;
 }
 
-static enum rm_code check_settings(struct rm_host_code *loaded, struct rm_error *error) {
+static struct rm_limits limits_written(struct rm_limits limit) {
+    leave_out(&limit.display_low, &limit.display_high);
+    leave_out(&limit.control_low, &limit.control_high);
+    leave_out(&limit.minor_low, &limit.minor_high);
+    leave_out(&limit.major_low, &limit.major_high);
+    return limit;
+}
+
+static enum rm_code take_limits(struct rm_host_code *loaded, struct rm_error *error) {
     struct rm_application_code const *code = loaded->it;
     loaded->limit = calloc(code->setting_count + 1ul, sizeof *loaded->limit);
-    if (loaded->limit == NULL)
-        return rm_fail(error, RM_E_NO_SPACE, "no memory for %u settings", code->setting_count);
+    loaded->reading_limit = calloc(code->reading_count + 1ul, sizeof *loaded->reading_limit);
+    if (loaded->limit == NULL || loaded->reading_limit == NULL)
+        return rm_fail(error, RM_E_NO_SPACE, "no memory for %u settings and %u readings", code->setting_count,
+                       code->reading_count);
+    for (uint32_t i = 0; i < code->setting_count; ++i)
+        loaded->limit[i] = limits_written(code->settings[i].limits);
+    for (uint32_t i = 0; i < code->reading_count; ++i)
+        loaded->reading_limit[i] = limits_written(code->readings[i].limits);
+    return RM_OK;
+}
+
+static enum rm_code check_settings(struct rm_host_code *loaded, struct rm_error *error) {
+    struct rm_application_code const *code = loaded->it;
+    enum rm_code const taken = take_limits(loaded, error);
+    if (taken != RM_OK)
+        return taken;
     for (uint32_t i = 0; i < code->setting_count; ++i) {
         struct rm_setting const *setting = &code->settings[i];
-        struct rm_limits *limit = &loaded->limit[i];
-        *limit = setting->limits;
-        leave_out(&limit->display_low, &limit->display_high);
-        leave_out(&limit->control_low, &limit->control_high);
-        leave_out(&limit->minor_low, &limit->minor_high);
-        leave_out(&limit->major_low, &limit->major_high);
+        struct rm_limits const *limit = &loaded->limit[i];
         if (!isfinite(setting->value) || setting->value < limit->control_low || setting->value > limit->control_high)
             return rm_fail(error, RM_E_CONFIG, "setting \"%s\": its first value %g is not within its limits %g … %g",
                            setting->name, setting->value, limit->control_low, limit->control_high);
@@ -197,6 +214,7 @@ enum rm_code rm_host_code_load(char const *code, struct rm_host_code *loaded, st
 
 void rm_host_code_unload(struct rm_host_code *loaded) {
     free(loaded->limit);
+    free(loaded->reading_limit);
     if (loaded->library != NULL)
         dlclose(loaded->library);
     *loaded = (struct rm_host_code){0};

@@ -9,8 +9,8 @@
 struct rm_host_code {
     void *library;
     struct rm_application_code const *it;
-    /** [setting] limits, NaN where there is none. */
-    struct rm_limits *limit;
+    /** [setting], and [reading], limits, NaN where there is none. */
+    struct rm_limits *limit, *reading_limit;
     /** One of the settings is a permission. */
     bool has_permissions;
 };

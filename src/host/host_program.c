@@ -52,6 +52,7 @@ static enum rm_code tell_names(struct rm_host_program *program, struct rm_error 
         .actuator_high = program->high,
         .actuator_slew_per_step = program->slew,
         .configuration = setup->configuration,
+        .workspace = setup->workspace[0] != '\0' ? setup->workspace : NULL,
     };
     return RM_OK;
 }

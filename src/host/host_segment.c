@@ -103,6 +103,7 @@ static rm_owner_index add_reading(struct rm_host *host, uint32_t i) {
                                                .description = reading->description,
                                                .type = RM_ELEMENT_F64,
                                                .rows = host->program->reading_length[i],
+                                               .limits = &host->program->code.reading_limit[i],
                                            });
 }
 

@@ -24,7 +24,9 @@ static struct rm_setting const settings[TEST_SETTINGS] = {
 
 static struct rm_reading const readings[TEST_READINGS] = {
     [TEST_TURN] = {.name = "turn", .unit = "turn", .description = "of the last step"},
-    [TEST_STEPS] = {.name = "steps", .description = "before the last one"},
+    [TEST_STEPS] = {.name = "steps",
+                    .description = "before the last one",
+                    .limits = {.minor_high = 0.5, .major_high = 1.5}},
     [TEST_MISSING] = {.name = "missing", .description = "inputs that were"},
 };
 

@@ -27,6 +27,27 @@ static void test_begins_where_the_supplies_stand(void **state) {
     assert_true(reading(test, TEST_TURN) == 1248.0 && reading(test, TEST_STEPS) == 2.0);
 }
 
+static enum rm_severity severity_of_steps(struct host_test *test) {
+    struct rm_parameter_reading when;
+    double value;
+    assert_int_equal(rm_parameter_read(test->host->readings.parameter[TEST_STEPS], &value, sizeof value, &when),
+                     sizeof value);
+    return when.severity;
+}
+
+/** A reading is judged by the limits that the code gives it. */
+static void test_readings_have_severities(void **state) {
+    struct host_test *test = *state;
+    open_host(test);
+    grant(test);
+    turn_until(test, RM_APPLICATION_STEPS, 1);
+    for (enum rm_severity severity = RM_SEVERITY_NONE; severity <= RM_SEVERITY_MAJOR; ++severity) {
+        assert_int_equal(severity_of_steps(test), severity);
+        test->turn += TEST_PERIOD;
+        assert_int_equal(duty(test), 1);
+    }
+}
+
 /** Not before the server knows where they stand; those that are lost are not waited for. */
 static void test_waits_for_its_supplies(void **state) {
     struct host_test *test = *state;
@@ -302,6 +323,7 @@ int main(int argc, char **argv) {
     application = argv[1];
     struct CMUnitTest const tests[] = {
         cmocka_unit_test_setup_teardown(test_begins_where_the_supplies_stand, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_readings_have_severities, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_waits_for_its_supplies, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_only_by_its_own_grant, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_restarted_server, set_up, tear_down),
