@@ -54,7 +54,12 @@ static enum rm_code find_lanes(struct premortem_signals *signals, struct rm_appl
         if (!is_wanted(detector->plan, name))
             continue;
         struct premortem_signal const signal = {
-            .input = input, .lane = lane, .last = NAN, .is_whole = info->type == RM_LANE_I32};
+            .input = input,
+            .lane = lane,
+            .last = NAN,
+            .is_whole = info->type == RM_LANE_I32,
+            .is_decimated = strcmp(setup->input[input]->filter, "none") != 0,
+        };
         code = add_signal(signals, golden, &signal, name, error);
         detector->signals += code == RM_OK;
     }
@@ -90,8 +95,10 @@ struct premortem_values premortem_signals_read(struct premortem_signals *signals
         struct rm_record const *record = &given->record[signal->input];
         double const value = rm_lane_value(setup->input[signal->input], record, signal->lane);
         bool const has_come = !given->is_missing[signal->input] && record->turn == given->turn;
+        bool const is_whole = !signal->is_decimated || rm_tag_missing(record->tag) == 0;
         signals->value[i] = value;
-        signals->is_good[i] = has_come && premortem_signal_is_good(signal, value, detector->plan->frozen_steps);
+        signals->is_good[i] =
+            has_come && is_whole && premortem_signal_is_good(signal, value, detector->plan->frozen_steps);
         values.good += signals->is_good[i];
     }
     return values;

@@ -46,6 +46,8 @@ struct test {
     double losses[2], phase;
     char file[64];
     bool is_missing[INPUTS];
+    /** Turns that the records had to do without; of the losses, which are no decimated stream, it says nothing. */
+    uint16_t turns_missing;
     /** The guard sends nothing of it. */
     bool is_stopped;
 };
@@ -80,6 +82,8 @@ static int set_up(void **state) {
     describe_lane(&test->blm, 0, "loss1", RM_LANE_I32);
     describe_lane(&test->blm, 1, "loss2", RM_LANE_F32);
     describe_lane(&test->llrf, 0, "phase", RM_LANE_F32);
+    snprintf(test->blm.filter, sizeof test->blm.filter, "none");
+    snprintf(test->llrf.filter, sizeof test->llrf.filter, "low-latency");
     test->turn = 1000000;
     test->losses[0] = test->losses[1] = 10.0;
     return 0;
@@ -130,6 +134,7 @@ static void step(struct test *test) {
     record[0].lane[0].i = (int32_t)test->losses[0];
     record[0].lane[1].f = (float)(test->losses[1] + ripple);
     record[1].lane[0].f = (float)(test->phase + ripple);
+    record[0].tag = record[1].tag = rm_tag_decimated(0, 0, test->turns_missing);
     for (unsigned i = 0; i < INPUTS; ++i)
         missing += test->is_missing[i];
     rm_host_program_expect(test->program, NULL);
@@ -290,6 +295,18 @@ static void test_garbage_never_acts(void **state) {
     assert_true(reading(test, "alarms", 0) == 0.0 && reading(test, "acted", 0) == 0.0);
 }
 
+/** Behind a decimator, what is lost is what came last; its tag tells. */
+static void test_decimated_records_without_their_turns_are_bad(void **state) {
+    struct test *test = *state;
+    begin(test, 1.0);
+    arm(test);
+    test->turns_missing = 1;
+    test->phase = 1e6;
+    steps(test, 5);
+    assert_true(reading(test, "bad", 0) == 0.0 && reading(test, "bad", 1) == 5.0);
+    assert_true(reading(test, "alarms", 0) == 0.0);
+}
+
 static void test_a_frozen_input_is_blind(void **state) {
     struct test *test = *state;
     begin(test, 1.0);
@@ -340,6 +357,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test_setup_teardown(test_a_supply_goes_to_its_value_and_back, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_masks_expire_by_turn, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_garbage_never_acts, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_decimated_records_without_their_turns_are_bad, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_a_frozen_input_is_blind, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_what_does_not_fit_is_refused, set_up, tear_down),
     };

@@ -20,8 +20,9 @@ ROOT = Path(__file__).resolve().parents[2]
 CONFIGS = ROOT / "configs"
 LIBEXEC = Path(os.environ.get("RINGMASTER_LIBEXEC", ROOT / "build/libexec"))
 MODELINE = re.compile(r"# yaml-language-server: \$schema=(\S+)$", re.MULTILINE)
-KINDS = ("server", "ring", "events", "feedback")
+KINDS = ("server", "ring", "events", "feedback", "premortem")
 """Kinds of file, in the order of the document."""
+APPLICATIONS = ("feedback", "premortem")
 PLACE = tuple[str | int, ...]
 
 
@@ -46,27 +47,31 @@ def said(program: str, *files: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
 
 
-def take_feedback(server: dict[str, Any]) -> None:
-    """The feedback with its own file in place of the application that is there."""
-    server["setpoints"]["lead"] = "feedback"
-    server["applications"][0] |= {"name": "feedback", "code": "feedback", "configuration": "feedback.yaml"}
+def take_application(server: dict[str, Any], name: str) -> None:
+    """One that we ship, with its own file, in place of the application that is there."""
+    server["setpoints"]["lead"] = name
+    server["applications"][0] |= {"name": name, "code": name, "configuration": f"{name}.yaml"}
     del server["applications"][0]["settings"]
 
 
 def check(parts: dict[str, Any], folder: Path, kind: str) -> subprocess.CompletedProcess[str]:
     """By the program that loads this kind."""
-    if kind == "feedback":
+    if kind in APPLICATIONS:
         parts = copy.deepcopy(parts)
-        take_feedback(parts["server"])
+        take_application(parts["server"], kind)
     for name, part in parts.items():
         (folder / f"{name}.yaml").write_text(json.dumps(part))  # is YAML, and written in no time
-    if kind in ("server", "feedback"):
+    if kind in ("server", *APPLICATIONS):
         return said("ringmaster-server", folder / "server.yaml")
     return said("ringmaster-instruments", folder / "server.yaml", folder / "ring.yaml")
 
 
 def is_taken(checked: subprocess.CompletedProcess[str], kind: str) -> bool:
-    """The feedback's file has been taken when all that is wrong is that the matrix that it names is not there."""
+    """An application's file has been taken when all that is wrong is that the matrix, or the supply, that it names is
+    not there.
+    """
+    if kind == "premortem":
+        return "sr/mps/permit is not among the application's supplies" in checked.stderr
     if kind == "feedback":
         return "response.csv: " in checked.stderr and checked.stderr.count("feedback.yaml:") == 1
     return checked.returncode == 0
@@ -105,7 +110,7 @@ def test_every_default_is_one_that_the_schema_takes(kind: str) -> None:
             jsonschema.validate(key["default"], {**key, "required": []})
 
 
-@pytest.mark.parametrize("kind", ["server", "ring", "feedback"])
+@pytest.mark.parametrize("kind", ["server", "ring", *APPLICATIONS])
 def test_a_default_that_is_left_out_means_the_same(kind: str, parts: dict[str, Any], tmp_path: Path) -> None:
     written = check(parts, tmp_path, kind)
     assert is_taken(written, kind), written.stderr
@@ -128,7 +133,7 @@ def beyond(key: dict[str, Any]) -> Iterator[float]:
         yield key["minimum"] - 1
 
 
-@pytest.mark.parametrize("kind", ["server", "ring", "feedback"])
+@pytest.mark.parametrize("kind", ["server", "ring", *APPLICATIONS])
 def test_a_number_out_of_its_range_is_refused(kind: str, parts: dict[str, Any], tmp_path: Path) -> None:
     assert is_taken(check(parts, tmp_path, kind), kind)
     taken = []

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "apps/feedback/files/configuration.h"
+#include "apps/premortem/file.h"
 #include "base/options.h"
 #include "config/file.h"
 #include "instruments/ring_file.h"
@@ -11,7 +12,7 @@
 #include "simulation/events_file.h"
 #include "support/key_schema.h"
 
-enum { KINDS = 4 };
+enum { KINDS = 5 };
 
 static void write_all_keys(struct file_kind const kinds[KINDS]) {
     puts("# SPDX-License-Identifier: Apache-2.0\n"
@@ -23,7 +24,8 @@ static void write_all_keys(struct file_kind const kinds[KINDS]) {
 
 int main(int argc, char **argv) {
     cyaml_schema_value_t *const feedback = rm_key_schema(feedback_keys);
-    if (feedback == NULL) {
+    cyaml_schema_value_t *const premortem = rm_key_schema(premortem_keys);
+    if (feedback == NULL || premortem == NULL) {
         fputs("write_keys: no memory\n", stderr);
         return EXIT_FAILURE;
     }
@@ -33,8 +35,10 @@ int main(int argc, char **argv) {
         {"events", "What happens when in a simulation: `ringmaster simulate CONFIGURATION --events FILE`.",
          &rm_events_schema},
         {"feedback", "The orbit feedback's own file, which its entry of `applications` names.", feedback},
+        {"premortem", "The file of the application premortem, which its entry of `applications` names.", premortem},
     };
-    static char const *const whats[] = {"server", "ring", "events", "feedback", "all-keys", NULL}; /* kinds first */
+    static char const *const whats[] = {"server",    "ring",     "events", "feedback",
+                                        "premortem", "all-keys", NULL}; /* kinds first */
     uint64_t what = KINDS;
     struct rm_option option = {
         .name = "WHAT", .kind = RM_OPTION_CHOICE, .value = &what, .choices = whats, .place = RM_WORD};
@@ -44,5 +48,6 @@ int main(int argc, char **argv) {
     else
         write_all_keys(kinds);
     free(feedback);
+    free(premortem);
     return EXIT_SUCCESS;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /** One signal: whether what it says may be believed. A value is bad where its record is missing or late, where it is no
  * finite number, where it is the end of its integer's range, and where it has been the very same for `frozen_steps`
- * records, which no reading with noise is; 0: that is not looked for. */
+ * records, which no reading with noise is; 0: that is not looked for. A decimated record that had to do without some of
+ * its turns is bad too: what stands for them is what came last. */
 #ifndef PREMORTEM_ONE_SIGNAL_H
 #define PREMORTEM_ONE_SIGNAL_H
 
@@ -15,8 +16,8 @@ struct premortem_signal {
     /** The last finite value, and for how many records it has been the very same. */
     double last;
     uint32_t same;
-    /** Its lane is a whole number. */
-    bool is_whole;
+    /** Its lane is a whole number; its records are decimated, so that their tags count missing turns. */
+    bool is_whole, is_decimated;
 };
 
 /** Takes the value of a record that came in time. */
