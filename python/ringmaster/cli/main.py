@@ -65,6 +65,7 @@ MODULES = {
     **dict.fromkeys(("run", "check", "virtual", "application"), "programs"),
     **dict.fromkeys(("save", "diff", "restore"), "snapshot"),
     **{name: name for name in ("demo", "ls", "get", "put", "monitor", "top", "feedback", "replay", "calibration")},
+    "premortem": "premortem",
     **{name: name for name in ("align", "doctor", "bench", "measure", "simulate", "twin", "clean", "flags")},
     "completion": "complete",
 }
