@@ -3,17 +3,23 @@
 
 import json
 import math
+import struct
 from collections.abc import Callable
 from pathlib import Path
 
+import fabric
 import h5py
 import numpy as np
 import numpy.typing as npt
 import pytest
 from command import ringmaster
+from conftest import MakeOwner
 
+from ringmaster.fabric.layout import ElementType, InstrumentKind, LaneType
+from ringmaster.fabric.stream import Stream
+from ringmaster.fabric.workspace import attach
 from ringmaster.premortem import tail
-from ringmaster.premortem.blocks import Blocks
+from ringmaster.premortem.blocks import Blocks, from_workspace
 
 Floats = npt.NDArray[np.float64]
 Draw = Callable[[np.random.Generator, int], Floats]
@@ -112,6 +118,30 @@ def export(tmp_path: Path) -> Path:
         group["lanes/d01"] = np.zeros(100_000, np.float32)
         group["lanes/d02"] = np.full(100_000, np.nan, np.float32)
     return path
+
+
+def test_levels_are_taken_while_they_come(make_owner: MakeOwner, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In whole blocks, each once; what was there before does not count, and detectors that are not are left out."""
+    name, period = "premortem/levels", 12
+    lanes = (("d00", "", LaneType.F32), ("d01", "", LaneType.F32))
+    rate = fabric.parameter("server/turn_rate_hz", np.array([120.0]), "Hz", ElementType.F64)
+    owner = make_owner([rate, fabric.stream(name, period=period, kind=InstrumentKind.APPLICATION, lanes=lanes)])
+    step = 0
+
+    def come(stream: Stream, turn: int, timeout: float) -> bool:
+        nonlocal step
+        step += 1
+        owner.store(name, step * period, struct.pack("<ff", step % 5, math.nan))
+        owner.publish(name, step * period, period)
+        return True
+
+    monkeypatch.setattr(Stream, "wait", come)
+    with attach("demo") as ws:
+        come(ws.streams[name], 0, 0.0)
+        blocks = from_workspace(ws, 0.2, 0.5)
+    assert (blocks.block_s, blocks.missing, list(blocks.largest)) == (0.5, 0.0, ["d00"])
+    assert len(blocks.largest["d00"]) == (step - 1) // 5 > 0
+    assert (blocks.largest["d00"] == 4).all()
 
 
 def test_the_command_reads_an_export(export: Path, tmp_path: Path) -> None:

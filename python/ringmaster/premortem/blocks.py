@@ -92,7 +92,7 @@ class _Collected:
 
     def __init__(self, stream: Stream, steps: int) -> None:
         self._stream, self._steps = stream, steps
-        self._largest: dict[str, list[Floats]] = {lane.name: [] for lane in stream.lanes if lane.unit is not None}
+        self._largest: dict[str, list[float]] = {name: [] for name in stream.read(0, 0).lanes}
         self._good = self._all = 0
         self._first = (stream.head or 0) + stream.period
 
@@ -110,12 +110,12 @@ class _Collected:
             self._good += int(window.ok.sum())
             self._all += self._steps
             for lane, largest in self._largest.items():
-                largest.append(np.array([_largest(window.values(lane))]))
+                largest.append(_largest(window.values(lane)))
             self._first += self._steps * self._stream.period
 
     def blocks(self, rate_hz: float) -> Blocks:
         """So far."""
-        lanes = {lane: np.concatenate(parts) for lane, parts in self._largest.items() if parts}
+        lanes = {lane: np.array(largest, np.float64) for lane, largest in self._largest.items()}
         had = {lane: values for lane, values in lanes.items() if np.isfinite(values).any()}
         return Blocks(self._steps / rate_hz, had, 1 - self._good / self._all if self._all else 1.0)
 
