@@ -57,6 +57,13 @@ static void describe_lane(struct rm_stream *stream, unsigned lane, char const *n
     stream->lane[lane].type = type;
 }
 
+static void write_text(char const *path, char const *text) {
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
 static int set_up(void **state) {
     struct test *test = aligned_alloc(_Alignof(struct test), sizeof *test);
     *state = test;
@@ -64,10 +71,7 @@ static int set_up(void **state) {
         return -1;
     memset(test, 0, sizeof *test);
     snprintf(test->file, sizeof test->file, "/dev/shm/ringmaster-premortem-%ld", (long)getpid());
-    FILE *file = fopen(test->file, "w");
-    assert_non_null(file);
-    fputs(FILE_TEXT, file);
-    fclose(file);
+    write_text(test->file, FILE_TEXT);
     test->setup = (struct rm_host_setup){
         .name = "premortem",
         .code = premortem,
@@ -324,6 +328,37 @@ static void test_a_frozen_input_is_blind(void **state) {
     assert_true(reading(test, "bad", 1) == 20.0 + 1.0 && reading(test, "alarms", 0) == 0.0);
 }
 
+/** From the first record on it is compared with what the file says; learning anew changes nothing of that. */
+static void test_a_golden_orbit_comes_from_a_file(void **state) {
+    struct test *test = *state;
+    char golden[80], text[256];
+    struct rm_error error;
+    snprintf(golden, sizeof golden, "%s.csv", test->file);
+    snprintf(
+        text, sizeof text,
+        "detectors: [{name: orbit, kind: runaway, signals: [llrf01/phase], steps: 1, threshold: 100, golden: %s}]\n",
+        golden);
+    write_text(test->file, text);
+    write_text(golden, ",nm\nllrf01/phase,1000\n");
+    begin(test, 1.0);
+    test->phase = 1000.0;
+    step(test);
+    assert_true(reading(test, "level", 0) == 0.5 && reading(test, "state", 0) == 0.0);
+    test->phase = 1060.0;
+    assert_true(set(test, "learn", 0, 1.0));
+    step(test);
+    assert_true(fabs(reading(test, "level", 0) - 60.0) < 1.0 && reading(test, "state", 0) == 3.0);
+    rm_host_program_close(test->program);
+    test->program = NULL;
+    write_text(golden, ",nm\nllrf01/other,1000\n");
+    assert_int_equal(rm_host_program_open(&test->setup, &test->program, &error), RM_OK);
+    test->program->input[0] = &test->blm;
+    test->program->input[1] = &test->llrf;
+    assert_int_equal(rm_host_program_init(test->program, &error), RM_E_CONFIG);
+    assert_non_null(strstr(error.text, "the golden orbit has no row llrf01/phase"));
+    unlink(golden);
+}
+
 static void test_what_does_not_fit_is_refused(void **state) {
     struct test *test = *state;
     struct rm_host_actuator slow[ACTUATORS] = {actuators[0], actuators[1]};
@@ -359,6 +394,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test_setup_teardown(test_garbage_never_acts, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_decimated_records_without_their_turns_are_bad, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_a_frozen_input_is_blind, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_a_golden_orbit_comes_from_a_file, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_what_does_not_fit_is_refused, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
