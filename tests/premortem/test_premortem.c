@@ -101,12 +101,18 @@ static int tear_down(void **state) {
     return 0;
 }
 
-static void begin(struct test *test, double permit_sent) {
+static void open_program(struct test *test) {
     struct rm_error error;
-    if (test->program == NULL && rm_host_program_open(&test->setup, &test->program, &error) != RM_OK)
+    rm_host_program_close(test->program);
+    if (rm_host_program_open(&test->setup, &test->program, &error) != RM_OK)
         fail_msg("%s", error.text);
     test->program->input[0] = &test->blm;
     test->program->input[1] = &test->llrf;
+}
+
+static void begin(struct test *test, double permit_sent) {
+    struct rm_error error;
+    open_program(test);
     test->program->sent[PERMIT] = permit_sent;
     test->program->sent[DRIVE] = 7.0;
     if (rm_host_program_init(test->program, &error) != RM_OK)
@@ -348,12 +354,8 @@ static void test_a_golden_orbit_comes_from_a_file(void **state) {
     assert_true(set(test, "learn", 0, 1.0));
     step(test);
     assert_true(fabs(reading(test, "level", 0) - 60.0) < 1.0 && reading(test, "state", 0) == 3.0);
-    rm_host_program_close(test->program);
-    test->program = NULL;
     write_text(golden, ",nm\nllrf01/other,1000\n");
-    assert_int_equal(rm_host_program_open(&test->setup, &test->program, &error), RM_OK);
-    test->program->input[0] = &test->blm;
-    test->program->input[1] = &test->llrf;
+    open_program(test);
     assert_int_equal(rm_host_program_init(test->program, &error), RM_E_CONFIG);
     assert_non_null(strstr(error.text, "the golden orbit has no row llrf01/phase"));
     unlink(golden);
@@ -365,17 +367,12 @@ static void test_what_does_not_fit_is_refused(void **state) {
     struct rm_error error;
     slow[PERMIT].slew_per_s = 9999.0; /* a hundredth of a permit short of a step at 10 kHz */
     test->setup.actuator = slow;
-    assert_int_equal(rm_host_program_open(&test->setup, &test->program, &error), RM_OK);
-    test->program->input[0] = &test->blm;
-    test->program->input[1] = &test->llrf;
+    open_program(test);
     assert_int_equal(rm_host_program_init(test->program, &error), RM_E_CONFIG);
     assert_non_null(strstr(error.text, "would not be withdrawn within a cycle"));
     slow[PERMIT].slew_per_s = 1e6;
     snprintf(test->llrf.lane[0].name, sizeof test->llrf.lane[0].name, "amplitude");
-    rm_host_program_close(test->program);
-    assert_int_equal(rm_host_program_open(&test->setup, &test->program, &error), RM_OK);
-    test->program->input[0] = &test->blm;
-    test->program->input[1] = &test->llrf;
+    open_program(test);
     assert_int_equal(rm_host_program_init(test->program, &error), RM_E_CONFIG);
     assert_non_null(strstr(error.text, "the detector phase has no signal"));
 }
