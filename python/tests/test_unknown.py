@@ -32,6 +32,7 @@ ASKING: dict[str, tuple[str, ...]] = {
     "align": ("--timeout", "0.1"),
     "calibration show": ("bpm01",),
     "twin follow": ("elettra2_like", "--as", "model", "--map", "mapping.yaml", "--seconds", "0.1"),
+    "premortem mask": ("0", "--seconds", "1"),
     "premortem thresholds": ("--per-day", "1", "--seconds", "0.1"),
     "feedback status": (),
     "feedback why": (),

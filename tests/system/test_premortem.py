@@ -169,6 +169,12 @@ def test_silence_means_dump(root: Path) -> None:
 def test_an_alarm_withdraws_the_permit_and_opens_a_loop(root: Path) -> None:
     """The loop is another application, which is asked by the thread beside."""
     with machine(root) as (name, running, config), detecting(name, running, config, 1) as (ws, _):
+        ringmaster("premortem", "mask", "0", "--seconds", "500", "-w", name)
+        wait_for(lambda: value(ws, "premortem/state") == 2, "the mask")
+        ringmaster("premortem", "mask", "0", "--seconds", "601", "-w", name, expect=1)
+        ringmaster("premortem", "mask", "2", "--seconds", "1", "-w", name, expect=1)
+        ringmaster("premortem", "mask", "0", "--seconds", "0", "-w", name)
+        wait_for(lambda: value(ws, "premortem/state") == 0, "the mask to end")
         put(ws, "loop/enable", 1)
         put(ws, "ring/event", "event: kick, x_um: 2000")
         wait_for(lambda: value(ws, "premortem/shadowed") == 2, "the alarm in shadow")

@@ -21,6 +21,24 @@ def premortem() -> None:
     """Set up detectors that act before the beam is lost (docs/premortem.md)."""
 
 
+@premortem.command(epilog=examples("ringmaster premortem mask 3 --seconds 2"))
+@click.argument("detector", type=click.IntRange(0))
+@click.option("--seconds", type=click.FloatRange(0), required=True, help="From the last step on; 0 ends a mask.")
+@workspace_option
+def mask(detector: int, seconds: float, workspace: str | None) -> None:
+    """Mask DETECTOR, by its index from 0, so that it does not alarm for some time."""
+    from ringmaster.errors import RequestRefused
+    from ringmaster.fabric.workspace import attach
+    from ringmaster.premortem import masks
+
+    with attach(workspace) as ws:
+        try:
+            until = masks.mask(ws, detector, seconds)
+        except RequestRefused as error:
+            raise click.ClickException(str(error)) from None
+    click.echo(f"detector {detector} does not alarm before turn {until}")
+
+
 @premortem.command(
     epilog=examples(
         "ringmaster premortem thresholds --per-day 1 --seconds 9000",

@@ -12,11 +12,10 @@ import numpy.typing as npt
 
 from ringmaster.fabric.stream import Stream
 from ringmaster.fabric.workspace import Workspace
+from ringmaster.premortem.masks import STREAM, levels_of
 from ringmaster.simulation import Simulation
 
 Floats = npt.NDArray[np.float64]
-STREAM = "levels"
-"""The application's stream: a lane for each detector."""
 POLL_S = 0.05
 
 
@@ -71,10 +70,7 @@ def from_simulation(folder: Path, block_s: float) -> Blocks:
 
 def from_workspace(ws: Workspace, seconds: float, block_s: float) -> Blocks:
     """What comes within the next ``seconds``, read as it comes. Ctrl-C ends it early. Raises ValueError."""
-    found = [stream for name, stream in ws.streams.items() if name.endswith(f"/{STREAM}")]
-    if len(found) != 1:
-        raise ValueError(f"{ws.name}: expected one stream NAME/{STREAM}, found {len(found)}: is premortem running?")
-    stream = found[0]
+    stream = levels_of(ws)
     rate_hz = ws.parameters["server/turn_rate_hz"].number / stream.period
     collected = _Collected(stream, max(1, round(block_s * rate_hz)))
     give_up = monotonic() + seconds
