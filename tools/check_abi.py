@@ -28,6 +28,7 @@ COUNTERS = ROOT / "src/fabric/counters.toml"
 
 PRIVATE_HEADERS = {
     "application.h",
+    "archive.h",
     "calibration.h",
     "configuration.h",
     "counters.h",
