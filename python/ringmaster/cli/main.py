@@ -46,6 +46,7 @@ Examples:
   ringmaster put ramp/rate 0.5
   ringmaster monitor 'ramp/*'
   ringmaster save monday.yaml
+  ringmaster record configs/record.yaml
   ringmaster top
   ringmaster twin elettra2.mat
   ringmaster feedback why
@@ -62,7 +63,7 @@ Exit codes:
 
 
 MODULES = {
-    **dict.fromkeys(("run", "check", "virtual", "application"), "programs"),
+    **dict.fromkeys(("run", "check", "virtual", "application", "record"), "programs"),
     **dict.fromkeys(("save", "diff", "restore"), "snapshot"),
     **{name: name for name in ("demo", "ls", "get", "put", "monitor", "top", "feedback", "replay", "calibration")},
     "premortem": "premortem",

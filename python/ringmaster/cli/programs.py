@@ -99,3 +99,11 @@ def option_of(name: str) -> str:
 def application(config: str, name: str, fresh: bool) -> None:
     """Run the application NAME of the server's CONFIG, in a process of its own, until it is stopped."""
     become("ringmaster-application", config, name, *(["--fresh"] if fresh else []))
+
+
+@click.command(epilog=examples("ringmaster record configs/record.yaml", "ringmaster record configs/record.yaml --check"))
+@click.argument("config", type=click.Path())
+@click.option("--check", "check_only", is_flag=True, help="Only check CONFIG.")
+def record(config: str, check_only: bool) -> None:
+    """Record streams and events of a workspace into an archive, as CONFIG says, until it is stopped."""
+    become("ringmaster-record", config, *(["--check"] if check_only else []))

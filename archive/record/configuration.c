@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "configuration.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <ringmaster/archive.h>
+
+#include "quantity.h"
+
+static char const *const compressions[] = {"none", "lz4", "zstd", NULL};
+
+static double const NS_PER_S = 1e9;
+
+static struct rm_key const step_keys[] = {
+    RM_KEY_TEXT(struct rm_record_step, step_text, "step",
+                "What one entry sums up: a time such as 100 ms, or so many turns. A multiple of the step before.",
+                .example = "1 s", .required = true, RM_BETWEEN(1, 31)),
+    RM_KEY_TEXT(struct rm_record_step, retention.keep_text, "keep", "How long it is kept.",
+                .otherwise = "as long as there is room", .example = "2 y", RM_BETWEEN(1, 31)),
+    RM_KEY_TEXT(struct rm_record_step, retention.quota_text, "quota", "How much it may take.",
+                .otherwise = "no bound of its own", .example = "20 GB", RM_BETWEEN(1, 31)),
+    RM_KEYS_END,
+};
+
+static struct rm_key const log_keys[] = {
+    RM_KEY_TEXT(struct rm_record_log, name, "name", "Its name, and that of its folder.", .example = "fast",
+                .required = true, RM_BETWEEN(1, RM_LOG_NAME_BYTES - 1)),
+    RM_KEY_TEXTS(struct rm_record_log, pattern, pattern_count, "streams",
+                 "Which streams: names or patterns. All are of one rate.", .example = "[\"*/fast\"]", .required = true,
+                 RM_BETWEEN(1, RM_RECORD_PATTERNS_MAX)),
+    RM_KEY_TEXT(struct rm_record_log, retention.keep_text, "keep", "How long it is kept.",
+                .otherwise = "as long as there is room", .example = "3 d", RM_BETWEEN(1, 31)),
+    RM_KEY_TEXT(struct rm_record_log, retention.quota_text, "quota", "How much it may take.",
+                .otherwise = "no bound of its own", .example = "200 GB", RM_BETWEEN(1, 31)),
+    RM_KEY_WORD(struct rm_record_log, compress, "compress",
+                "How its files are stored once they are full. HDF5 sees uncompressed ones in place.",
+                .fallback = "none", .words = compressions),
+    RM_KEY_MAPPINGS(struct rm_record_log, step, step_count, "reduce",
+                    "Smallest, mean, largest value and standard deviation of steps, the shortest first: a log each.",
+                    step_keys, .otherwise = "none", RM_BETWEEN(0, RM_RECORD_STEPS_MAX)),
+    RM_KEYS_END,
+};
+
+static struct rm_key const events_keys[] = {
+    RM_KEY_TEXT(struct rm_record_events, retention.keep_text, "keep", "How long events are kept.",
+                .otherwise = "as long as there is room", .example = "10 y", RM_BETWEEN(1, 31)),
+    RM_KEY_TEXT(struct rm_record_events, retention.quota_text, "quota", "How much they may take.",
+                .otherwise = "no bound of its own", .example = "10 GB", RM_BETWEEN(1, 31)),
+    RM_KEYS_END,
+};
+
+struct rm_key const rm_record_keys[] = {
+    RM_KEY_TEXT(struct rm_record_configuration, workspace, "workspace", "The server's workspace.", .example = "demo",
+                .required = true),
+    RM_KEY_TEXT(struct rm_record_configuration, directory, "directory", "The archive's folder, made if need be.",
+                .example = "/var/lib/ringmaster/archive", .required = true),
+    RM_KEY_TEXT(struct rm_record_configuration, quota_text, "quota",
+                "How much the archive may take, pinned files aside.", .otherwise = "what the disk has",
+                .example = "500 GB", RM_BETWEEN(1, 31)),
+    RM_KEY_MAPPINGS(struct rm_record_configuration, log, log_count, "logs", "What is recorded.", log_keys,
+                    .example = "{name: fast, streams: [\"*/fast\"]}", .required = true,
+                    RM_BETWEEN(1, RM_RECORD_LOGS_MAX)),
+    RM_KEY_MAPPING(struct rm_record_configuration, events, "events",
+                   "Parameters, requests, refusals, alarms and the clock, which are always recorded.", events_keys,
+                   .otherwise = "kept as long as there is room"),
+    RM_KEYS_END,
+};
+
+/** What is being checked. */
+struct checking {
+    char const *path;
+    struct rm_errors *errors;
+};
+
+static double check_quantity(struct checking *checking, char const *key, char const *text, unsigned kinds,
+                             char const *examples, enum rm_quantity_kind *kind) {
+    double value = 0;
+    if (text != NULL && !rm_quantity_parse(text, kinds, kind, &value)) {
+        char quoted[RM_QUOTED_BYTES];
+        rm_configuration_refuse(checking->errors, checking->path, key, "found %s, expected %s",
+                                rm_quote(text, strlen(text), quoted), examples);
+        return 0;
+    }
+    return value;
+}
+
+static uint64_t check_bytes(struct checking *checking, char const *key, char const *text) {
+    enum rm_quantity_kind kind;
+    return (uint64_t)check_quantity(checking, key, text, 1u << RM_QUANTITY_BYTES,
+                                    "bytes such as 500 MB, 20 GB, 4 TB or 64 GiB", &kind);
+}
+
+static void check_retention(struct checking *checking, char const *at, struct rm_retention *retention) {
+    char key[96];
+    enum rm_quantity_kind kind;
+    snprintf(key, sizeof key, "%s.keep", at);
+    double const seconds = check_quantity(checking, key, retention->keep_text, 1u << RM_QUANTITY_SECONDS,
+                                          "a time such as 90 s, 10 min, 12 h, 3 d or 2 y", &kind);
+    retention->keep_ns = (uint64_t)(seconds * NS_PER_S);
+    snprintf(key, sizeof key, "%s.quota", at);
+    retention->quota_bytes = check_bytes(checking, key, retention->quota_text);
+}
+
+static void check_step(struct checking *checking, char const *at, struct rm_record_step *step) {
+    char key[96];
+    enum rm_quantity_kind kind = RM_QUANTITY_SECONDS;
+    snprintf(key, sizeof key, "%s.step", at);
+    double const value =
+        check_quantity(checking, key, step->step_text, 1u << RM_QUANTITY_SECONDS | 1u << RM_QUANTITY_TURNS,
+                       "a time such as 100 ms, 1 s or 1 min, or turns such as 12000 turns", &kind);
+    if (kind == RM_QUANTITY_TURNS)
+        step->turns = (uint64_t)value;
+    else
+        step->seconds = value;
+    check_retention(checking, at, &step->retention);
+}
+
+/** A name is a folder's, and `pinned` and `events` have a meaning of their own. */
+static bool log_name_is_good(char const *name) {
+    size_t const length = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-");
+    return length > 0 && name[length] == '\0' && strcmp(name, "pinned") != 0 && strcmp(name, "events") != 0 &&
+           strcmp(name, "archive") != 0;
+}
+
+static void check_log(struct checking *checking, struct rm_record_configuration *configuration, uint32_t index) {
+    struct rm_record_log *log = &configuration->log[index];
+    char at[32], key[80];
+    snprintf(at, sizeof at, "logs[%u]", index);
+    snprintf(key, sizeof key, "%s.name", at);
+    if (log->name != NULL && !log_name_is_good(log->name))
+        rm_configuration_refuse(checking->errors, checking->path, key,
+                                "found \"%s\", expected letters, digits, _ and -, and neither \"pinned\", \"events\" "
+                                "nor \"archive\"",
+                                log->name);
+    for (uint32_t other = 0; log->name != NULL && other < index; ++other)
+        if (configuration->log[other].name != NULL && strcmp(configuration->log[other].name, log->name) == 0)
+            rm_configuration_refuse(checking->errors, checking->path, key, "\"%s\" is the name of logs[%u], too",
+                                    log->name, other);
+    check_retention(checking, at, &log->retention);
+    for (uint32_t s = 0; s < log->step_count; ++s) {
+        char step[88];
+        snprintf(step, sizeof step, "%s.reduce[%u]", at, s);
+        check_step(checking, step, &log->step[s]);
+    }
+}
+
+static enum rm_code configuration_check(char const *path, void *values, struct rm_errors *errors) {
+    struct rm_record_configuration *configuration = values;
+    struct checking checking = {path, errors};
+    uint32_t const before = errors->count;
+    configuration->quota_bytes = check_bytes(&checking, "quota", configuration->quota_text);
+    for (uint32_t i = 0; i < configuration->log_count; ++i)
+        check_log(&checking, configuration, i);
+    check_retention(&checking, "events", &configuration->events.retention);
+    return errors->count == before ? RM_OK : RM_E_CONFIG;
+}
+
+enum rm_code rm_record_configuration_load(char const *path, struct rm_record_configuration *configuration,
+                                          struct rm_errors *errors) {
+    return rm_configuration_load(path, rm_record_keys, configuration, configuration_check, errors);
+}
+
+void rm_record_configuration_free(struct rm_record_configuration *configuration) {
+    rm_configuration_free(rm_record_keys, configuration);
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What is deleted, and when. Of every log the oldest file goes first. Where the disk or the quota is full, the log of
+ * the highest rate gives, and none gives for a faster one: so reductions are kept longest. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "recorder.h"
+
+static void retention_delete_oldest(struct rm_recorder *recorder, struct rm_recorded_log *log) {
+    char path[PATH_MAX];
+    rm_log_file_path(path, log->log.folder, log->kept.file[0].number);
+    recorder->disk.ops->remove(recorder->disk.state, path);
+    rm_kept_files_drop(&log->kept);
+    ++log->deleted_files;
+}
+
+/** Bytes of the log, those of the file that is written included. */
+static uint64_t log_bytes(struct rm_recorded_log const *log) {
+    uint64_t bytes = log->kept.bytes;
+    for (unsigned f = 0; f < RM_LOG_FILES; ++f)
+        bytes += log->log.file[f].handle >= 0 ? log->log.file_bytes : 0;
+    return bytes;
+}
+
+static uint64_t archive_bytes(struct rm_recorder const *recorder) {
+    uint64_t bytes = 0;
+    for (unsigned l = 0; l < recorder->log_count; ++l)
+        bytes += log_bytes(&recorder->log[l]);
+    return bytes;
+}
+
+void rm_retention_apply(struct rm_recorder *recorder) {
+    for (unsigned l = 0; l < recorder->log_count; ++l) {
+        struct rm_recorded_log *log = &recorder->log[l];
+        struct rm_retention const *kept = &log->retention;
+        while (log->kept.count > 0) {
+            uint64_t const newest = log->kept.file[0].newest_tai_ns, now = recorder->moment.tai_ns;
+            bool const is_old = kept->keep_ns > 0 && newest < now && now - newest > kept->keep_ns;
+            if (!is_old && (kept->quota_bytes == 0 || log_bytes(log) <= kept->quota_bytes))
+                break;
+            retention_delete_oldest(recorder, log);
+        }
+    }
+}
+
+/** The log that gives first: of the highest rate, if that is at least `rate`. */
+static struct rm_recorded_log *retention_giver(struct rm_recorder *recorder, double rate) {
+    struct rm_recorded_log *giver = NULL;
+    for (unsigned l = 0; l < recorder->log_count; ++l) {
+        struct rm_recorded_log *log = &recorder->log[l];
+        if (log->kept.count > 0 && log->bytes_per_s >= rate && (giver == NULL || log->bytes_per_s > giver->bytes_per_s))
+            giver = log;
+    }
+    return giver;
+}
+
+/** What is left free for slower logs: two files of each. */
+static uint64_t retention_reserve(struct rm_recorder const *recorder, double rate) {
+    uint64_t bytes = 0;
+    for (unsigned l = 0; l < recorder->log_count; ++l)
+        if (recorder->log[l].bytes_per_s < rate)
+            bytes += 2 * recorder->log[l].log.file_bytes;
+    return bytes;
+}
+
+bool rm_retention_make_room(struct rm_recorder *recorder, struct rm_recorded_log *log, uint64_t bytes) {
+    uint64_t const quota = recorder->configuration->quota_bytes;
+    uint64_t const wanted = bytes + retention_reserve(recorder, log->bytes_per_s);
+    for (;;) {
+        uint64_t free_bytes = 0;
+        bool const known =
+            recorder->disk.ops->free_bytes(recorder->disk.state, recorder->folder.path, &free_bytes) >= 0;
+        bool const fits_quota = quota == 0 || archive_bytes(recorder) + wanted <= quota;
+        if (fits_quota && (!known || free_bytes >= wanted))
+            return true;
+        struct rm_recorded_log *giver = retention_giver(recorder, log->bytes_per_s);
+        if (giver == NULL)
+            return false;
+        retention_delete_oldest(recorder, giver);
+    }
+}

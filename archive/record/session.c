@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/fail.h"
+#include "base/timebase.h"
+
+enum {
+    /** So often what there is goes to the disk and is synced: less than half of what may be lost. */
+    FLUSH_NS = 400 * 1000 * 1000,
+    /** How often it is looked whether the server lives. */
+    LOOK_NS = 250 * 1000 * 1000,
+    DONE_MOST = 64,
+    /** How long the end waits for the disk. */
+    END_NS = 1000 * 1000 * 1000,
+    END_TIMES = 10,
+};
+
+static void session_done_with(void *context, struct rm_log *log, struct rm_log_file const *file) {
+    struct rm_recorder *recorder = context;
+    struct rm_seal_job *job = calloc(1, sizeof *job);
+    if (job == NULL) { /* it is sealed when the recorder starts again */
+        free(file->place);
+        return;
+    }
+    job->disk = &recorder->disk;
+    job->file = *file;
+    job->log = log->index;
+    job->compress = recorder->log[log->index].compress;
+    rm_sealer_add(&recorder->sealer, job);
+}
+
+static bool session_make_room(void *context, struct rm_log *log, uint64_t bytes) {
+    struct rm_recorder *recorder = context;
+    return rm_retention_make_room(recorder, &recorder->log[log->index], bytes);
+}
+
+/** The nominal rate of the turns, by the server. */
+static double session_turn_rate(struct rm_workspace *workspace) {
+    struct rm_object const *object;
+    void const *parameter;
+    if (rm_workspace_find(workspace, RM_OBJECT_PARAMETER, "server/turn_rate_hz", &object, &parameter, NULL) != RM_OK)
+        return 0;
+    return rm_parameter_read_f64(parameter);
+}
+
+enum rm_code rm_session_begin(struct rm_recorder *recorder, struct rm_error *error) {
+    struct rm_object const *object;
+    void const *clock = NULL;
+    if (rm_workspace_find(recorder->workspace, RM_OBJECT_CLOCK, "clock", &object, &clock, NULL) == RM_OK)
+        recorder->clock = clock;
+    recorder->identity.turn_rate_hz = session_turn_rate(recorder->workspace);
+    for (unsigned l = 0; l < recorder->log_count; ++l) {
+        struct rm_log *log = &recorder->log[l].log;
+        log->disk = &recorder->disk;
+        log->identity = &recorder->identity;
+        log->owner = (struct rm_log_owner){recorder, session_done_with, session_make_room};
+    }
+    enum rm_code const code = rm_session_plan(recorder, error);
+    free(recorder->left);
+    recorder->left = NULL;
+    recorder->left_count = 0;
+    rm_session_look(recorder);
+    recorder->looked_ns = recorder->moment.now_ns;
+    return code;
+}
+
+void rm_session_look(struct rm_recorder *recorder) {
+    struct rm_record_moment *moment = &recorder->moment;
+    moment->now_ns = rm_monotonic_ns();
+    moment->tai_ns = rm_tai_ns();
+    if (recorder->clock == NULL || !rm_clock_look(recorder->clock, &moment->clock))
+        moment->clock.anchored = moment->clock.anchored && recorder->clock != NULL;
+}
+
+bool rm_session_lives(struct rm_recorder *recorder, uint64_t generation) {
+    if (recorder->moment.now_ns - recorder->looked_ns < LOOK_NS)
+        return true;
+    recorder->looked_ns = recorder->moment.now_ns;
+    return rm_workspace_alive(recorder->workspace) && rm_workspace_cut(recorder->workspace) == NULL &&
+           rm_workspace_generation(recorder->workspace) == generation;
+}
+
+/** Tells the logs what the disk has done. */
+static bool session_reap(struct rm_recorder *recorder, uint64_t wait_ns) {
+    struct rm_disk_done done[DONE_MOST];
+    int const count = recorder->disk.ops->reap(recorder->disk.state, done, DONE_MOST, wait_ns);
+    for (int i = 0; i < count; ++i)
+        rm_log_done(&recorder->log[rm_log_of_tag(done[i].tag)].log, &done[i], recorder->moment.now_ns);
+    return count > 0;
+}
+
+/** Marks what the log itself has to tell: that it was found unsealed, that a trouble has ended. */
+static void session_tell(struct rm_log *log, struct rm_record_moment const *moment) {
+    unsigned const reason = log->reopened > 0 ? RM_MARK_REOPENED : log->ended_trouble;
+    struct rm_mark const mark = {
+        .reason = reason, .error = log->ended_error, .first_turn = RM_TURN_NONE, .last_turn = RM_TURN_NONE};
+    size_t bytes;
+    if (reason == 0 || (log->open == NULL && log->object_count == 0))
+        return;
+    void *payload = rm_log_room(log, sizeof mark, &bytes, moment->now_ns, moment->tai_ns);
+    if (payload == NULL)
+        return;
+    memcpy(payload, &mark, sizeof mark);
+    struct rm_block block = {.kind = RM_BLOCK_MARK,
+                             .object = UINT32_MAX,
+                             .count = 1,
+                             .stored_bytes = sizeof mark,
+                             .plain_bytes = sizeof mark,
+                             .first_turn = RM_TURN_NONE,
+                             .first_tai_ns = moment->tai_ns,
+                             .last_tai_ns = moment->tai_ns};
+    rm_log_append(log, &block);
+    if (log->reopened > 0) {
+        log->reopened = 0;
+    } else {
+        log->ended_trouble = 0;
+        log->ended_error = 0;
+    }
+}
+
+static bool session_step_log(struct rm_recorder *recorder, struct rm_recorded_log *log, enum rm_follow_wish wish) {
+    struct rm_record_moment const *moment = &recorder->moment;
+    bool const due = moment->now_ns - log->flushed_ns >= FLUSH_NS || wish != RM_FOLLOW_BLOCKS;
+    uint64_t taken = 0;
+    session_tell(&log->log, moment);
+    for (uint32_t i = 0; i < log->follow_count; ++i)
+        taken += rm_follow_step(&log->follow[i], moment, due && wish == RM_FOLLOW_BLOCKS ? RM_FOLLOW_FLUSH : wish);
+    if (due) {
+        rm_log_flush(&log->log);
+        log->flushed_ns = moment->now_ns;
+    }
+    rm_log_work(&log->log, moment->now_ns, moment->tai_ns);
+    return taken > 0;
+}
+
+bool rm_session_step(struct rm_recorder *recorder, enum rm_follow_wish wish) {
+    bool busy = session_reap(recorder, 0);
+    for (unsigned l = 0; l < recorder->log_count; ++l)
+        busy = session_step_log(recorder, &recorder->log[l], wish) || busy;
+    return busy;
+}
+
+/** Remembers where the streams were left, for the next session. */
+static void session_leave(struct rm_recorder *recorder) {
+    uint32_t count = 0;
+    for (unsigned l = 0; l < recorder->log_count; ++l)
+        count += recorder->log[l].follow_count;
+    recorder->left = calloc(count + 1ul, sizeof *recorder->left);
+    for (unsigned l = 0; l < recorder->log_count && recorder->left != NULL; ++l)
+        for (uint32_t i = 0; i < recorder->log[l].follow_count; ++i) {
+            struct rm_follow const *follow = &recorder->log[l].follow[i];
+            struct rm_left_stream *left = &recorder->left[recorder->left_count++];
+            *left = (struct rm_left_stream){.log = l, .next = follow->next, .turn_epoch = follow->turn_epoch};
+            memcpy(left->name, recorder->log[l].object[i].name, sizeof left->name);
+        }
+}
+
+/** Takes all that the rings still have, and says that the server has gone. */
+static void session_take_rest(struct rm_recorder *recorder) {
+    bool const is_gone = !rm_workspace_alive(recorder->workspace);
+    rm_session_step(recorder, is_gone ? RM_FOLLOW_ALL : RM_FOLLOW_FLUSH);
+    for (unsigned l = 0; l < recorder->log_count && is_gone; ++l)
+        for (uint32_t i = 0; i < recorder->log[l].follow_count; ++i)
+            if (recorder->log[l].follow[i].next != RM_TURN_NONE)
+                rm_follow_mark(&recorder->log[l].follow[i], &recorder->moment, RM_MARK_OWNER_GONE);
+}
+
+/** Waits until all files are closed, unless the disk does not take it. */
+static void session_write_rest(struct rm_recorder *recorder) {
+    for (unsigned l = 0; l < recorder->log_count; ++l)
+        rm_log_end_file(&recorder->log[l].log);
+    for (unsigned turn = 0; turn < END_TIMES;) {
+        bool idle = true;
+        rm_session_look(recorder);
+        for (unsigned l = 0; l < recorder->log_count; ++l) {
+            rm_log_work(&recorder->log[l].log, recorder->moment.now_ns, recorder->moment.tai_ns);
+            idle = idle && rm_log_is_idle(&recorder->log[l].log);
+        }
+        if (idle)
+            break;
+        turn += session_reap(recorder, END_NS) ? 0 : 1;
+    }
+}
+
+void rm_session_end(struct rm_recorder *recorder) {
+    session_take_rest(recorder);
+    session_write_rest(recorder);
+    session_leave(recorder);
+    for (unsigned l = 0; l < recorder->log_count; ++l) {
+        struct rm_recorded_log *log = &recorder->log[l];
+        free(log->object);
+        free(log->follow);
+        log->object = NULL;
+        log->follow = NULL;
+        log->follow_count = 0;
+        rm_log_open(&log->log);
+    }
+    if (recorder->memory != NULL)
+        munmap(recorder->memory, recorder->memory_bytes);
+    recorder->memory = NULL;
+    rm_workspace_detach(recorder->workspace);
+    recorder->workspace = NULL;
+    recorder->clock = NULL;
+}

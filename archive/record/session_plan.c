@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What a session records: which streams, into which log, with which buffers. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include <ringmaster/pattern.h>
+
+#include "base/fail.h"
+#include "disk_uring.h"
+#include "session.h"
+
+enum {
+    BUFFER_LEAST = 64 << 10,
+    BUFFER_MOST = 4 << 20,
+    FILE_LEAST = 4 << 20,
+    FILE_MOST = 256 << 20,
+    /** A file is ended after a day, also where little comes. */
+    FILE_HOURS = 24,
+    /** A block of a stream is begun for so many bytes. */
+    BLOCK_BYTES = 256 << 10,
+};
+
+static double const BUFFER_S = 0.25, FILE_S = 120, LAG_S = 0.02, NS_PER_HOUR = 3600e9;
+
+static bool session_wants(struct rm_record_log const *log, char const *stream) {
+    for (uint32_t p = 0; p < log->pattern_count; ++p)
+        if (rm_pattern_matches(log->pattern[p], stream))
+            return true;
+    return false;
+}
+
+/** The description of a stream, by its head. */
+static void session_describe(char const *name, struct rm_stream const *stream, struct rm_archived_object *object) {
+    *object = (struct rm_archived_object){
+        .kind = RM_BLOCK_RECORDS,
+        .record_bytes = sizeof(struct rm_record),
+        .period_turns = stream->period,
+        .lane_count = stream->lane_count,
+        .instrument_kind = stream->instrument_kind,
+        .instrument_id = stream->instrument_id,
+        .calibrated = stream->calibrated,
+        .group_delay_turns = stream->group_delay_turns,
+        .gain = stream->gain,
+    };
+    snprintf(object->name, sizeof object->name, "%s", name);
+    memcpy(object->filter, stream->filter, sizeof object->filter);
+    memcpy(object->lane, stream->lane, sizeof object->lane);
+}
+
+/** Adds a stream to a log; false: it does not fit. */
+static bool session_add(struct rm_recorder *recorder, struct rm_recorded_log *log, char const *name) {
+    struct rm_follow *follow = &log->follow[log->follow_count];
+    struct rm_stream_view view;
+    char text[RM_ERROR_TEXT_BYTES];
+    if (rm_workspace_stream(recorder->workspace, name, &view, NULL) != RM_OK)
+        return false;
+    if (log->follow_count > 0 && log->follow[0].view.period != view.period) {
+        snprintf(text, sizeof text,
+                 "%s: %s has a record every %llu turns and %s every %llu: a log is of one rate; name them in two logs",
+                 log->log.name, log->object[0].name, (unsigned long long)log->follow[0].view.period, name,
+                 (unsigned long long)view.period);
+        recorder->say(text);
+        return false;
+    }
+    uint64_t const capacity = view.mask + 1;
+    uint64_t const lag = (uint64_t)(LAG_S * recorder->identity.turn_rate_hz);
+    *follow = (struct rm_follow){
+        .view = view,
+        .log = &log->log,
+        .object = log->follow_count,
+        .lag_turns = lag < capacity / 8 * view.period ? lag : capacity / 8 * view.period,
+        .block_records = BLOCK_BYTES / sizeof(struct rm_record) < capacity / 8 ? BLOCK_BYTES / sizeof(struct rm_record)
+                                                                               : capacity / 8,
+        .next = RM_TURN_NONE,
+        .head = RM_TURN_NONE,
+    };
+    session_describe(name, view.header, &log->object[log->follow_count++]);
+    return true;
+}
+
+/** Where the stream was left in the session before: there it goes on, if its turns are still those. */
+static void session_go_on(struct rm_recorder const *recorder, unsigned index, struct rm_follow *follow,
+                          char const *name) {
+    for (uint32_t i = 0; i < recorder->left_count; ++i) {
+        struct rm_left_stream const *left = &recorder->left[i];
+        if (left->log == index && strcmp(left->name, name) == 0) {
+            follow->next = left->next;
+            follow->turn_epoch = left->turn_epoch;
+        }
+    }
+}
+
+static enum rm_code session_match(struct rm_recorder *recorder, unsigned index, struct rm_error *error) {
+    static char const STREAM[] = "stream/";
+    struct rm_recorded_log *log = &recorder->log[index];
+    size_t const objects = rm_workspace_object_count(recorder->workspace);
+    log->object = calloc(objects, sizeof *log->object);
+    log->follow = calloc(objects, sizeof *log->follow);
+    if (log->object == NULL || log->follow == NULL)
+        return rm_fail(error, RM_E_NO_SPACE, "%s: no memory for its streams", log->log.name);
+    for (size_t i = 0; i < objects; ++i) {
+        struct rm_object const *object = rm_workspace_object(recorder->workspace, i, NULL);
+        char const *name = object->name + sizeof STREAM - 1;
+        if (object->kind == RM_OBJECT_STREAM && session_wants(log->streams, name) && session_add(recorder, log, name))
+            session_go_on(recorder, index, &log->follow[log->follow_count - 1], name);
+    }
+    if (log->follow_count == 0) {
+        char text[RM_ERROR_TEXT_BYTES];
+        snprintf(text, sizeof text, "%s: no stream of the workspace fits its patterns: nothing is recorded there",
+                 log->log.name);
+        recorder->say(text);
+    }
+    log->log.object = log->object;
+    log->log.object_count = log->follow_count;
+    return RM_OK;
+}
+
+static size_t between(double value, size_t least, size_t most) {
+    return value < (double)least ? least : value > (double)most ? most : (size_t)value;
+}
+
+static size_t sectors(size_t bytes) { return (bytes + RM_DISK_ALIGNMENT - 1) & ~(size_t)(RM_DISK_ALIGNMENT - 1); }
+
+/** Sizes by the rate: a buffer for a quarter of a second, a file for two minutes. */
+void rm_session_size(struct rm_recorded_log *log) {
+    log->log.buffer_bytes = sectors(between(log->bytes_per_s * BUFFER_S, BUFFER_LEAST, BUFFER_MOST));
+    log->log.head_bytes = rm_log_head_bytes(log->log.object_count);
+    size_t const least = log->log.head_bytes + 2 * (size_t)RM_LOG_BUFFERS * log->log.buffer_bytes;
+    log->log.file_bytes =
+        sectors(between(log->bytes_per_s * FILE_S, least > FILE_LEAST ? least : FILE_LEAST, FILE_MOST));
+    log->log.file_ns = (uint64_t)(FILE_HOURS * NS_PER_HOUR);
+}
+
+static void session_rate(struct rm_recorder const *recorder, struct rm_recorded_log *log) {
+    log->bytes_per_s = 0;
+    for (uint32_t i = 0; i < log->follow_count; ++i)
+        log->bytes_per_s +=
+            recorder->identity.turn_rate_hz / (double)log->follow[i].view.period * sizeof(struct rm_record);
+}
+
+/** One piece of memory for all buffers, told to the disk. */
+static enum rm_code session_memory(struct rm_recorder *recorder, struct rm_error *error) {
+    struct iovec vector[RM_RECORDER_LOGS_MAX * (RM_LOG_BUFFERS + 1)];
+    unsigned count = 0;
+    recorder->memory_bytes = 0;
+    for (unsigned l = 0; l < recorder->log_count; ++l)
+        recorder->memory_bytes += recorder->log[l].log.head_bytes + RM_LOG_BUFFERS * recorder->log[l].log.buffer_bytes;
+    recorder->memory =
+        mmap(NULL, recorder->memory_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    if (recorder->memory == MAP_FAILED) {
+        recorder->memory = NULL;
+        return rm_fail(error, RM_E_NO_SPACE, "no memory for %zu bytes of buffers: %s", recorder->memory_bytes,
+                       strerror(errno));
+    }
+    uint8_t *at = recorder->memory;
+    for (unsigned l = 0; l < recorder->log_count; ++l) {
+        struct rm_log *log = &recorder->log[l].log;
+        log->head = at;
+        log->head_number = count;
+        vector[count++] = (struct iovec){at, log->head_bytes};
+        at += log->head_bytes;
+        for (unsigned b = 0; b < RM_LOG_BUFFERS; ++b, at += log->buffer_bytes) {
+            log->buffer[b].data = at;
+            log->buffer[b].number = count;
+            vector[count++] = (struct iovec){at, log->buffer_bytes};
+        }
+    }
+    if (!recorder->disk_is_lent)
+        rm_disk_uring_buffers(&recorder->disk, vector, count);
+    return RM_OK;
+}
+
+enum rm_code rm_session_plan(struct rm_recorder *recorder, struct rm_error *error) {
+    enum rm_code code = RM_OK;
+    for (unsigned l = 0; l < recorder->log_count && code == RM_OK; ++l) {
+        struct rm_recorded_log *log = &recorder->log[l];
+        if (log->streams != NULL) {
+            code = session_match(recorder, l, error);
+            session_rate(recorder, log);
+        }
+        rm_session_size(log);
+    }
+    return code == RM_OK ? session_memory(recorder, error) : code;
+}
