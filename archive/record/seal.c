@@ -106,10 +106,10 @@ static enum rm_code seal_walk_through(struct seal_walk *walk, struct rm_mapped_f
         end = place.offset + rm_block_stride(&place.block);
         sequence = place.block.sequence + 1;
     }
-    if (!walk->scan.sealed) {
-        walk->scan.end = end;
-        walk->scan.sequence = sequence;
-    }
+    uint32_t count;
+    walk->scan.sealed = rm_scan_index(&walk->scan, &count) != NULL;
+    walk->scan.end = end;
+    walk->scan.sequence = sequence;
     return RM_OK;
 }
 

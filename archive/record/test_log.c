@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+/** A log on a disk that is full, slow or broken: what was appended comes to the disk all the same, once, as soon as the
+ * disk takes it, and while it does not the log says so. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "archive/format/scan.h"
+#include "test_log_rig.h"
+
+enum { RECORDS_MAX = 1 << 16, SECOND_NS = 1000000000 };
+
+static uint8_t image[TEST_IMAGE];
+static bool seen[RECORDS_MAX];
+
+static void put_some(struct test_log *test, unsigned blocks) {
+    for (unsigned i = 0; i < blocks; ++i) {
+        test_log_put(test, 50);
+        if (i % 4 == 0)
+            rm_log_flush(&test->log);
+        test_log_turn(test);
+    }
+}
+
+/** All that was appended is there, in files that are sealed but for those that failed. */
+static void assert_all_there(struct test_log *test) {
+    memset(seen, 0, sizeof seen);
+    for (unsigned f = 0; f < test->disk.file_count; ++f) {
+        uint64_t const bytes = test_disk_content(&test->disk, f, image, sizeof image);
+        test_log_look(test, image, bytes, true, seen);
+    }
+    for (uint64_t n = 0; n < test->records; ++n)
+        if (!seen[n])
+            fail_msg("record %llu of %llu is gone", (unsigned long long)n, (unsigned long long)test->records);
+}
+
+static void test_files_follow_each_other(void **state) {
+    struct test_log test;
+    (void)state;
+    test_log_make(&test, 1);
+    put_some(&test, 400);
+    test_log_end(&test);
+    assert_true(test.disk.file_count > 3);
+    assert_int_equal(test.sealed, test.disk.file_count);
+    assert_all_there(&test);
+    assert_int_equal(test.log.figures.durable_tai_ns, test.records);
+    for (unsigned f = 0; f < test.disk.file_count; ++f) {
+        struct rm_scan scan;
+        uint32_t count = 0;
+        uint64_t const bytes = test_disk_content(&test.disk, f, image, sizeof image);
+        assert_int_equal(rm_scan_begin(&scan, image, bytes, "image", NULL), RM_OK);
+        assert_non_null(rm_scan_index(&scan, &count));
+    }
+    test_log_free(&test);
+}
+
+/** Lets a trouble stand, looks what the log says, and lets it pass. */
+static void assert_trouble_passes(struct test_log *test, unsigned reason, int error) {
+    assert_int_equal(test->log.trouble, reason);
+    assert_int_equal(test->log.trouble_error, error);
+    assert_true(test->log.figures.errors > 0);
+    test->disk.create_error = 0;
+    test->disk.write_error = 0;
+    test->has_room = true;
+    test->now_ns += 2ull * SECOND_NS;
+    for (unsigned i = 0; i < 100; ++i)
+        test_log_turn(test);
+    assert_int_equal(test->log.trouble, 0);
+    assert_int_equal(test->log.ended_trouble, reason);
+    put_some(test, 20);
+    test_log_end(test);
+    assert_all_there(test);
+    assert_int_equal(test->log.figures.durable_tai_ns, test->records);
+}
+
+static void test_a_full_disk(void **state) {
+    struct test_log test;
+    (void)state;
+    test_log_make(&test, 2);
+    put_some(&test, 10);
+    rm_log_end_file(&test.log);
+    test.disk.create_error = ENOSPC;
+    put_some(&test, 100);
+    assert_false(test_log_put(&test, 1)); /* its buffers are full by now */
+    assert_trouble_passes(&test, RM_MARK_DISK_FULL, ENOSPC);
+    test_log_free(&test);
+}
+
+static void test_no_room_is_a_full_disk(void **state) {
+    struct test_log test;
+    (void)state;
+    test_log_make(&test, 3);
+    test.has_room = false;
+    put_some(&test, 5);
+    assert_true(test.records > 0);
+    assert_int_equal(test.disk.file_count, 0);
+    assert_trouble_passes(&test, RM_MARK_DISK_FULL, ENOSPC);
+    test_log_free(&test);
+}
+
+static void test_a_broken_disk(void **state) {
+    (void)state;
+    for (uint64_t seed = 10; seed < 60; ++seed) { /* it breaks while buffers are on their way, at other places each */
+        struct test_log test;
+        test_log_make(&test, seed);
+        put_some(&test, (unsigned)(seed % 13) + 1);
+        test.disk.write_error = EIO;
+        put_some(&test, 60);
+        assert_trouble_passes(&test, RM_MARK_DISK_FAILED, EIO);
+        test_log_free(&test);
+    }
+}
+
+static void test_a_slow_disk(void **state) {
+    struct test_log test;
+    (void)state;
+    test_log_make(&test, 4);
+    put_some(&test, 10);
+    test.disk.stuck = true;
+    put_some(&test, 100);
+    assert_false(test_log_put(&test, 1));
+    assert_int_equal(test.log.trouble, 0);
+    assert_true(test.log.figures.stalls > 0);
+    test.disk.stuck = false;
+    put_some(&test, 20);
+    test_log_end(&test);
+    assert_all_there(&test);
+    test_log_free(&test);
+}
+
+int main(void) {
+    struct CMUnitTest const tests[] = {
+        cmocka_unit_test(test_files_follow_each_other),
+        cmocka_unit_test(test_a_full_disk),
+        cmocka_unit_test(test_no_room_is_a_full_disk),
+        cmocka_unit_test(test_a_broken_disk),
+        cmocka_unit_test(test_a_slow_disk),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
