@@ -18,6 +18,7 @@ enum rm_counter_set_id {
     RM_COUNTER_SET_TRANSMIT = 9,
     RM_COUNTER_SET_APPLICATION = 10,
     RM_COUNTER_SET_SUPPLY = 11,
+    RM_COUNTER_SET_RECORDER = 12,
 };
 
 /** counters/port/NAME */
@@ -375,6 +376,41 @@ enum rm_supply_counter {
     /** datagrams: answers sent with another chain's id, by a fault */
     RM_SUPPLY_FAULT_OTHER = 13,
     RM_SUPPLY_COUNTERS = 14,
+};
+
+/** counters/recorder/LOG */
+enum rm_recorder_counter {
+    /** blocks: appended to the log */
+    RM_RECORDER_BLOCKS = 0,
+    /** bytes: of them, uncompressed, with their headers */
+    RM_RECORDER_BYTES = 1,
+    /** records: recorded: records of streams, steps of reductions, or events */
+    RM_RECORDER_RECORDS = 2,
+    /** records: that the streams did not have: lost before the recorder saw them */
+    RM_RECORDER_MISSING = 3,
+    /** records: lost: the stream's ring had gone round before the recorder came */
+    RM_RECORDER_LAPPED = 4,
+    /** records: lost: the disk or the quota was full for longer than the ring holds */
+    RM_RECORDER_DISK_FULL = 5,
+    /** records: lost: the disk took less than came for longer than the ring holds */
+    RM_RECORDER_DISK_SLOW = 6,
+    /** records: lost: the disk refused for longer than the ring holds */
+    RM_RECORDER_DISK_FAILED = 7,
+    /** times: a write, a sync or a new file was refused */
+    RM_RECORDER_ERRORS = 8,
+    /** looks: in which no buffer was free: the disk was behind */
+    RM_RECORDER_WAITS = 9,
+    /** files: sealed */
+    RM_RECORDER_FILES = 10,
+    /** files: deleted, by age or for room */
+    RM_RECORDER_DELETED = 11,
+    /** bytes: of sealed files before they were stored anew */
+    RM_RECORDER_PLAIN_BYTES = 12,
+    /** bytes: of them afterwards: the quotient is the ratio of compression */
+    RM_RECORDER_STORED_BYTES = 13,
+    /** ns: of one core spent on that */
+    RM_RECORDER_STORE_NS = 14,
+    RM_RECORDER_COUNTERS = 15,
 };
 
 // clang-format on

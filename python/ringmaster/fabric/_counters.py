@@ -25,6 +25,7 @@ SET_NAMES: dict[int, str] = {
     9: "transmit",
     10: "application",
     11: "supply",
+    12: "recorder",
 }
 
 COUNTERS: dict[str, tuple[Counter, ...]] = {
@@ -954,6 +955,98 @@ COUNTERS: dict[str, tuple[Counter, ...]] = {
             "count",
             "datagrams",
             "answers sent with another chain's id, by a fault",
+        ),
+    ),
+    "recorder": (
+        Counter(
+            "blocks",
+            "count",
+            "blocks",
+            "appended to the log",
+        ),
+        Counter(
+            "bytes",
+            "count",
+            "bytes",
+            "of them, uncompressed, with their headers",
+        ),
+        Counter(
+            "records",
+            "count",
+            "records",
+            "recorded: records of streams, steps of reductions, or events",
+        ),
+        Counter(
+            "missing",
+            "count",
+            "records",
+            "that the streams did not have: lost before the recorder saw them",
+        ),
+        Counter(
+            "lapped",
+            "count",
+            "records",
+            "lost: the stream's ring had gone round before the recorder came",
+        ),
+        Counter(
+            "disk_full",
+            "count",
+            "records",
+            "lost: the disk or the quota was full for longer than the ring holds",
+        ),
+        Counter(
+            "disk_slow",
+            "count",
+            "records",
+            "lost: the disk took less than came for longer than the ring holds",
+        ),
+        Counter(
+            "disk_failed",
+            "count",
+            "records",
+            "lost: the disk refused for longer than the ring holds",
+        ),
+        Counter(
+            "errors",
+            "count",
+            "times",
+            "a write, a sync or a new file was refused",
+        ),
+        Counter(
+            "waits",
+            "count",
+            "looks",
+            "in which no buffer was free: the disk was behind",
+        ),
+        Counter(
+            "files",
+            "count",
+            "files",
+            "sealed",
+        ),
+        Counter(
+            "deleted",
+            "count",
+            "files",
+            "deleted, by age or for room",
+        ),
+        Counter(
+            "plain_bytes",
+            "count",
+            "bytes",
+            "of sealed files before they were stored anew",
+        ),
+        Counter(
+            "stored_bytes",
+            "count",
+            "bytes",
+            "of them afterwards: the quotient is the ratio of compression",
+        ),
+        Counter(
+            "store_ns",
+            "count",
+            "ns",
+            "of one core spent on that",
         ),
     ),
 }
