@@ -28,8 +28,9 @@ void rm_archive_folder_close(struct rm_archive_folder *folder);
 /** A file of a log that is done. */
 struct rm_kept_file {
     uint64_t number, bytes;
-    /** TAI of its newest record; 0: it has none. */
-    uint64_t newest_tai_ns;
+    /** Its oldest turn and TAI of that, and of its newest record; RM_TURN_NONE and 0: it has none. */
+    rm_turn first_turn;
+    uint64_t first_tai_ns, newest_tai_ns;
 };
 
 /** The files of a log that are done, the oldest first. */

@@ -22,6 +22,7 @@ void rm_log_open(struct rm_log *log) {
         log->file[f] = (struct rm_log_file){.handle = -1};
     log->open = NULL;
     log->head_file = NULL;
+    log->first_turn = RM_TURN_NONE;
     for (unsigned b = 0; b < RM_LOG_BUFFERS; ++b)
         log->buffer[b].state = RM_LOG_BUFFER_FREE;
 }
@@ -128,6 +129,7 @@ static bool log_begin_file(struct rm_log *log, uint64_t now_ns, uint64_t tai_ns)
     log_make_head(log, &header, file);
     log->open = file;
     log->head_file = file;
+    log->first_turn = RM_TURN_NONE;
     ++file->in_flight;
     if (log->trouble != 0) {
         log->ended_trouble = log->trouble;
@@ -196,6 +198,10 @@ void rm_log_append(struct rm_log *log, struct rm_block *block) {
     buffer->fill += rm_block_stride(block);
     if (block->last_tai_ns > log->newest_tai_ns)
         log->newest_tai_ns = block->last_tai_ns;
+    if (log->first_turn == RM_TURN_NONE) {
+        log->first_turn = block->first_turn;
+        log->first_tai_ns = block->first_tai_ns;
+    }
     ++log->figures.blocks;
     log->figures.bytes += rm_block_stride(block);
     log->figures.records += block->kind == RM_BLOCK_MARK ? 0 : block->count;

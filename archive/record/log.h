@@ -102,8 +102,10 @@ struct rm_log {
     /** The one that the head in memory is on its way to; NULL: it is free. */
     struct rm_log_file const *head_file;
     uint64_t serial;
-    /** TAI of the newest record that was appended. */
+    /** TAI of the newest record that was appended; the first turn of the file and its TAI, or RM_TURN_NONE and 0. */
     uint64_t newest_tai_ns;
+    rm_turn first_turn;
+    uint64_t first_tai_ns;
     /** enum rm_mark_reason of the trouble, or 0; its errno; when it is tried again. */
     unsigned trouble;
     int trouble_error;

@@ -62,6 +62,13 @@ static uint64_t log_folder_number(char const *name) {
     return fits && length == FILE_NAME_BYTES ? number : 0;
 }
 
+static void log_folder_keep(struct rm_sealed const *sealed, struct rm_kept_file *kept) {
+    kept->bytes = sealed->bytes;
+    kept->first_turn = sealed->first_turn;
+    kept->first_tai_ns = sealed->first_tai_ns;
+    kept->newest_tai_ns = sealed->newest_tai_ns;
+}
+
 /** Of a sealed file what its index says; true where there is one. */
 static bool log_folder_sealed(char const *path, struct rm_kept_file *kept) {
     struct rm_mapped_file file;
@@ -71,10 +78,10 @@ static bool log_folder_sealed(char const *path, struct rm_kept_file *kept) {
     uint32_t count = 0;
     bool const good = rm_scan_begin(&scan, file.data, file.bytes, path, NULL) == RM_OK;
     struct rm_block_place const *place = good ? rm_scan_index(&scan, &count) : NULL;
+    struct rm_sealed sealed = {.bytes = file.bytes, .first_turn = RM_TURN_NONE};
     for (uint32_t i = 0; place != NULL && i < count; ++i)
-        if (place[i].block.last_tai_ns > kept->newest_tai_ns)
-            kept->newest_tai_ns = place[i].block.last_tai_ns;
-    kept->bytes = file.bytes;
+        rm_seal_take(&place[i].block, &sealed);
+    log_folder_keep(&sealed, kept);
     rm_mapped_file_close(&file);
     return place != NULL;
 }
@@ -96,8 +103,7 @@ static enum rm_code log_folder_take(struct log_folder *self, uint64_t number, st
         }
         ++self->found->reopened;
         self->found->damaged_bytes += sealed.damaged_bytes;
-        kept.bytes = sealed.bytes;
-        kept.newest_tai_ns = sealed.newest_tai_ns;
+        log_folder_keep(&sealed, &kept);
     }
     return rm_kept_files_add(self->files, &kept) ? RM_OK : rm_fail(error, RM_E_NO_SPACE, "%s: no memory", self->path);
 }

@@ -27,7 +27,7 @@ static enum rm_code recorder_list_logs(struct rm_recorder *recorder, struct rm_e
         return rm_fail(error, RM_E_NO_SPACE, "no memory for the logs");
     for (uint32_t l = 0; l < configuration->log_count; ++l) {
         struct rm_record_log const *given = &configuration->log[l];
-        if (recorder->log_count == RM_RECORDER_LOGS_MAX)
+        if (recorder->log_count + 1 == RM_RECORDER_LOGS_MAX)
             return rm_fail(error, RM_E_CONFIG, "logs: more than %d with their reductions", RM_RECORDER_LOGS_MAX);
         struct rm_recorded_log *log = &recorder->log[recorder->log_count++];
         log->streams = given;
@@ -35,6 +35,9 @@ static enum rm_code recorder_list_logs(struct rm_recorder *recorder, struct rm_e
         log->compress = given->compress;
         snprintf(log->log.name, sizeof log->log.name, "%s", given->name);
     }
+    struct rm_recorded_log *events = &recorder->log[recorder->log_count++];
+    events->retention = configuration->events.retention;
+    snprintf(events->log.name, sizeof events->log.name, "events");
     return RM_OK;
 }
 
@@ -85,12 +88,16 @@ enum rm_code rm_recorder_open(struct rm_recorder *recorder, struct rm_error *err
 static void recorder_take_sealed(struct rm_recorder *recorder) {
     for (struct rm_seal_job *job; (job = rm_sealer_take(&recorder->sealer)) != NULL; free(job)) {
         struct rm_recorded_log *log = &recorder->log[job->log];
-        struct rm_kept_file const kept = {
-            .number = job->file.number, .bytes = job->sealed.bytes, .newest_tai_ns = job->sealed.newest_tai_ns};
+        struct rm_kept_file const kept = {.number = job->file.number,
+                                          .bytes = job->sealed.bytes,
+                                          .first_turn = job->sealed.first_turn,
+                                          .first_tai_ns = job->sealed.first_tai_ns,
+                                          .newest_tai_ns = job->sealed.newest_tai_ns};
         if (job->code != RM_OK)
             recorder->say(job->error.text);
         if (job->sealed.bytes > 0)
             rm_kept_files_add(&log->kept, &kept);
+        ++log->sealed_files;
     }
 }
 
@@ -104,15 +111,27 @@ static void recorder_tend(struct rm_recorder *recorder) {
 
 static void recorder_nap(uint64_t ns) { nanosleep(&(struct timespec){.tv_nsec = (long)ns}, NULL); }
 
+/** Attaches, and shows itself there: what it shows is then part of what it sees, and no news later. */
+static enum rm_code recorder_attach_shown(struct rm_recorder *recorder, struct rm_error *error) {
+    char const *name = recorder->configuration->workspace;
+    enum rm_code code = rm_workspace_attach(name, 0, &recorder->workspace, error);
+    if (code != RM_OK || recorder->published.log != NULL)
+        return code;
+    rm_workspace_detach(recorder->workspace);
+    recorder->workspace = NULL;
+    code = rm_publish_begin(&recorder->published, recorder, error);
+    return code == RM_OK ? rm_workspace_attach(name, 0, &recorder->workspace, error) : code;
+}
+
 /** Attaches; while there is no server it waits, and says so once. */
 static enum rm_code recorder_attach(struct rm_recorder *recorder, struct rm_error *error) {
     struct rm_error why;
     while (!*recorder->ending) {
-        if (rm_workspace_attach(recorder->configuration->workspace, 0, &recorder->workspace, &why) == RM_OK) {
+        if (recorder_attach_shown(recorder, &why) == RM_OK) {
             recorder->told_absent = false;
             return rm_session_begin(recorder, error);
         }
-        if (why.code == RM_E_VERSION)
+        if (why.code == RM_E_VERSION || why.code == RM_E_BUSY)
             return rm_fail(error, why.code, "%s", why.text);
         if (!recorder->told_absent)
             recorder->say(why.text);
@@ -133,6 +152,7 @@ enum rm_code rm_recorder_run(struct rm_recorder *recorder, struct rm_error *erro
             rm_session_look(recorder);
             bool const busy = rm_session_step(recorder, RM_FOLLOW_BLOCKS);
             recorder_tend(recorder);
+            rm_publish(&recorder->published, recorder);
             if (!rm_session_lives(recorder, generation))
                 break;
             if (!busy)
@@ -147,6 +167,7 @@ enum rm_code rm_recorder_run(struct rm_recorder *recorder, struct rm_error *erro
 void rm_recorder_close(struct rm_recorder *recorder) {
     rm_sealer_stop(&recorder->sealer);
     recorder_take_sealed(recorder);
+    rm_publish_end(&recorder->published, recorder);
     for (unsigned l = 0; l < recorder->log_count; ++l)
         rm_kept_files_free(&recorder->log[l].kept);
     free(recorder->log);

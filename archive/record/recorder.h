@@ -16,9 +16,11 @@
 #include <ringmaster/workspace.h>
 
 #include "configuration.h"
+#include "events.h"
 #include "folder.h"
 #include "follow.h"
 #include "log.h"
+#include "publish.h"
 #include "sealer.h"
 
 enum {
@@ -43,8 +45,14 @@ struct rm_recorded_log {
     uint32_t follow_count;
     uint64_t flushed_ns;
 
-    /** Files that were given up for room, and bytes before and after they were stored anew. */
-    uint64_t deleted_files, plain_bytes, stored_bytes;
+    /** The trouble that an event was written of, and when losses were. */
+    unsigned told_trouble;
+    uint64_t told_ns;
+
+    /** Records that the streams did not have, and that were lost, by enum rm_mark_reason; of those, told in an event. */
+    uint64_t missing, lost[RM_FOLLOW_REASONS], told_lost[RM_FOLLOW_REASONS];
+    /** Files that were sealed and deleted; bytes before and after they were stored anew, and the time it took. */
+    uint64_t sealed_files, deleted_files, plain_bytes, stored_bytes, store_ns;
 };
 
 /** Where a stream was left. */
@@ -77,9 +85,13 @@ struct rm_recorder {
     void *memory;
     size_t memory_bytes;
     uint64_t looked_ns, tended_ns, refreshed_ns;
+    struct rm_events_watch watch;
+    struct rm_published published;
     struct rm_left_stream *left;
     uint32_t left_count;
     bool told_absent;
+    /** There was a session before this one. */
+    bool began;
 };
 
 /** `recorder` is zeroed but for configuration, ending, say, and a lent disk. */

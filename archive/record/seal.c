@@ -42,11 +42,21 @@ static bool seal_tail_make(struct rm_block_place const *place, uint32_t count, u
     return true;
 }
 
+void rm_seal_take(struct rm_block const *block, struct rm_sealed *sealed) {
+    bool const holds = block->kind >= RM_BLOCK_RECORDS && block->kind <= RM_BLOCK_EVENTS;
+    if (holds && (sealed->first_tai_ns == 0 || block->first_tai_ns < sealed->first_tai_ns)) {
+        sealed->first_tai_ns = block->first_tai_ns;
+        sealed->first_turn = block->first_turn;
+    }
+    if (holds && block->last_tai_ns > sealed->newest_tai_ns)
+        sealed->newest_tai_ns = block->last_tai_ns;
+}
+
 static void seal_sum_up(struct rm_block_place const *place, uint32_t count, struct rm_sealed *sealed) {
     sealed->blocks = count;
+    sealed->first_turn = RM_TURN_NONE;
     for (uint32_t i = 0; i < count; ++i)
-        if (place[i].block.last_tai_ns > sealed->newest_tai_ns)
-            sealed->newest_tai_ns = place[i].block.last_tai_ns;
+        rm_seal_take(&place[i].block, sealed);
 }
 
 static enum rm_code seal_write(struct rm_disk *disk, char const *path, uint64_t at, struct rm_block_place const *place,

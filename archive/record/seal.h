@@ -14,9 +14,13 @@ struct rm_sealed {
     uint32_t blocks;
     /** Bytes of damage between blocks, of a file that was walked through. */
     uint64_t damaged_bytes;
-    /** TAI of the newest record; 0: there is none. */
-    uint64_t newest_tai_ns;
+    /** The oldest turn and its TAI, and TAI of the newest record; RM_TURN_NONE and 0: there is none. */
+    rm_turn first_turn;
+    uint64_t first_tai_ns, newest_tai_ns;
 };
+
+/** Takes a block into account, for the oldest and the newest. `sealed` begins with zeros and RM_TURN_NONE. */
+void rm_seal_take(struct rm_block const *block, struct rm_sealed *sealed);
 
 /** Seals a file that was written to its end: its blocks are known. */
 enum rm_code rm_seal_known(struct rm_disk *disk, struct rm_log_file const *file, struct rm_sealed *sealed,

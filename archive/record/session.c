@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "archive/format/block.h"
 #include "base/fail.h"
 #include "base/timebase.h"
 
@@ -15,7 +16,13 @@ enum {
     FLUSH_NS = 400 * 1000 * 1000,
     /** How often it is looked whether the server lives. */
     LOOK_NS = 250 * 1000 * 1000,
+    /** How often it is looked for owners that have come. */
+    REFRESH_NS = 2000 * 1000 * 1000,
+    LOOK_TRIES = 8,
+    LOOK_APART_NS = 100 * 1000,
     DONE_MOST = 64,
+    /** Losses are told once in a second. */
+    TELL_NS = 1000 * 1000 * 1000,
     /** How long the end waits for the disk. */
     END_NS = 1000 * 1000 * 1000,
     END_TIMES = 10,
@@ -67,15 +74,43 @@ enum rm_code rm_session_begin(struct rm_recorder *recorder, struct rm_error *err
     recorder->left_count = 0;
     rm_session_look(recorder);
     recorder->looked_ns = recorder->moment.now_ns;
-    return code;
+    recorder->refreshed_ns = recorder->moment.now_ns;
+    if (code != RM_OK || rm_events_begin(&recorder->watch, recorder->workspace, error) != RM_OK)
+        return code != RM_OK ? code : RM_E_NO_SPACE;
+    recorder->watch.moment = &recorder->moment;
+    rm_events_recorder(&recorder->watch, recorder->began ? "attached" : "began", NULL, NULL, 0);
+    recorder->began = true;
+    return RM_OK;
 }
 
 void rm_session_look(struct rm_recorder *recorder) {
     struct rm_record_moment *moment = &recorder->moment;
-    moment->now_ns = rm_monotonic_ns();
-    moment->tai_ns = rm_tai_ns();
+    for (unsigned tries = 0; tries < LOOK_TRIES;
+         ++tries) { /* both of one instant, also where the core was lost between */
+        moment->now_ns = rm_monotonic_ns();
+        moment->tai_ns = rm_tai_ns();
+        if (rm_monotonic_ns() - moment->now_ns < LOOK_APART_NS)
+            break;
+    }
     if (recorder->clock == NULL || !rm_clock_look(recorder->clock, &moment->clock))
         moment->clock.anchored = moment->clock.anchored && recorder->clock != NULL;
+}
+
+/** Whether an application or another owner has come, or come back with other objects: attached anew to see them. */
+static bool session_has_news(struct rm_recorder *recorder) {
+    struct rm_workspace *now;
+    if (recorder->moment.now_ns - recorder->refreshed_ns < REFRESH_NS)
+        return false;
+    recorder->refreshed_ns = recorder->moment.now_ns;
+    if (rm_workspace_attach(recorder->configuration->workspace, 0, &now, NULL) != RM_OK)
+        return false;
+    size_t const count = rm_workspace_object_count(now);
+    bool same = count == rm_workspace_object_count(recorder->workspace);
+    for (size_t i = 0; same && i < count; ++i)
+        same = strcmp(rm_workspace_object(now, i, NULL)->name,
+                      rm_workspace_object(recorder->workspace, i, NULL)->name) == 0;
+    rm_workspace_detach(now);
+    return !same;
 }
 
 bool rm_session_lives(struct rm_recorder *recorder, uint64_t generation) {
@@ -83,7 +118,7 @@ bool rm_session_lives(struct rm_recorder *recorder, uint64_t generation) {
         return true;
     recorder->looked_ns = recorder->moment.now_ns;
     return rm_workspace_alive(recorder->workspace) && rm_workspace_cut(recorder->workspace) == NULL &&
-           rm_workspace_generation(recorder->workspace) == generation;
+           rm_workspace_generation(recorder->workspace) == generation && !session_has_news(recorder);
 }
 
 /** Tells the logs what the disk has done. */
@@ -124,13 +159,25 @@ static void session_tell(struct rm_log *log, struct rm_record_moment const *mome
     }
 }
 
+static uint64_t session_follow(struct rm_recorded_log *log, struct rm_follow *follow,
+                               struct rm_record_moment const *moment, enum rm_follow_wish wish) {
+    uint64_t const taken = rm_follow_step(follow, moment, wish);
+    log->missing += follow->missing;
+    follow->missing = 0;
+    for (unsigned r = 0; r < RM_FOLLOW_REASONS; ++r) {
+        log->lost[r] += follow->lost[r];
+        follow->lost[r] = 0;
+    }
+    return taken;
+}
+
 static bool session_step_log(struct rm_recorder *recorder, struct rm_recorded_log *log, enum rm_follow_wish wish) {
     struct rm_record_moment const *moment = &recorder->moment;
     bool const due = moment->now_ns - log->flushed_ns >= FLUSH_NS || wish != RM_FOLLOW_BLOCKS;
     uint64_t taken = 0;
     session_tell(&log->log, moment);
     for (uint32_t i = 0; i < log->follow_count; ++i)
-        taken += rm_follow_step(&log->follow[i], moment, due && wish == RM_FOLLOW_BLOCKS ? RM_FOLLOW_FLUSH : wish);
+        taken += session_follow(log, &log->follow[i], moment, due && wish == RM_FOLLOW_BLOCKS ? RM_FOLLOW_FLUSH : wish);
     if (due) {
         rm_log_flush(&log->log);
         log->flushed_ns = moment->now_ns;
@@ -139,10 +186,32 @@ static bool session_step_log(struct rm_recorder *recorder, struct rm_recorded_lo
     return taken > 0;
 }
 
+/** Events of a log's disk, and of what it lost since the last one. */
+static void session_tell_trouble(struct rm_recorder *recorder, struct rm_recorded_log *log) {
+    if (log->log.trouble != log->told_trouble) {
+        unsigned const reason = log->log.trouble != 0 ? log->log.trouble : log->told_trouble;
+        rm_events_recorder(&recorder->watch, log->log.trouble != 0 ? "trouble" : "trouble_ended", log->log.name,
+                           rm_mark_reason_text(reason), 0);
+        log->told_trouble = log->log.trouble;
+    }
+    bool const due = recorder->moment.now_ns - log->told_ns >= TELL_NS;
+    for (unsigned r = 0; due && r < RM_FOLLOW_REASONS; ++r)
+        if (log->lost[r] != log->told_lost[r]) {
+            rm_events_recorder(&recorder->watch, "lost", log->log.name, rm_mark_reason_text(r),
+                               log->lost[r] - log->told_lost[r]);
+            log->told_lost[r] = log->lost[r];
+        }
+    log->told_ns = due ? recorder->moment.now_ns : log->told_ns;
+}
+
 bool rm_session_step(struct rm_recorder *recorder, enum rm_follow_wish wish) {
     bool busy = session_reap(recorder, 0);
-    for (unsigned l = 0; l < recorder->log_count; ++l)
+    for (unsigned l = 0; l < recorder->log_count; ++l) {
+        session_tell_trouble(recorder, &recorder->log[l]);
         busy = session_step_log(recorder, &recorder->log[l], wish) || busy;
+    }
+    rm_events_look(&recorder->watch, &recorder->log[recorder->log_count - 1].log, &recorder->moment,
+                   wish != RM_FOLLOW_BLOCKS);
     return busy;
 }
 
@@ -164,6 +233,8 @@ static void session_leave(struct rm_recorder *recorder) {
 /** Takes all that the rings still have, and says that the server has gone. */
 static void session_take_rest(struct rm_recorder *recorder) {
     bool const is_gone = !rm_workspace_alive(recorder->workspace);
+    if (is_gone || *recorder->ending)
+        rm_events_recorder(&recorder->watch, is_gone ? "server_gone" : "ended", NULL, NULL, 0);
     rm_session_step(recorder, is_gone ? RM_FOLLOW_ALL : RM_FOLLOW_FLUSH);
     for (unsigned l = 0; l < recorder->log_count && is_gone; ++l)
         for (uint32_t i = 0; i < recorder->log[l].follow_count; ++i)
@@ -199,8 +270,10 @@ void rm_session_end(struct rm_recorder *recorder) {
         log->object = NULL;
         log->follow = NULL;
         log->follow_count = 0;
+        log->log.object_count = 0;
         rm_log_open(&log->log);
     }
+    rm_events_end(&recorder->watch);
     if (recorder->memory != NULL)
         munmap(recorder->memory, recorder->memory_bytes);
     recorder->memory = NULL;

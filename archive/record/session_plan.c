@@ -173,6 +173,18 @@ static enum rm_code session_memory(struct rm_recorder *recorder, struct rm_error
     return RM_OK;
 }
 
+/** The log of events has one object, and room for a long line. */
+static void session_events(struct rm_recorded_log *log) {
+    log->object = calloc(1, sizeof *log->object);
+    log->log.object = log->object;
+    log->log.object_count = log->object != NULL ? 1 : 0;
+    if (log->object != NULL)
+        *log->object = (struct rm_archived_object){.name = "events", .kind = RM_BLOCK_EVENTS};
+    log->log.buffer_bytes = RM_EVENTS_BUFFER;
+    log->log.head_bytes = rm_log_head_bytes(1);
+    log->log.file_bytes = 4 * RM_LOG_BUFFERS * (uint64_t)RM_EVENTS_BUFFER;
+}
+
 enum rm_code rm_session_plan(struct rm_recorder *recorder, struct rm_error *error) {
     enum rm_code code = RM_OK;
     for (unsigned l = 0; l < recorder->log_count && code == RM_OK; ++l) {
@@ -183,5 +195,6 @@ enum rm_code rm_session_plan(struct rm_recorder *recorder, struct rm_error *erro
         }
         rm_session_size(log);
     }
+    session_events(&recorder->log[recorder->log_count - 1]);
     return code == RM_OK ? session_memory(recorder, error) : code;
 }
