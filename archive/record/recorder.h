@@ -21,6 +21,7 @@
 #include "follow.h"
 #include "log.h"
 #include "publish.h"
+#include "reduce.h"
 #include "sealer.h"
 
 enum {
@@ -38,11 +39,16 @@ struct rm_recorded_log {
     unsigned compress;
     /** Of streams: which. NULL of reductions and events. */
     struct rm_record_log const *streams;
+    /** Of a reduction: its step, the log that it is of, and which of that one's steps it is. NULL of others. */
+    struct rm_record_step const *step;
+    unsigned parent, level;
 
     /* Of a session. */
     struct rm_archived_object *object;
     struct rm_follow *follow;
     uint32_t follow_count;
+    /** One for each follower, where the log is reduced. */
+    struct rm_reducer *reducer;
     uint64_t flushed_ns;
 
     /** The trouble that an event was written of, and when losses were. */
@@ -55,12 +61,19 @@ struct rm_recorded_log {
     uint64_t sealed_files, deleted_files, plain_bytes, stored_bytes, store_ns;
 };
 
+/** A step of a reduction that was being gathered. */
+struct rm_left_level {
+    uint64_t step_turns, step, turn_epoch;
+    struct rm_statistics statistics;
+};
+
 /** Where a stream was left. */
 struct rm_left_stream {
     unsigned log;
     char name[RM_NAME_BYTES];
     rm_turn next;
     uint64_t turn_epoch;
+    struct rm_left_level level[RM_RECORD_STEPS_MAX];
 };
 
 struct rm_recorder {

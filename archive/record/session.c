@@ -159,6 +159,19 @@ static void session_tell(struct rm_log *log, struct rm_record_moment const *mome
     }
 }
 
+/** Writes the steps of a reduction that wait. */
+static void session_flush_steps(struct rm_recorder *recorder, struct rm_recorded_log *log) {
+    struct rm_recorded_log *parent = &recorder->log[log->parent];
+    for (uint32_t i = 0; i < parent->follow_count; ++i) {
+        struct rm_reduction_level *level = &parent->reducer[i].level[log->level];
+        rm_reduction_flush(&parent->reducer[i], level, &recorder->moment);
+        for (unsigned r = 0; r < RM_FOLLOW_REASONS; ++r) {
+            log->lost[r] += level->lost[r];
+            level->lost[r] = 0;
+        }
+    }
+}
+
 static uint64_t session_follow(struct rm_recorded_log *log, struct rm_follow *follow,
                                struct rm_record_moment const *moment, enum rm_follow_wish wish) {
     uint64_t const taken = rm_follow_step(follow, moment, wish);
@@ -178,6 +191,8 @@ static bool session_step_log(struct rm_recorder *recorder, struct rm_recorded_lo
     session_tell(&log->log, moment);
     for (uint32_t i = 0; i < log->follow_count; ++i)
         taken += session_follow(log, &log->follow[i], moment, due && wish == RM_FOLLOW_BLOCKS ? RM_FOLLOW_FLUSH : wish);
+    if (due && log->step != NULL)
+        session_flush_steps(recorder, log);
     if (due) {
         rm_log_flush(&log->log);
         log->flushed_ns = moment->now_ns;
@@ -215,6 +230,16 @@ bool rm_session_step(struct rm_recorder *recorder, enum rm_follow_wish wish) {
     return busy;
 }
 
+static void session_leave_levels(struct rm_reducer const *reducer, struct rm_left_level *left) {
+    for (unsigned s = 0; s < reducer->level_count; ++s) {
+        struct rm_reduction_level const *level = &reducer->level[s];
+        left[s] = (struct rm_left_level){.step_turns = level->step_turns,
+                                         .step = level->step,
+                                         .turn_epoch = level->turn_epoch,
+                                         .statistics = level->statistics};
+    }
+}
+
 /** Remembers where the streams were left, for the next session. */
 static void session_leave(struct rm_recorder *recorder) {
     uint32_t count = 0;
@@ -227,6 +252,8 @@ static void session_leave(struct rm_recorder *recorder) {
             struct rm_left_stream *left = &recorder->left[recorder->left_count++];
             *left = (struct rm_left_stream){.log = l, .next = follow->next, .turn_epoch = follow->turn_epoch};
             memcpy(left->name, recorder->log[l].object[i].name, sizeof left->name);
+            if (recorder->log[l].reducer != NULL)
+                session_leave_levels(&recorder->log[l].reducer[i], left->level);
         }
 }
 
@@ -260,11 +287,20 @@ static void session_write_rest(struct rm_recorder *recorder) {
 }
 
 void rm_session_end(struct rm_recorder *recorder) {
-    session_take_rest(recorder);
-    session_write_rest(recorder);
-    session_leave(recorder);
+    if (recorder->memory != NULL) {
+        session_take_rest(recorder);
+        session_write_rest(recorder);
+        session_leave(recorder);
+    }
     for (unsigned l = 0; l < recorder->log_count; ++l) {
         struct rm_recorded_log *log = &recorder->log[l];
+        for (uint32_t i = 0; log->reducer != NULL && i < log->follow_count; ++i) {
+            for (unsigned s = 0; log->reducer[i].level != NULL && s < log->reducer[i].level_count; ++s)
+                free(log->reducer[i].level[s].waiting);
+            free(log->reducer[i].level);
+        }
+        free(log->reducer);
+        log->reducer = NULL;
         free(log->object);
         free(log->follow);
         log->object = NULL;

@@ -8,6 +8,7 @@
 
 #include <ringmaster/pattern.h>
 
+#include "archive/format/block.h"
 #include "base/fail.h"
 #include "disk_uring.h"
 #include "session.h"
@@ -93,6 +94,20 @@ static void session_go_on(struct rm_recorder const *recorder, unsigned index, st
     }
 }
 
+/** Goes on with the step that was being gathered. */
+static void session_go_on_reducing(struct rm_recorder const *recorder, unsigned index, char const *name,
+                                   unsigned which, struct rm_reduction_level *level) {
+    for (uint32_t i = 0; i < recorder->left_count; ++i) {
+        struct rm_left_stream const *left = &recorder->left[i];
+        if (left->log == index && strcmp(left->name, name) == 0 &&
+            left->level[which].step_turns == level->step_turns) {
+            level->step = left->level[which].step;
+            level->turn_epoch = left->level[which].turn_epoch;
+            level->statistics = left->level[which].statistics;
+        }
+    }
+}
+
 static enum rm_code session_match(struct rm_recorder *recorder, unsigned index, struct rm_error *error) {
     static char const STREAM[] = "stream/";
     struct rm_recorded_log *log = &recorder->log[index];
@@ -132,6 +147,69 @@ void rm_session_size(struct rm_recorded_log *log) {
     log->log.file_bytes =
         sectors(between(log->bytes_per_s * FILE_S, least > FILE_LEAST ? least : FILE_LEAST, FILE_MOST));
     log->log.file_ns = (uint64_t)(FILE_HOURS * NS_PER_HOUR);
+}
+
+/** Turns of a step, a multiple of the stream's period; 0: it is less than one. */
+static uint64_t session_step_turns(struct rm_recorder const *recorder, struct rm_record_step const *step,
+                                   uint64_t period) {
+    double const turns = step->turns > 0 ? (double)step->turns : step->seconds * recorder->identity.turn_rate_hz;
+    return (uint64_t)(turns / (double)period + 0.5) * period;
+}
+
+/** The objects of a reduction are the streams of its log, in steps. */
+static enum rm_code session_reduce(struct rm_recorder *recorder, struct rm_recorded_log *log, struct rm_error *error) {
+    struct rm_recorded_log *parent = &recorder->log[log->parent];
+    log->object = calloc(parent->follow_count + 1ul, sizeof *log->object);
+    if (log->object == NULL)
+        return rm_fail(error, RM_E_NO_SPACE, "%s: no memory for its streams", log->log.name);
+    log->bytes_per_s = 0;
+    for (uint32_t i = 0; i < parent->follow_count; ++i) {
+        struct rm_reducer *reducer = &parent->reducer[i];
+        struct rm_reduction_level *level = &reducer->level[log->level];
+        uint64_t const step = session_step_turns(recorder, log->step, parent->follow[i].view.period);
+        uint64_t const before = log->level > 0 ? reducer->level[log->level - 1].step_turns : reducer->period_turns;
+        if (step <= before || step % before != 0)
+            return rm_fail(error, RM_E_CONFIG,
+                           "%s: its step is %llu turns, expected a multiple of %llu turns, the step before", log->log.name,
+                           (unsigned long long)step, (unsigned long long)before);
+        *level = (struct rm_reduction_level){
+            .log = &log->log, .object = i, .step_turns = step, .whole = step / reducer->period_turns};
+        if (!rm_reduction_level_make(reducer, level))
+            return rm_fail(error, RM_E_NO_SPACE, "%s: no memory for its steps", log->log.name);
+        session_go_on_reducing(recorder, log->parent, parent->object[i].name, log->level, level);
+        log->object[i] = parent->object[i];
+        log->object[i].kind = RM_BLOCK_REDUCED;
+        log->object[i].record_bytes = (uint32_t)rm_reduced_bytes(reducer->lane_count);
+        log->object[i].period_turns = step;
+        log->bytes_per_s += recorder->identity.turn_rate_hz / (double)step * log->object[i].record_bytes;
+    }
+    log->log.object = log->object;
+    log->log.object_count = parent->follow_count;
+    return RM_OK;
+}
+
+/** A reducer for each stream of a log that is reduced. */
+static enum rm_code session_reducers(struct rm_recorded_log *log, struct rm_error *error) {
+    unsigned const levels = log->streams->step_count;
+    if (levels == 0 || log->follow_count == 0)
+        return RM_OK;
+    log->reducer = calloc(log->follow_count, sizeof *log->reducer);
+    for (uint32_t i = 0; log->reducer != NULL && i < log->follow_count; ++i) {
+        struct rm_archived_object const *object = &log->object[i];
+        struct rm_reducer *reducer = &log->reducer[i];
+        *reducer = (struct rm_reducer){.level = calloc(levels, sizeof *reducer->level),
+                                       .level_count = levels,
+                                       .period_turns = object->period_turns,
+                                       .lane_count = object->lane_count};
+        for (unsigned lane = 0; lane < RM_LANES; ++lane)
+            reducer->floats |= object->lane[lane].type == RM_LANE_F32 ? 1u << lane : 0;
+        log->follow[i].reduce = rm_reducer_take;
+        log->follow[i].context = reducer;
+        if (reducer->level == NULL)
+            return rm_fail(error, RM_E_NO_SPACE, "%s: no memory for its reductions", log->log.name);
+    }
+    return log->reducer != NULL ? RM_OK
+                                : rm_fail(error, RM_E_NO_SPACE, "%s: no memory for its reductions", log->log.name);
 }
 
 static void session_rate(struct rm_recorder const *recorder, struct rm_recorded_log *log) {
@@ -192,6 +270,10 @@ enum rm_code rm_session_plan(struct rm_recorder *recorder, struct rm_error *erro
         if (log->streams != NULL) {
             code = session_match(recorder, l, error);
             session_rate(recorder, log);
+            if (code == RM_OK)
+                code = session_reducers(log, error);
+        } else if (log->step != NULL) {
+            code = session_reduce(recorder, log, error);
         }
         rm_session_size(log);
     }
