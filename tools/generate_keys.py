@@ -17,6 +17,7 @@ FILES = {
     "server": ROOT / "configs/schema/server.schema.json",
     "ring": ROOT / "configs/schema/ring.schema.json",
     "events": ROOT / "configs/schema/events.schema.json",
+    "record": ROOT / "configs/schema/record.schema.json",
     "feedback": ROOT / "configs/schema/feedback.schema.json",
     "premortem": ROOT / "configs/schema/premortem.schema.json",
 }

@@ -11,17 +11,16 @@
 enum { EXIT_GOOD = 0, EXIT_FAILED = 1 };
 
 static char const USAGE[] =
-    "Usage: ringmaster-record CONFIG\n"
+    "Usage: ringmaster-record run CONFIG     record until stopped\n"
+    "       ringmaster-record check CONFIG   only check CONFIG, and say what it amounts to\n"
     "\n"
     "Records streams of a workspace, their reductions and all events into an archive, as CONFIG says, until it is\n"
     "stopped. It only reads the server's memory, and waits for the server where there is none. What it does is in the\n"
     "workspace under recorder/ and counters/recorder/: `ringmaster get recorder/`.\n"
     "\n"
-    "  --check   only check CONFIG\n"
-    "\n"
     "Examples:\n"
-    "  ringmaster-record configs/record.yaml\n"
-    "  ringmaster-record configs/record.yaml --check\n"
+    "  ringmaster-record run configs/record.yaml\n"
+    "  ringmaster-record check configs/record.yaml\n"
     "\n"
     "Ctrl-C ends it in good order. What kills it, or the power, costs at most the last second.\n"
     "Exit status: 0 good, 1 something failed (one line on standard error says what), 2 wrong usage.\n";
@@ -55,13 +54,31 @@ static enum rm_code record_run(struct rm_record_configuration const *configurati
     return code;
 }
 
+static char const *or_dash(char const *text) { return text != NULL ? text : "-"; }
+
+/** Says what the file amounts to: a line for each log. */
+static enum rm_code record_check(struct rm_record_configuration const *configuration) {
+    printf("workspace %s into %s, at most %s\n%-24s %-10s %-10s streams\n", configuration->workspace,
+           configuration->directory, or_dash(configuration->quota_text), "log", "keep", "quota");
+    for (uint32_t l = 0; l < configuration->log_count; ++l) {
+        struct rm_record_log const *log = &configuration->log[l];
+        printf("%-24s %-10s %-10s", log->name, or_dash(log->retention.keep_text), or_dash(log->retention.quota_text));
+        for (uint32_t p = 0; p < log->pattern_count; ++p)
+            printf(" %s", log->pattern[p]);
+        putchar('\n');
+        for (uint32_t s = 0; s < log->step_count; ++s)
+            printf("  steps of %-13s %-10s %-10s\n", log->step[s].step_text, or_dash(log->step[s].retention.keep_text),
+                   or_dash(log->step[s].retention.quota_text));
+    }
+    printf("%-24s %-10s %-10s\n", "events", or_dash(configuration->events.retention.keep_text),
+           or_dash(configuration->events.retention.quota_text));
+    return RM_OK;
+}
+
 int main(int argc, char **argv) {
     char const *path = NULL;
-    bool check = false;
-    struct rm_option options[] = {
-        {"CONFIG", &path, .kind = RM_OPTION_TEXT, .place = RM_WORD},
-        {"check", &check, .kind = RM_OPTION_FLAG},
-    };
+    struct rm_option options[] = {{"CONFIG", &path, .kind = RM_OPTION_TEXT, .place = RM_WORD}};
+    static char const *const commands[] = {"run", "check", NULL};
     struct rm_record_configuration configuration = {0};
     struct rm_errors errors = {.count = 0};
     struct rm_error error = {.text = ""};
@@ -69,13 +86,14 @@ int main(int argc, char **argv) {
         printf("ringmaster-record %s\n", RM_VERSION);
         return EXIT_GOOD;
     }
-    rm_options_or_exit(argc, argv, USAGE, options, sizeof options / sizeof *options);
+    bool const runs = rm_options_command_or_exit(argc, argv, USAGE, commands) == 0;
+    rm_options_or_exit(argc - 1, argv + 1, USAGE, options, 1);
     if (rm_record_configuration_load(path, &configuration, &errors) != RM_OK) {
         rm_errors_print(&errors, "ringmaster-record", stderr);
         return EXIT_FAILED;
     }
     record_listen();
-    enum rm_code const code = check ? RM_OK : record_run(&configuration, &error);
+    enum rm_code const code = runs ? record_run(&configuration, &error) : record_check(&configuration);
     rm_record_configuration_free(&configuration);
     if (code != RM_OK)
         record_say(error.text);

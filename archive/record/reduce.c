@@ -137,7 +137,8 @@ void rm_reducer_take(void *reducer, struct rm_record const *records, size_t coun
     for (size_t i = 0; i < count;) {
         rm_turn const turn = first + i * self->period_turns;
         reducer_add(self, 0, turn, turn_epoch, moment);
-        uint64_t const left = ((level->step + 1) * level->step_turns - turn + self->period_turns - 1) / self->period_turns;
+        uint64_t const left =
+            ((level->step + 1) * level->step_turns - turn + self->period_turns - 1) / self->period_turns;
         size_t const some = left < count - i ? (size_t)left : count - i;
         rm_statistics_add(&level->statistics, records + i, some, self->floats);
         i += some;

@@ -95,12 +95,11 @@ static void session_go_on(struct rm_recorder const *recorder, unsigned index, st
 }
 
 /** Goes on with the step that was being gathered. */
-static void session_go_on_reducing(struct rm_recorder const *recorder, unsigned index, char const *name,
-                                   unsigned which, struct rm_reduction_level *level) {
+static void session_go_on_reducing(struct rm_recorder const *recorder, unsigned index, char const *name, unsigned which,
+                                   struct rm_reduction_level *level) {
     for (uint32_t i = 0; i < recorder->left_count; ++i) {
         struct rm_left_stream const *left = &recorder->left[i];
-        if (left->log == index && strcmp(left->name, name) == 0 &&
-            left->level[which].step_turns == level->step_turns) {
+        if (left->log == index && strcmp(left->name, name) == 0 && left->level[which].step_turns == level->step_turns) {
             level->step = left->level[which].step;
             level->turn_epoch = left->level[which].turn_epoch;
             level->statistics = left->level[which].statistics;
@@ -170,8 +169,8 @@ static enum rm_code session_reduce(struct rm_recorder *recorder, struct rm_recor
         uint64_t const before = log->level > 0 ? reducer->level[log->level - 1].step_turns : reducer->period_turns;
         if (step <= before || step % before != 0)
             return rm_fail(error, RM_E_CONFIG,
-                           "%s: its step is %llu turns, expected a multiple of %llu turns, the step before", log->log.name,
-                           (unsigned long long)step, (unsigned long long)before);
+                           "%s: its step is %llu turns, expected a multiple of %llu turns, the step before",
+                           log->log.name, (unsigned long long)step, (unsigned long long)before);
         *level = (struct rm_reduction_level){
             .log = &log->log, .object = i, .step_turns = step, .whole = step / reducer->period_turns};
         if (!rm_reduction_level_make(reducer, level))

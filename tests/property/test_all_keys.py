@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 CONFIGS = ROOT / "configs"
 LIBEXEC = Path(os.environ.get("RINGMASTER_LIBEXEC", ROOT / "build/libexec"))
 MODELINE = re.compile(r"# yaml-language-server: \$schema=(\S+)$", re.MULTILINE)
-KINDS = ("server", "ring", "events", "feedback", "premortem")
+KINDS = ("server", "ring", "events", "feedback", "premortem", "record")
 """Kinds of file, in the order of the document."""
 APPLICATIONS = ("feedback", "premortem")
 PLACE = tuple[str | int, ...]
@@ -61,6 +61,8 @@ def check(parts: dict[str, Any], folder: Path, kind: str) -> subprocess.Complete
         take_application(parts["server"], kind)
     for name, part in parts.items():
         (folder / f"{name}.yaml").write_text(json.dumps(part))  # is YAML, and written in no time
+    if kind == "record":
+        return said("ringmaster-record", folder / "record.yaml")
     if kind in ("server", *APPLICATIONS):
         return said("ringmaster-server", folder / "server.yaml")
     return said("ringmaster-instruments", folder / "server.yaml", folder / "ring.yaml")
@@ -110,7 +112,7 @@ def test_every_default_is_one_that_the_schema_takes(kind: str) -> None:
             jsonschema.validate(key["default"], {**key, "required": []})
 
 
-@pytest.mark.parametrize("kind", ["server", "ring", *APPLICATIONS])
+@pytest.mark.parametrize("kind", ["server", "ring", *APPLICATIONS, "record"])
 def test_a_default_that_is_left_out_means_the_same(kind: str, parts: dict[str, Any], tmp_path: Path) -> None:
     written = check(parts, tmp_path, kind)
     assert is_taken(written, kind), written.stderr

@@ -103,7 +103,7 @@ def application(config: str, name: str, fresh: bool) -> None:
 
 @click.command(epilog=examples("ringmaster record configs/record.yaml", "ringmaster record configs/record.yaml --check"))
 @click.argument("config", type=click.Path())
-@click.option("--check", "check_only", is_flag=True, help="Only check CONFIG.")
+@click.option("--check", "check_only", is_flag=True, help="Only check CONFIG and say what it amounts to.")
 def record(config: str, check_only: bool) -> None:
     """Record streams and events of a workspace into an archive, as CONFIG says, until it is stopped."""
-    become("ringmaster-record", config, *(["--check"] if check_only else []))
+    become("ringmaster-record", "check" if check_only else "run", config)
