@@ -126,6 +126,9 @@ static void recorder_take_sealed(struct rm_recorder *recorder) {
         if (job->sealed.bytes > 0)
             rm_kept_files_add(&log->kept, &kept);
         ++log->sealed_files;
+        log->plain_bytes += job->plain_bytes;
+        log->stored_bytes += job->stored_bytes;
+        log->store_ns += job->store_ns;
     }
 }
 

@@ -3,9 +3,27 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/background.h"
 #include "base/fail.h"
+#include "regroup.h"
+
+static uint64_t thread_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static void seal_job_regroup(struct rm_seal_job *job) {
+    uint64_t const begun_ns = thread_ns(), plain_bytes = job->sealed.bytes;
+    job->code = rm_regroup(job->disk, job->file.path, job->compress, &job->sealed, &job->error);
+    if (job->code != RM_OK)
+        return;
+    job->plain_bytes = plain_bytes;
+    job->stored_bytes = job->sealed.bytes;
+    job->store_ns = thread_ns() - begun_ns;
+}
 
 void rm_seal_job_do(struct rm_seal_job *job) {
     if (job->file.failed)
@@ -14,6 +32,8 @@ void rm_seal_job_do(struct rm_seal_job *job) {
         job->code = rm_seal_known(job->disk, &job->file, &job->sealed, &job->error);
     free(job->file.place);
     job->file.place = NULL;
+    if (job->code == RM_OK && job->by_object)
+        seal_job_regroup(job);
 }
 
 static void sealer_append(struct rm_seal_job **list, struct rm_seal_job *job) {

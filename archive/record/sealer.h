@@ -22,6 +22,8 @@ struct rm_seal_job {
     enum rm_code code;
     struct rm_error error;
     struct rm_sealed sealed;
+    /** Bytes before and after it was stored anew, and the time of a core that it took; 0: it was not. */
+    uint64_t plain_bytes, stored_bytes, store_ns;
 };
 
 struct rm_sealer {

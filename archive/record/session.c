@@ -21,12 +21,22 @@ enum {
     LOOK_TRIES = 8,
     LOOK_APART_NS = 100 * 1000,
     DONE_MOST = 64,
+    /** Logs of less are stored anew by object. */
+    SLOW_BYTES_PER_S = 16 << 20,
+    /** Where more files wait for the sealer, they stay as they were written. */
+    SEALER_WAITING_MAX = 4,
     /** Losses are told once in a second. */
     TELL_NS = 1000 * 1000 * 1000,
     /** How long the end waits for the disk. */
     END_NS = 1000 * 1000 * 1000,
     END_TIMES = 10,
 };
+
+/** Whether a file is stored anew: that of a slow log, and one that is compressed, unless the sealer is behind. */
+static bool session_regroups(struct rm_recorder *recorder, struct rm_recorded_log const *log) {
+    bool const is_slow = log->bytes_per_s < SLOW_BYTES_PER_S;
+    return is_slow || (log->compress != RM_COMPRESS_NONE && rm_sealer_waiting(&recorder->sealer) < SEALER_WAITING_MAX);
+}
 
 static void session_done_with(void *context, struct rm_log *log, struct rm_log_file const *file) {
     struct rm_recorder *recorder = context;
@@ -39,6 +49,7 @@ static void session_done_with(void *context, struct rm_log *log, struct rm_log_f
     job->file = *file;
     job->log = log->index;
     job->compress = recorder->log[log->index].compress;
+    job->by_object = session_regroups(recorder, &recorder->log[log->index]);
     rm_sealer_add(&recorder->sealer, job);
 }
 
