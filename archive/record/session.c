@@ -30,6 +30,9 @@ enum {
     /** How long the end waits for the disk. */
     END_NS = 1000 * 1000 * 1000,
     END_TIMES = 10,
+    /** How often, and how long at a time, it waits for room for what the rings still have. */
+    REST_TURNS = 100,
+    REST_NS = 10 * 1000 * 1000,
 };
 
 /** Whether a file is stored anew: that of a slow log, and one that is compressed, unless the sealer is behind. */
@@ -273,7 +276,11 @@ static void session_take_rest(struct rm_recorder *recorder) {
     bool const is_gone = !rm_workspace_alive(recorder->workspace);
     if (is_gone || *recorder->ending)
         rm_events_recorder(&recorder->watch, is_gone ? "server_gone" : "ended", NULL, NULL, 0);
-    rm_session_step(recorder, is_gone ? RM_FOLLOW_ALL : RM_FOLLOW_FLUSH);
+    enum rm_follow_wish const wish = is_gone ? RM_FOLLOW_ALL : RM_FOLLOW_FLUSH;
+    for (unsigned turn = 0; rm_session_step(recorder, wish) && turn < REST_TURNS; ++turn) { /* as the disk takes it */
+        session_reap(recorder, REST_NS);
+        rm_session_look(recorder);
+    }
     for (unsigned l = 0; l < recorder->log_count && is_gone; ++l)
         for (uint32_t i = 0; i < recorder->log[l].follow_count; ++i)
             if (recorder->log[l].follow[i].next != RM_TURN_NONE)
