@@ -22,6 +22,8 @@ void rm_log_open(struct rm_log *log) {
         log->file[f] = (struct rm_log_file){.handle = -1};
     log->open = NULL;
     log->head_file = NULL;
+    log->preparing = false;
+    log->prepared = -1;
     log->first_turn = RM_TURN_NONE;
     for (unsigned b = 0; b < RM_LOG_BUFFERS; ++b)
         log->buffer[b].state = RM_LOG_BUFFER_FREE;
@@ -114,12 +116,13 @@ static struct rm_log_file *log_free_file(struct rm_log *log) {
 static bool log_begin_file(struct rm_log *log, uint64_t now_ns, uint64_t tai_ns) {
     struct rm_log_file *file = log_free_file(log);
     struct rm_log_header header;
-    if (file == NULL || log->head_file != NULL)
+    if (file == NULL || log->head_file != NULL || log->preparing)
         return false;
     int result = -ENOSPC;
-    if (log->owner.make_room(log->owner.context, log, log->file_bytes))
-        result = rm_log_file_create(file, log->disk, log->folder, log->name, log->next_number, log->file_bytes,
-                                    log->identity, tai_ns, &header);
+    if (log->prepared >= 0 || log->owner.make_room(log->owner.context, log, log->file_bytes))
+        result = rm_log_file_create(file, log->disk, log->folder, log->name, log->prepared, log->next_number,
+                                    log->file_bytes, log->identity, tai_ns, &header);
+    log->prepared = -1;
     if (result < 0) {
         file->handle = -1;
         log_enter_trouble(log, -result, now_ns);
@@ -295,6 +298,28 @@ static void log_submit_ready(struct rm_log *log, uint64_t now_ns) {
         rm_log_restamp(buffer, log->open);
 }
 
+void rm_log_prepared(struct rm_log *log, int handle) {
+    log->preparing = false;
+    log->prepared = handle; /* what was refused is tried again, and told, when the file is needed */
+}
+
+void rm_log_unprepare(struct rm_log *log) {
+    char path[PATH_MAX];
+    if (log->prepared < 0)
+        return;
+    rm_log_file_path(path, log->folder, log->next_number);
+    log->disk->ops->close(log->disk->state, log->prepared);
+    log->disk->ops->remove(log->disk->state, path);
+    log->prepared = -1;
+}
+
+/** Has the next file made when this one is half full. */
+static void log_prepare(struct rm_log *log) {
+    bool const due = log->open != NULL && log->open->at > log->open->limit / 2;
+    if (due && log->owner.prepare != NULL && log->prepared < 0 && !log->preparing)
+        log->preparing = log->owner.prepare(log->owner.context, log, log->next_number);
+}
+
 void rm_log_work(struct rm_log *log, uint64_t now_ns, uint64_t tai_ns) {
     for (unsigned f = 0; f < RM_LOG_FILES; ++f)
         if (log->file[f].handle >= 0) {
@@ -305,6 +330,7 @@ void rm_log_work(struct rm_log *log, uint64_t now_ns, uint64_t tai_ns) {
         log_begin_file(log, now_ns, tai_ns);
     if (log->trouble == 0 && log->open != NULL)
         log_submit_ready(log, now_ns);
+    log_prepare(log);
 }
 
 bool rm_log_is_idle(struct rm_log const *log) {

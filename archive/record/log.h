@@ -24,7 +24,7 @@
 #include "log_file.h"
 
 enum {
-    RM_LOG_BUFFERS = 4,
+    RM_LOG_BUFFERS = 8,
     RM_LOG_TAG_SYNC = 0x80,
     RM_LOG_TAG_HEAD = 0x40,
     /** Files of a log that are open at a time: the one that is written, and one that waits for its sync. */
@@ -66,6 +66,9 @@ struct rm_log_owner {
     void *context;
     /** A file is complete and closed: to be sealed. `file->place` is the callee's from now on. */
     void (*done_with)(void *context, struct rm_log *log, struct rm_log_file const *file);
+    /** Makes the file of that number beside, and calls rm_log_prepared when it is there; false: it cannot just now. NULL:
+     * files are made when they are needed, which waits for the disk. */
+    bool (*prepare)(void *context, struct rm_log *log, uint64_t number);
     /** Makes so much room on the disk, if it may; else returns false. Called before a file is made. */
     bool (*make_room)(void *context, struct rm_log *log, uint64_t bytes);
 };
@@ -102,6 +105,9 @@ struct rm_log {
     /** The one that the head in memory is on its way to; NULL: it is free. */
     struct rm_log_file const *head_file;
     uint64_t serial;
+    /** The next file is being made, or is there: the disk's number of it, less than 0: it is not. */
+    bool preparing;
+    int prepared;
     /** TAI of the newest record that was appended; the first turn of the file and its TAI, or RM_TURN_NONE and 0. */
     uint64_t newest_tai_ns;
     rm_turn first_turn;
@@ -138,6 +144,12 @@ void rm_log_done(struct rm_log *log, struct rm_disk_done const *done, uint64_t n
 
 /** Ends the file: the next block is in another one. */
 void rm_log_end_file(struct rm_log *log);
+
+/** The next file was made: the disk's number of it, or a negative errno. */
+void rm_log_prepared(struct rm_log *log, int handle);
+
+/** Gives back the file that was made ahead, if there is one. */
+void rm_log_unprepare(struct rm_log *log);
 
 /** Looks whether there is something to be done: call it at each turn of the recorder's loop. */
 void rm_log_work(struct rm_log *log, uint64_t now_ns, uint64_t tai_ns);

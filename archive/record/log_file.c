@@ -32,13 +32,13 @@ static void log_file_header(struct rm_log_file const *file, char const *log, str
 }
 
 int rm_log_file_create(struct rm_log_file *file, struct rm_disk *disk, char const *folder, char const *log,
-                       uint64_t number, uint64_t bytes, struct rm_archive_identity const *identity, uint64_t tai_ns,
-                       struct rm_log_header *header) {
+                       int prepared, uint64_t number, uint64_t bytes, struct rm_archive_identity const *identity,
+                       uint64_t tai_ns, struct rm_log_header *header) {
     *file = (struct rm_log_file){.handle = -1, .number = number, .begun_tai_ns = tai_ns};
     if (getrandom(&file->file_id, sizeof file->file_id, 0) != sizeof file->file_id)
         return -EIO;
     rm_log_file_path(file->path, folder, number);
-    int const handle = disk->ops->create(disk->state, file->path, bytes);
+    int const handle = prepared >= 0 ? prepared : disk->ops->create(disk->state, file->path, bytes);
     if (handle < 0)
         return handle;
     file->handle = handle;

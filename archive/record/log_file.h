@@ -51,10 +51,11 @@ struct rm_log_file {
     bool failed;
 };
 
-/** Makes the file of that number in a folder. Fills `header` for it, unwritten. Returns 0, or a negative errno. */
+/** Makes the file of that number in a folder, unless it is there as `prepared`. Fills `header` for it, unwritten. Returns
+ * 0, or a negative errno. */
 int rm_log_file_create(struct rm_log_file *file, struct rm_disk *disk, char const *folder, char const *log,
-                       uint64_t number, uint64_t bytes, struct rm_archive_identity const *identity, uint64_t tai_ns,
-                       struct rm_log_header *header);
+                       int prepared, uint64_t number, uint64_t bytes, struct rm_archive_identity const *identity,
+                       uint64_t tai_ns, struct rm_log_header *header);
 
 /** Gives a block its place in the file: its number, the file's identity, its checksums, and its entry of the index.
  * Without memory for that the file counts as failed. */

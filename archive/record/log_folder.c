@@ -86,6 +86,17 @@ static bool log_folder_sealed(char const *path, struct rm_kept_file *kept) {
     return place != NULL;
 }
 
+/** Whether the power went before the file's header was there: then nothing of it ever counted as durable. */
+static bool log_folder_is_unborn(char const *path) {
+    struct rm_mapped_file file;
+    static uint8_t const ZEROS[RM_LOG_HEADER_BYTES];
+    if (rm_mapped_file_open(path, &file, NULL) != RM_OK)
+        return false;
+    bool const unborn = file.bytes == 0 || (file.bytes >= sizeof ZEROS && memcmp(file.data, ZEROS, sizeof ZEROS) == 0);
+    rm_mapped_file_close(&file);
+    return unborn;
+}
+
 /** Takes one file of ours; a file that cannot be read stays where it is, and its number is not used again. */
 static enum rm_code log_folder_take(struct log_folder *self, uint64_t number, struct rm_error *error) {
     char path[PATH_MAX];
@@ -95,6 +106,10 @@ static enum rm_code log_folder_take(struct log_folder *self, uint64_t number, st
     rm_log_file_path(path, self->path, number);
     if (number >= self->found->next_number)
         self->found->next_number = number + 1;
+    if (log_folder_is_unborn(path)) {
+        self->disk->ops->remove(self->disk->state, path);
+        return RM_OK;
+    }
     if (!log_folder_sealed(path, &kept)) {
         enum rm_code const code = rm_seal_found(self->disk, path, &sealed, &why);
         if (code != RM_OK) {

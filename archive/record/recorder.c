@@ -112,10 +112,13 @@ enum rm_code rm_recorder_open(struct rm_recorder *recorder, struct rm_error *err
     return code == RM_OK ? rm_sealer_start(&recorder->sealer, error) : code;
 }
 
-/** Takes what the sealer has done into account. */
-static void recorder_take_sealed(struct rm_recorder *recorder) {
+void rm_recorder_take_done(struct rm_recorder *recorder) {
     for (struct rm_seal_job *job; (job = rm_sealer_take(&recorder->sealer)) != NULL; free(job)) {
         struct rm_recorded_log *log = &recorder->log[job->log];
+        if (job->task == RM_SEAL_MAKE)
+            rm_log_prepared(&log->log, job->file.handle);
+        if (job->task != RM_SEAL_SEAL)
+            continue;
         struct rm_kept_file const kept = {.number = job->file.number,
                                           .bytes = job->sealed.bytes,
                                           .first_turn = job->sealed.first_turn,
@@ -133,10 +136,10 @@ static void recorder_take_sealed(struct rm_recorder *recorder) {
 }
 
 static void recorder_tend(struct rm_recorder *recorder) {
+    rm_recorder_take_done(recorder);
     if (recorder->moment.now_ns - recorder->tended_ns < TEND_NS)
         return;
     recorder->tended_ns = recorder->moment.now_ns;
-    recorder_take_sealed(recorder);
     rm_retention_apply(recorder);
 }
 
@@ -197,7 +200,7 @@ enum rm_code rm_recorder_run(struct rm_recorder *recorder, struct rm_error *erro
 
 void rm_recorder_close(struct rm_recorder *recorder) {
     rm_sealer_stop(&recorder->sealer);
-    recorder_take_sealed(recorder);
+    rm_recorder_take_done(recorder);
     rm_publish_end(&recorder->published, recorder);
     for (unsigned l = 0; l < recorder->log_count; ++l)
         rm_kept_files_free(&recorder->log[l].kept);

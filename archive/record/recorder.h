@@ -115,6 +115,9 @@ void rm_recorder_close(struct rm_recorder *recorder);
 
 /* ── its parts ── */
 
+/** Takes what the sealer has done into account. */
+void rm_recorder_take_done(struct rm_recorder *recorder);
+
 /** Looks up the streams, and makes logs, buffers and followers of them (session.c). */
 enum rm_code rm_session_begin(struct rm_recorder *recorder, struct rm_error *error);
 /** Writes all that is left, and frees what the session had. */

@@ -1,15 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What is deleted, and when. Of every log the oldest file goes first. Where the disk or the quota is full, the log of
  * the highest rate gives, and none gives for a faster one: so reductions are kept longest. */
-#include <inttypes.h>
-#include <stdio.h>
+#include <stdlib.h>
 
 #include "recorder.h"
 
-static void retention_delete_oldest(struct rm_recorder *recorder, struct rm_recorded_log *log) {
-    char path[PATH_MAX];
-    rm_log_file_path(path, log->log.folder, log->kept.file[0].number);
-    recorder->disk.ops->remove(recorder->disk.state, path);
+/** Deletes the oldest file: beside, which takes a while, or at once where its room is needed. */
+static void retention_delete_oldest(struct rm_recorder *recorder, struct rm_recorded_log *log, bool at_once) {
+    struct rm_seal_job *job = calloc(1, sizeof *job);
+    if (job == NULL)
+        return;
+    job->task = RM_SEAL_REMOVE;
+    job->disk = &recorder->disk;
+    job->log = log->log.index;
+    rm_log_file_path(job->file.path, log->log.folder, log->kept.file[0].number);
+    if (at_once) {
+        rm_seal_job_do(job);
+        free(job);
+    } else {
+        rm_sealer_add(&recorder->sealer, job);
+    }
     rm_kept_files_drop(&log->kept);
     ++log->deleted_files;
 }
@@ -19,7 +29,7 @@ static uint64_t log_bytes(struct rm_recorded_log const *log) {
     uint64_t bytes = log->kept.bytes;
     for (unsigned f = 0; f < RM_LOG_FILES; ++f)
         bytes += log->log.file[f].handle >= 0 ? log->log.file_bytes : 0;
-    return bytes;
+    return bytes + (log->log.preparing || log->log.prepared >= 0 ? log->log.file_bytes : 0);
 }
 
 static uint64_t archive_bytes(struct rm_recorder const *recorder) {
@@ -38,7 +48,7 @@ void rm_retention_apply(struct rm_recorder *recorder) {
             bool const is_old = kept->keep_ns > 0 && newest < now && now - newest > kept->keep_ns;
             if (!is_old && (kept->quota_bytes == 0 || log_bytes(log) <= kept->quota_bytes))
                 break;
-            retention_delete_oldest(recorder, log);
+            retention_delete_oldest(recorder, log, false);
         }
     }
 }
@@ -76,6 +86,6 @@ bool rm_retention_make_room(struct rm_recorder *recorder, struct rm_recorded_log
         struct rm_recorded_log *giver = retention_giver(recorder, log->bytes_per_s);
         if (giver == NULL)
             return false;
-        retention_delete_oldest(recorder, giver);
+        retention_delete_oldest(recorder, giver, fits_quota);
     }
 }

@@ -26,6 +26,12 @@ static void seal_job_regroup(struct rm_seal_job *job) {
 }
 
 void rm_seal_job_do(struct rm_seal_job *job) {
+    if (job->task == RM_SEAL_MAKE)
+        job->file.handle = job->disk->ops->create(job->disk->state, job->file.path, job->file_bytes);
+    if (job->task == RM_SEAL_REMOVE)
+        job->disk->ops->remove(job->disk->state, job->file.path);
+    if (job->task != RM_SEAL_SEAL)
+        return;
     if (job->file.failed)
         job->code = rm_seal_found(job->disk, job->file.path, &job->sealed, &job->error);
     else
@@ -89,7 +95,12 @@ void rm_sealer_stop(struct rm_sealer *sealer) {
 
 void rm_sealer_add(struct rm_sealer *sealer, struct rm_seal_job *job) {
     pthread_mutex_lock(&sealer->mutex);
-    sealer_append(&sealer->todo, job);
+    if (job->task == RM_SEAL_MAKE) { /* a log waits for it */
+        job->next = sealer->todo;
+        sealer->todo = job;
+    } else {
+        sealer_append(&sealer->todo, job);
+    }
     ++sealer->waiting;
     pthread_cond_signal(&sealer->wanted);
     pthread_mutex_unlock(&sealer->mutex);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The thread that seals files which are full, beside the one that records: what it does waits for the disk. */
+/** The thread that makes files, seals those that are full, and removes old ones, beside the one that records: all of
+ * that waits for the disk. */
 #ifndef RM_RECORD_SEALER_H
 #define RM_RECORD_SEALER_H
 
@@ -8,11 +9,18 @@
 
 #include "seal.h"
 
-/** A file to be sealed, and what came of it. */
+/** What is to be done with a file. */
+enum rm_seal_task { RM_SEAL_SEAL, RM_SEAL_MAKE, RM_SEAL_REMOVE };
+
+/** A file to be sealed, or made for later, or removed; and what came of it. */
 struct rm_seal_job {
     struct rm_seal_job *next;
+    enum rm_seal_task task;
     struct rm_disk *disk;
+    /** Of the tasks other than sealing only its path and, when it was made, its handle or a negative errno. */
     struct rm_log_file file;
+    /** Of a file that is made. */
+    uint64_t file_bytes;
     /** Number of the log, for the one who asks for it. */
     unsigned log;
     /** How it is stored anew: enum rm_record_compress; and whether its blocks are put together by object. */

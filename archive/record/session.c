@@ -29,7 +29,7 @@ enum {
     TELL_NS = 1000 * 1000 * 1000,
     /** How long the end waits for the disk. */
     END_NS = 1000 * 1000 * 1000,
-    END_TIMES = 10,
+    END_TIMES = 1000,
     /** How often, and how long at a time, it waits for room for what the rings still have. */
     REST_TURNS = 100,
     REST_NS = 10 * 1000 * 1000,
@@ -56,6 +56,22 @@ static void session_done_with(void *context, struct rm_log *log, struct rm_log_f
     rm_sealer_add(&recorder->sealer, job);
 }
 
+static bool session_prepare(void *context, struct rm_log *log, uint64_t number) {
+    struct rm_recorder *recorder = context;
+    if (!rm_retention_make_room(recorder, &recorder->log[log->index], log->file_bytes))
+        return false;
+    struct rm_seal_job *job = calloc(1, sizeof *job);
+    if (job == NULL)
+        return false;
+    job->task = RM_SEAL_MAKE;
+    job->disk = &recorder->disk;
+    job->log = log->index;
+    job->file_bytes = log->file_bytes;
+    rm_log_file_path(job->file.path, log->folder, number);
+    rm_sealer_add(&recorder->sealer, job);
+    return true;
+}
+
 static bool session_make_room(void *context, struct rm_log *log, uint64_t bytes) {
     struct rm_recorder *recorder = context;
     return rm_retention_make_room(recorder, &recorder->log[log->index], bytes);
@@ -80,7 +96,7 @@ enum rm_code rm_session_begin(struct rm_recorder *recorder, struct rm_error *err
         struct rm_log *log = &recorder->log[l].log;
         log->disk = &recorder->disk;
         log->identity = &recorder->identity;
-        log->owner = (struct rm_log_owner){recorder, session_done_with, session_make_room};
+        log->owner = (struct rm_log_owner){recorder, session_done_with, session_prepare, session_make_room};
     }
     enum rm_code const code = rm_session_plan(recorder, error);
     free(recorder->left);
@@ -296,12 +312,15 @@ static void session_write_rest(struct rm_recorder *recorder) {
         rm_session_look(recorder);
         for (unsigned l = 0; l < recorder->log_count; ++l) {
             rm_log_work(&recorder->log[l].log, recorder->moment.now_ns, recorder->moment.tai_ns);
-            idle = idle && rm_log_is_idle(&recorder->log[l].log);
+            idle = idle && rm_log_is_idle(&recorder->log[l].log) && !recorder->log[l].log.preparing;
         }
+        rm_recorder_take_done(recorder);
         if (idle)
             break;
-        turn += session_reap(recorder, END_NS) ? 0 : 1;
+        turn += session_reap(recorder, END_NS / 100) ? 0 : 1;
     }
+    for (unsigned l = 0; l < recorder->log_count; ++l)
+        rm_log_unprepare(&recorder->log[l].log);
 }
 
 void rm_session_end(struct rm_recorder *recorder) {

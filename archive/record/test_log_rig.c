@@ -47,7 +47,7 @@ void test_log_make(struct test_log *test, uint64_t seed) {
                            .object_count = 1,
                            .disk = &test->handle,
                            .identity = &test->identity,
-                           .owner = {test, test_log_done_with, test_log_make_room},
+                           .owner = {test, test_log_done_with, NULL, test_log_make_room},
                            .head = test->memory,
                            .head_bytes = rm_log_head_bytes(1),
                            .buffer_bytes = TEST_BUFFER};
