@@ -27,8 +27,8 @@ enum {
     RM_LOG_BUFFERS = 8,
     RM_LOG_TAG_SYNC = 0x80,
     RM_LOG_TAG_HEAD = 0x40,
-    /** Files of a log that are open at a time: the one that is written, and one that waits for its sync. */
-    RM_LOG_FILES = 2,
+    /** Files of a log that are open at a time: the one that is written, and those that wait for their sync. */
+    RM_LOG_FILES = 3,
 };
 
 enum rm_log_buffer_state { RM_LOG_BUFFER_FREE, RM_LOG_BUFFER_FILLING, RM_LOG_BUFFER_READY, RM_LOG_BUFFER_IN_FLIGHT };

@@ -14,6 +14,7 @@ import numpy as np
 from cffi import FFI
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 ROOT = Path(__file__).parents[2]
 LIBRARY = ROOT / os.environ.get("BUILD_DIR", "build") / "tests/property/libproperty_statistics.so"
@@ -36,17 +37,19 @@ def library() -> Any:
     return ffi().dlopen(str(LIBRARY))
 
 
-def reduced(bits: np.ndarray, present: np.ndarray, part: int, lanes: int, floats: int) -> np.ndarray:
+def reduced(
+    bits: NDArray[np.int32], present: NDArray[np.uint8], part: int, lanes: int, floats: int
+) -> NDArray[np.float32]:
     """Four numbers for each lane."""
     values = np.zeros((lanes, 4), np.float32)
     library().property_statistics(
-        ffi().from_buffer("int32_t[]", np.ascontiguousarray(bits)),
-        ffi().from_buffer("uint8_t[]", np.ascontiguousarray(present)),
+        ffi().from_buffer("int32_t[]", np.ascontiguousarray(bits).data),
+        ffi().from_buffer("uint8_t[]", np.ascontiguousarray(present).data),
         len(present),
         part,
         lanes,
         floats,
-        ffi().from_buffer("float[]", values, require_writable=True),
+        ffi().from_buffer("float[]", values.data, require_writable=True),
     )
     return values
 

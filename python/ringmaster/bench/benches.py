@@ -47,7 +47,7 @@ BENCHES = (
           "Measure the round trip time between two processes on two cores: DPDK beside the kernel's sockets."),
     Bench("jitter", "jitter:Jitter", 110,
           "Measure how evenly groups of datagrams arrive: DPDK beside the kernel's sockets, as the poster does."),
-    Bench("throughput", "throughput:Throughput", 200,
+    Bench("throughput", "throughput:Throughput", 170,
           "Measure throughput, datagram rate and CPU load by kind over the size of the datagrams."),
     Bench("interval", "interval:Interval", 50,
           "Measure the inter-packet time of every instrument, nominal beside measured: Figure 11 of the paper."),
@@ -65,6 +65,8 @@ BENCHES = (
           "Measure the orbit feedback: from the last BPM seen to the setpoint vector."),
     Bench("loop", "loop:ClosedLoop", 60,
           "Close the orbit feedback on a living machine, and count the cycles that it missed."),
+    Bench("record", "record:Record", 30,
+          "Measure how fast the recorder writes on one core, beside fio's direct writes to the same disk."),
     Bench("twin", "twin:TwinBesidePyAt", 30,
           "Measure the twin beside pyAT: same lattice, one core, one process, by turns."),
 )  # fmt: skip

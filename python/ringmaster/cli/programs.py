@@ -101,7 +101,9 @@ def application(config: str, name: str, fresh: bool) -> None:
     become("ringmaster-application", config, name, *(["--fresh"] if fresh else []))
 
 
-@click.command(epilog=examples("ringmaster record configs/record.yaml", "ringmaster record configs/record.yaml --check"))
+@click.command(
+    epilog=examples("ringmaster record configs/record.yaml", "ringmaster record configs/record.yaml --check")
+)
 @click.argument("config", type=click.Path())
 @click.option("--check", "check_only", is_flag=True, help="Only check CONFIG and say what it amounts to.")
 def record(config: str, check_only: bool) -> None:
