@@ -120,7 +120,7 @@ static uint64_t publish_counters(struct rm_published_log *shown, struct rm_recor
 }
 
 static double publish_age_s(uint64_t tai_ns, uint64_t now_ns) {
-    return tai_ns == 0 ? __builtin_nan("") : ((double)now_ns - (double)tai_ns) / NS_PER_S;
+    return tai_ns == 0 ? __builtin_nan("") : (double)(int64_t)(now_ns - tai_ns) / NS_PER_S;
 }
 
 static void publish_log(struct rm_published_log *shown, struct rm_recorded_log const *log, double seconds,
