@@ -69,6 +69,8 @@ struct rm_events_watch {
     /** TAI less CLOCK_MONOTONIC at the last look; 0: there was none. */
     int64_t tai_offset_ns;
     int32_t tai_minus_utc_s;
+    /** TAI was stepped, and the logs have not been told. */
+    bool stepped;
     /** Lines that were lost, and of those the ones that are not told yet. */
     uint64_t lost, untold;
 };

@@ -30,6 +30,7 @@ static void clock_look_for_step(struct rm_events_watch *watch) {
         FILE *out = rm_events_line(watch, "clock_stepped", watch->moment->tai_ns);
         fprintf(out, ",\"by_ns\":%lld", (long long)moved_ns);
         rm_events_line_end(watch);
+        watch->stepped = true;
     }
     watch->tai_offset_ns = offset_ns;
 }

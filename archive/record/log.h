@@ -85,6 +85,8 @@ struct rm_log {
     uint64_t next_number;
     /** Files that were found unsealed, not marked yet. */
     uint32_t reopened;
+    /** TAI was stepped, which is not marked yet. */
+    bool stepped;
     /** What the log holds: the descriptions that begin every file. */
     struct rm_archived_object const *object;
     uint32_t object_count;

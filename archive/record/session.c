@@ -160,11 +160,27 @@ static bool session_reap(struct rm_recorder *recorder, uint64_t wait_ns) {
     return count > 0;
 }
 
-/** Marks what the log itself has to tell: that it was found unsealed, that a trouble has ended. */
+/** What the log itself has to tell just now: enum rm_mark_reason, or 0. */
+static unsigned session_news(struct rm_log const *log) {
+    return log->reopened > 0 ? RM_MARK_REOPENED : log->stepped ? RM_MARK_CLOCK_STEPPED : log->ended_trouble;
+}
+
+static void session_told(struct rm_log *log, unsigned reason) {
+    if (reason == RM_MARK_REOPENED)
+        log->reopened = 0;
+    else if (reason == RM_MARK_CLOCK_STEPPED)
+        log->stepped = false;
+    else
+        log->ended_trouble = 0;
+}
+
+/** Marks what the log itself has to tell: that it was found unsealed, that a trouble has ended, that TAI was stepped. */
 static void session_tell(struct rm_log *log, struct rm_record_moment const *moment) {
-    unsigned const reason = log->reopened > 0 ? RM_MARK_REOPENED : log->ended_trouble;
-    struct rm_mark const mark = {
-        .reason = reason, .error = log->ended_error, .first_turn = RM_TURN_NONE, .last_turn = RM_TURN_NONE};
+    unsigned const reason = session_news(log);
+    struct rm_mark const mark = {.reason = reason,
+                                 .error = reason == log->ended_trouble ? log->ended_error : 0,
+                                 .first_turn = RM_TURN_NONE,
+                                 .last_turn = RM_TURN_NONE};
     size_t bytes;
     if (reason == 0 || (log->open == NULL && log->object_count == 0))
         return;
@@ -181,12 +197,7 @@ static void session_tell(struct rm_log *log, struct rm_record_moment const *mome
                              .first_tai_ns = moment->tai_ns,
                              .last_tai_ns = moment->tai_ns};
     rm_log_append(log, &block);
-    if (log->reopened > 0) {
-        log->reopened = 0;
-    } else {
-        log->ended_trouble = 0;
-        log->ended_error = 0;
-    }
+    session_told(log, reason);
 }
 
 /** Writes the steps of a reduction that wait. */
@@ -257,6 +268,9 @@ bool rm_session_step(struct rm_recorder *recorder, enum rm_follow_wish wish) {
     }
     rm_events_look(&recorder->watch, &recorder->log[recorder->log_count - 1].log, &recorder->moment,
                    wish != RM_FOLLOW_BLOCKS);
+    for (unsigned l = 0; recorder->watch.stepped && l < recorder->log_count; ++l)
+        recorder->log[l].log.stepped = true;
+    recorder->watch.stepped = false;
     return busy;
 }
 
