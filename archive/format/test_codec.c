@@ -65,7 +65,7 @@ static void test_damage_does_no_harm(void **state) {
     fill(1000, 16, 16);
     size_t const length = rm_codec_encode(plain, 64000, 64, "zstd", scratch, stored);
     assert_true(length > 0);
-    for (unsigned i = 0; i < 2000; ++i) {
+    for (unsigned i = 0; length > 0 && i < 2000; ++i) {
         size_t const at = i < 32 ? i % 16 : random_word() % length;
         uint8_t const before = stored[at];
         stored[at] ^= (uint8_t)(1u << (random_word() % 8));

@@ -47,9 +47,10 @@ static void replies_look(struct rm_events_watch *watch, struct rm_watched_replie
     if (head < watched->head)
         watched->head = 0; /* the owner has begun anew */
     if (head - watched->head >= RM_REPLY_SLOTS) {
+        unsigned long long const missed = head - watched->head - RM_REPLY_SLOTS + 1;
         FILE *out = rm_events_line(watch, "requests_missed", watch->moment->tai_ns);
         fprintf(out, ",\"owner\":\"%.*s\",\"count\":%llu", (int)strcspn(watched->object->name, "/"),
-                watched->object->name, (unsigned long long)(head - watched->head - RM_REPLY_SLOTS + 1));
+                watched->object->name, missed);
         rm_events_line_end(watch);
         watched->head = head - RM_REPLY_SLOTS + 1;
     }

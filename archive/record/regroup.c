@@ -162,7 +162,7 @@ static void regroup_tail(struct regroup *self) {
                              .plain_bytes = bytes,
                              .first_turn = RM_TURN_NONE};
     struct rm_block end = {.kind = RM_BLOCK_END, .object = UINT32_MAX, .first_turn = at};
-    regroup_write(self, &index, self->index);
+    regroup_write(self, &index, self->index); // NOLINT(clang-analyzer-unix.Malloc): rm_regroup frees it
     regroup_write(self, &end, NULL);
 }
 

@@ -22,7 +22,7 @@ static inline void statistics_lanes(struct rm_record const *record, double const
 }
 
 /** The inner loop goes over lanes, which do not depend on each other: so vectors change no result. */
-__attribute__((target_clones("avx512f", "avx2", "default"), optimize("O3"))) static void
+__attribute__((target_clones("avx512f", "avx2", "default"))) static void
 statistics_gather(struct statistics_sums *sums, struct rm_record const *records, size_t count,
                   double const is_float[RM_LANES]) {
     for (size_t i = 0; i < count; ++i) {

@@ -132,6 +132,26 @@ static void test_a_slow_disk(void **state) {
     test_log_free(&test);
 }
 
+/** Where the kernel was told of leap seconds, and where it was not. */
+static void test_each_file_tells_tai_less_utc(void **state) {
+    static int32_t const OFFSETS[] = {0, 37};
+    (void)state;
+    for (unsigned i = 0; i < 2; ++i) {
+        struct test_log test;
+        struct rm_log_header header;
+        test_log_make(&test, 5);
+        test.identity.tai_minus_utc_s = OFFSETS[i];
+        put_some(&test, 3);
+        test_log_end(&test);
+        test_disk_content(&test.disk, 0, image, sizeof image);
+        memcpy(&header, image, sizeof header);
+        assert_int_equal(rm_log_header_check(&header, "image", NULL), RM_OK);
+        assert_int_equal(header.tai_minus_utc_s, OFFSETS[i]);
+        assert_int_equal(header.begun_tai_ns, 1); /* the first block's time, as the rig has it */
+        test_log_free(&test);
+    }
+}
+
 int main(void) {
     struct CMUnitTest const tests[] = {
         cmocka_unit_test(test_files_follow_each_other),
@@ -139,6 +159,7 @@ int main(void) {
         cmocka_unit_test(test_no_room_is_a_full_disk),
         cmocka_unit_test(test_a_broken_disk),
         cmocka_unit_test(test_a_slow_disk),
+        cmocka_unit_test(test_each_file_tells_tai_less_utc),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
