@@ -21,7 +21,7 @@ struct rm_archive_folder {
 };
 
 /** Makes the folder an archive, or takes the one that it is, for this process alone. RM_E_BUSY names the process that
- * records there; RM_E_CONFIG for a folder that has other things in it and is no archive. */
+ * records there; RM_E_CONFIG, RM_E_VERSION where its file `archive` is another one's. */
 enum rm_code rm_archive_folder_open(struct rm_archive_folder *folder, char const *path, struct rm_error *error);
 void rm_archive_folder_close(struct rm_archive_folder *folder);
 

@@ -18,6 +18,8 @@ static char const USAGE[] =
     "stopped. It only reads the server's memory, and waits for the server where there is none. What it does is in the\n"
     "workspace under recorder/ and counters/recorder/: `ringmaster get recorder/`.\n"
     "\n"
+    "  --json   print what came of it as JSON in the end\n"
+    "\n"
     "Examples:\n"
     "  ringmaster-record run configs/record.yaml\n"
     "  ringmaster-record check configs/record.yaml\n"
@@ -42,7 +44,39 @@ static void record_listen(void) {
 
 static void record_say(char const *text) { fprintf(stderr, "ringmaster-record: %s\n", text); }
 
-static enum rm_code record_run(struct rm_record_configuration const *configuration, struct rm_error *error) {
+static uint64_t record_lost(struct rm_recorded_log const *log) {
+    uint64_t lost = 0;
+    for (unsigned reason = 0; reason < RM_FOLLOW_REASONS; ++reason)
+        lost += log->lost[reason];
+    return lost;
+}
+
+/** What came of it: a line for each log that has something. */
+static void record_print(struct rm_recorder const *recorder) {
+    for (unsigned l = 0; l < recorder->log_count; ++l) {
+        struct rm_recorded_log const *log = &recorder->log[l];
+        if (log->log.figures.records > 0)
+            printf("%s: %llu records, %.1f MB; %llu were missing in the streams, %llu were lost\n", log->log.name,
+                   (unsigned long long)log->log.figures.records, (double)log->log.figures.bytes / 1e6,
+                   (unsigned long long)log->missing, (unsigned long long)record_lost(log));
+    }
+}
+
+static void record_print_json(struct rm_recorder const *recorder) {
+    fputs("{\"logs\": {", stdout);
+    for (unsigned l = 0; l < recorder->log_count; ++l) {
+        struct rm_recorded_log const *log = &recorder->log[l];
+        printf("%s\"%s\": {\"records\": %llu, \"bytes\": %llu, \"missing\": %llu, \"lost\": %llu, "
+               "\"plain_bytes\": %llu, \"stored_bytes\": %llu}",
+               l > 0 ? ", " : "", log->log.name, (unsigned long long)log->log.figures.records,
+               (unsigned long long)log->log.figures.bytes, (unsigned long long)log->missing,
+               (unsigned long long)record_lost(log), (unsigned long long)log->plain_bytes,
+               (unsigned long long)log->stored_bytes);
+    }
+    puts("}}");
+}
+
+static enum rm_code record_run(struct rm_record_configuration const *configuration, bool json, struct rm_error *error) {
     struct rm_recorder recorder = {.configuration = configuration, .ending = &ending, .say = record_say};
     enum rm_code code = rm_recorder_open(&recorder, error);
     if (code == RM_OK) {
@@ -50,6 +84,9 @@ static enum rm_code record_run(struct rm_record_configuration const *configurati
         fflush(stdout);
         code = rm_recorder_run(&recorder, error);
     }
+    rm_recorder_stop(&recorder);
+    if (code == RM_OK)
+        (json ? record_print_json : record_print)(&recorder);
     rm_recorder_close(&recorder);
     return code;
 }
@@ -77,7 +114,11 @@ static enum rm_code record_check(struct rm_record_configuration const *configura
 
 int main(int argc, char **argv) {
     char const *path = NULL;
-    struct rm_option options[] = {{"CONFIG", &path, .kind = RM_OPTION_TEXT, .place = RM_WORD}};
+    bool json = false;
+    struct rm_option options[] = {
+        {"CONFIG", &path, .kind = RM_OPTION_TEXT, .place = RM_WORD},
+        {"json", &json, .kind = RM_OPTION_FLAG},
+    };
     static char const *const commands[] = {"run", "check", NULL};
     struct rm_record_configuration configuration = {0};
     struct rm_errors errors = {.count = 0};
@@ -87,13 +128,13 @@ int main(int argc, char **argv) {
         return EXIT_GOOD;
     }
     bool const runs = rm_options_command_or_exit(argc, argv, USAGE, commands) == 0;
-    rm_options_or_exit(argc - 1, argv + 1, USAGE, options, 1);
+    rm_options_or_exit(argc - 1, argv + 1, USAGE, options, sizeof options / sizeof *options);
     if (rm_record_configuration_load(path, &configuration, &errors) != RM_OK) {
         rm_errors_print(&errors, "ringmaster-record", stderr);
         return EXIT_FAILED;
     }
     record_listen();
-    enum rm_code const code = runs ? record_run(&configuration, &error) : record_check(&configuration);
+    enum rm_code const code = runs ? record_run(&configuration, json, &error) : record_check(&configuration);
     rm_record_configuration_free(&configuration);
     if (code != RM_OK)
         record_say(error.text);

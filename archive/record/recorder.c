@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recorder.h"
 
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,6 +90,30 @@ static enum rm_code recorder_open_log(struct rm_recorder *recorder, unsigned ind
     return code;
 }
 
+static bool recorder_knows(struct rm_recorder const *recorder, char const *name) {
+    static char const *const OURS[] = {".", "..", "archive", "recorder.lock", "pinned"};
+    bool known = false;
+    for (unsigned i = 0; i < sizeof OURS / sizeof OURS[0]; ++i)
+        known = known || strcmp(name, OURS[i]) == 0;
+    for (unsigned l = 0; l < recorder->log_count; ++l)
+        known = known || strcmp(name, recorder->log[l].log.name) == 0;
+    return known;
+}
+
+/** Names what lies in the archive's folder and is none of its logs. */
+static void recorder_name_foreign(struct rm_recorder const *recorder) {
+    DIR *folder = opendir(recorder->folder.path);
+    char text[RM_ERROR_TEXT_BYTES];
+    for (struct dirent const *entry; folder != NULL && (entry = readdir(folder)) != NULL;)
+        if (!recorder_knows(recorder, entry->d_name)) {
+            snprintf(text, sizeof text, "%.300s/%.100s: is no log of this recorder; it is left as it is",
+                     recorder->folder.path, entry->d_name);
+            recorder->say(text);
+        }
+    if (folder != NULL)
+        closedir(folder);
+}
+
 /** TAI − UTC as the kernel was told; 0 where nothing told it. */
 static int32_t recorder_tai_minus_utc(void) {
     struct timex state = {.modes = 0};
@@ -106,6 +131,7 @@ enum rm_code rm_recorder_open(struct rm_recorder *recorder, struct rm_error *err
         code = rm_disk_uring_open(&recorder->disk, error);
     if (code != RM_OK)
         return code;
+    recorder_name_foreign(recorder);
     memcpy(recorder->identity.uuid, recorder->folder.uuid, sizeof recorder->identity.uuid);
     for (unsigned l = 0; l < recorder->log_count && code == RM_OK; ++l)
         code = recorder_open_log(recorder, l, error);
@@ -198,9 +224,15 @@ enum rm_code rm_recorder_run(struct rm_recorder *recorder, struct rm_error *erro
     return code;
 }
 
-void rm_recorder_close(struct rm_recorder *recorder) {
+void rm_recorder_stop(struct rm_recorder *recorder) {
+    if (!recorder->sealer.started)
+        return;
     rm_sealer_stop(&recorder->sealer);
     rm_recorder_take_done(recorder);
+}
+
+void rm_recorder_close(struct rm_recorder *recorder) {
+    rm_recorder_stop(recorder);
     rm_publish_end(&recorder->published, recorder);
     for (unsigned l = 0; l < recorder->log_count; ++l)
         rm_kept_files_free(&recorder->log[l].kept);

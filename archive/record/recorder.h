@@ -110,7 +110,9 @@ struct rm_recorder {
 /** `recorder` is zeroed but for configuration, ending, say, and a lent disk. */
 enum rm_code rm_recorder_open(struct rm_recorder *recorder, struct rm_error *error);
 enum rm_code rm_recorder_run(struct rm_recorder *recorder, struct rm_error *error);
-/** Seals what is left. */
+/** Seals what is left: the counts of the logs are final then. */
+void rm_recorder_stop(struct rm_recorder *recorder);
+/** Stops, if need be, and frees everything. */
 void rm_recorder_close(struct rm_recorder *recorder);
 
 /* ── its parts ── */

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The recorder beside a server that runs: nothing is lost, whatever ends it, and whoever comes and goes."""
 
+import json
 import shutil
 import signal
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from time import CLOCK_TAI, clock_gettime_ns
 
 import numpy as np
 import pytest
@@ -48,7 +50,7 @@ class Site:
 
     def recorder(self) -> Program:
         """A recorder that runs by the file."""
-        return Program("ringmaster-record", "run", self.record)
+        return Program("ringmaster-record", "run", self.record, "--json")
 
 
 @pytest.fixture
@@ -95,20 +97,13 @@ def durable_tai_ns(ws: Workspace, log: str) -> int:
 
 def wait_until_durable(site: Site, seconds: float = 1.0) -> None:
     """Waits until the recorder has had so much of the ring's time on the disk since now."""
-    with attach(site.name) as ws:
-        wait_for(lambda: "recorder" in attached_owners(site.name), "the recorder to show itself")
-        begin = ws.clock.read().tai_ns
+    begin = clock_gettime_ns(CLOCK_TAI)
 
     def there() -> bool:
         with attach(site.name) as now:
             return durable_tai_ns(now, "turn") > begin + seconds * 1e9
 
     wait_for(there, "records on the disk")
-
-
-def attached_owners(name: str) -> str:
-    with attach(name) as ws:
-        return " ".join(ws.parameters)
 
 
 def assert_gapless(log: Recorded, least: int) -> None:
@@ -127,8 +122,11 @@ def test_nothing_is_lost_while_it_records(site: Site) -> None:
             counters = dict(ws.counters("recorder/turn"))
             assert ws.parameters["recorder/state"].number == 1
         assert terminate(recorder) == 0, recorder.words
+        summary = json.loads(recorder.words.splitlines()[-1])["logs"]["turn"]
+    assert (summary["lost"], summary["missing"]) == (0, 0)
     log = site.log("turn")
     assert_gapless(log, TURN_RATE_HZ)
+    assert summary["records"] == sum(map(len, log.turns.values()))
     assert {mark[1] for mark in log.marks} == {"began"}
     assert all(log.sealed)
     assert counters["records"] > 0
@@ -186,8 +184,10 @@ def test_a_file_of_someone_else_is_named_and_left(site: Site) -> None:
     foreign = site.archive / "turn" / "holiday.jpg"
     foreign.parent.mkdir(parents=True)
     foreign.write_bytes(b"sun")
+    (site.archive / "old").mkdir()
     with site.recorder() as recorder:
         wait_until_durable(site, 0.1)
         assert terminate(recorder) == 0
         assert "holiday.jpg: is no file of this log; it is left as it is" in recorder.words
+        assert "old: is no log of this recorder; it is left as it is" in recorder.words
     assert foreign.read_bytes() == b"sun"

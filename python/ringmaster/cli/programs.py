@@ -106,6 +106,7 @@ def application(config: str, name: str, fresh: bool) -> None:
 )
 @click.argument("config", type=click.Path())
 @click.option("--check", "check_only", is_flag=True, help="Only check CONFIG and say what it amounts to.")
-def record(config: str, check_only: bool) -> None:
+@click.option("--json", "as_json", is_flag=True, help="Print what came of it as JSON in the end.")
+def record(config: str, check_only: bool, as_json: bool) -> None:
     """Record streams and events of a workspace into an archive, as CONFIG says, until it is stopped."""
-    become("ringmaster-record", "check" if check_only else "run", config)
+    become("ringmaster-record", "check" if check_only else "run", config, *(["--json"] if as_json else []))
