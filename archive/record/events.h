@@ -24,10 +24,10 @@ enum {
     RM_EVENTS_ARRAY = 16,
     /** Bytes of lines that wait for the log; what comes then is lost, and counted. */
     RM_EVENTS_WAITING_MAX = 1 << 20,
-    /** A longer line is lost: the value of an array of some 20 000 numbers. */
-    RM_EVENTS_LINE_MAX = 1 << 19,
+    /** A longer line is lost: the value of an array of some 5000 numbers. */
+    RM_EVENTS_LINE_MAX = 1 << 17,
     /** Bytes of a buffer of the log: a line fits. */
-    RM_EVENTS_BUFFER = 1 << 20,
+    RM_EVENTS_BUFFER = 1 << 18,
 };
 
 /** A parameter, and what was written of it last. */

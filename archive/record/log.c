@@ -183,6 +183,7 @@ void *rm_log_room(struct rm_log *log, size_t least, size_t *bytes, uint64_t now_
         }
         buffer->state = RM_LOG_BUFFER_FILLING;
         buffer->fill = 0;
+        buffer->records = 0;
         buffer->file = log->open;
         buffer->offset = log->open != NULL ? log->open->at : 0;
     }
@@ -207,7 +208,9 @@ void rm_log_append(struct rm_log *log, struct rm_block *block) {
     }
     ++log->figures.blocks;
     log->figures.bytes += rm_block_stride(block);
-    log->figures.records += block->kind == RM_BLOCK_MARK ? 0 : block->count;
+    uint64_t const records = block->kind == RM_BLOCK_MARK ? 0 : block->count;
+    log->figures.records += records;
+    buffer->records += records;
 }
 
 void rm_log_flush(struct rm_log *log) {
@@ -331,6 +334,13 @@ void rm_log_work(struct rm_log *log, uint64_t now_ns, uint64_t tai_ns) {
     if (log->trouble == 0 && log->open != NULL)
         log_submit_ready(log, now_ns);
     log_prepare(log);
+}
+
+uint64_t rm_log_unwritten(struct rm_log const *log) {
+    uint64_t records = 0;
+    for (unsigned b = 0; b < RM_LOG_BUFFERS; ++b)
+        records += log->buffer[b].state != RM_LOG_BUFFER_FREE ? log->buffer[b].records : 0;
+    return records;
 }
 
 bool rm_log_is_idle(struct rm_log const *log) {

@@ -44,8 +44,8 @@ struct rm_log_buffer {
     /** The file that it goes to. */
     struct rm_log_file *file;
     uint64_t offset;
-    /** TAI of its newest record. */
-    uint64_t newest_tai_ns;
+    /** Records, steps and events in it. */
+    uint64_t records;
 };
 
 /** What the recorder is told of a log. Counts only grow. */
@@ -155,6 +155,9 @@ void rm_log_unprepare(struct rm_log *log);
 
 /** Looks whether there is something to be done: call it at each turn of the recorder's loop. */
 void rm_log_work(struct rm_log *log, uint64_t now_ns, uint64_t tai_ns);
+
+/** Records that wait in buffers and have come to no file: lost, if the log ends now. */
+uint64_t rm_log_unwritten(struct rm_log const *log);
 
 /** True when nothing is in flight, and all that was flushed is durable or given up. */
 bool rm_log_is_idle(struct rm_log const *log);

@@ -55,7 +55,7 @@ static uint64_t record_lost(struct rm_recorded_log const *log) {
 static void record_print(struct rm_recorder const *recorder) {
     for (unsigned l = 0; l < recorder->log_count; ++l) {
         struct rm_recorded_log const *log = &recorder->log[l];
-        if (log->log.figures.records > 0)
+        if (log->log.figures.records > 0 || record_lost(log) > 0)
             printf("%s: %llu records, %.1f MB; %llu were missing in the streams, %llu were lost\n", log->log.name,
                    (unsigned long long)log->log.figures.records, (double)log->log.figures.bytes / 1e6,
                    (unsigned long long)log->missing, (unsigned long long)record_lost(log));

@@ -333,8 +333,13 @@ static void session_write_rest(struct rm_recorder *recorder) {
             break;
         turn += session_reap(recorder, END_NS / 100) ? 0 : 1;
     }
-    for (unsigned l = 0; l < recorder->log_count; ++l)
-        rm_log_unprepare(&recorder->log[l].log);
+    for (unsigned l = 0; l < recorder->log_count; ++l) {
+        struct rm_recorded_log *log = &recorder->log[l];
+        uint64_t const unwritten = rm_log_unwritten(&log->log);
+        log->lost[log->log.trouble != 0 ? log->log.trouble : RM_MARK_DISK_SLOW] += unwritten;
+        log->log.figures.records -= unwritten;
+        rm_log_unprepare(&log->log);
+    }
 }
 
 void rm_session_end(struct rm_recorder *recorder) {

@@ -8,7 +8,7 @@
 /** Looks the streams up, and gives every log its objects, followers and buffers. */
 enum rm_code rm_session_plan(struct rm_recorder *recorder, struct rm_error *error);
 
-/** Sets the sizes of a log's buffers and files, by its rate and its objects. */
-void rm_session_size(struct rm_recorded_log *log);
+/** Sets the sizes of a log's buffers and files, by its rate, its objects and what it may take. */
+void rm_session_size(struct rm_recorder const *recorder, struct rm_recorded_log *log);
 
 #endif

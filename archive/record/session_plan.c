@@ -20,6 +20,7 @@ enum {
     FILE_MOST = 256 << 20,
     /** A file is ended after a day, also where little comes. */
     FILE_HOURS = 24,
+    QUOTA_SHARE = 8,
     /** A block of a stream is begun for so many bytes. */
     BLOCK_BYTES = 256 << 10,
 };
@@ -138,13 +139,27 @@ static size_t between(double value, size_t least, size_t most) {
 
 static size_t sectors(size_t bytes) { return (bytes + RM_DISK_ALIGNMENT - 1) & ~(size_t)(RM_DISK_ALIGNMENT - 1); }
 
+/** An eighth of what the log may take: of its quota, of the archive's, of what is free on the disk. */
+static uint64_t session_file_most(struct rm_recorder const *recorder, struct rm_recorded_log const *log) {
+    uint64_t most = FILE_MOST, free_bytes = 0;
+    uint64_t const bounds[] = {
+        log->retention.quota_bytes, recorder->configuration->quota_bytes,
+        recorder->disk.ops->free_bytes(recorder->disk.state, recorder->folder.path, &free_bytes) >= 0
+            ? free_bytes + log->kept.bytes
+            : 0};
+    for (unsigned i = 0; i < sizeof bounds / sizeof bounds[0]; ++i)
+        most = bounds[i] > 0 && bounds[i] / QUOTA_SHARE < most ? bounds[i] / QUOTA_SHARE : most;
+    return most;
+}
+
 /** Sizes by the rate: a buffer for a quarter of a second, a file for two minutes. */
-void rm_session_size(struct rm_recorded_log *log) {
+void rm_session_size(struct rm_recorder const *recorder, struct rm_recorded_log *log) {
     log->log.buffer_bytes = sectors(between(log->bytes_per_s * BUFFER_S, BUFFER_LEAST, BUFFER_MOST));
     log->log.head_bytes = rm_log_head_bytes(log->log.object_count);
     size_t const least = log->log.head_bytes + 2 * (size_t)RM_LOG_BUFFERS * log->log.buffer_bytes;
-    log->log.file_bytes =
-        sectors(between(log->bytes_per_s * FILE_S, least > FILE_LEAST ? least : FILE_LEAST, FILE_MOST));
+    uint64_t const most = session_file_most(recorder, log);
+    uint64_t const wanted = sectors(between(log->bytes_per_s * FILE_S, FILE_LEAST, FILE_MOST));
+    log->log.file_bytes = sectors(between((double)(wanted < most ? wanted : most), least, FILE_MOST));
     log->log.file_ns = (uint64_t)(FILE_HOURS * NS_PER_HOUR);
 }
 
@@ -274,7 +289,7 @@ enum rm_code rm_session_plan(struct rm_recorder *recorder, struct rm_error *erro
         } else if (log->step != NULL) {
             code = session_reduce(recorder, log, error);
         }
-        rm_session_size(log);
+        rm_session_size(recorder, log);
     }
     session_events(&recorder->log[recorder->log_count - 1]);
     return code == RM_OK ? session_memory(recorder, error) : code;

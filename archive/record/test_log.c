@@ -75,6 +75,7 @@ static void assert_trouble_passes(struct test_log *test, unsigned reason, int er
     test_log_end(test);
     assert_all_there(test);
     assert_int_equal(test->log.figures.durable_tai_ns, test->records);
+    assert_int_equal(rm_log_unwritten(&test->log), 0);
 }
 
 static void test_a_full_disk(void **state) {
@@ -86,6 +87,7 @@ static void test_a_full_disk(void **state) {
     test.disk.create_error = ENOSPC;
     put_some(&test, 100);
     assert_false(test_log_put(&test, 1)); /* its buffers are full by now */
+    assert_in_range(rm_log_unwritten(&test.log), 1, test.records);
     assert_trouble_passes(&test, RM_MARK_DISK_FULL, ENOSPC);
     test_log_free(&test);
 }
