@@ -64,6 +64,14 @@ static struct rm_recorded_log *retention_giver(struct rm_recorder *recorder, dou
     return giver;
 }
 
+/** Bytes that logs of at least this rate could give. */
+static uint64_t retention_givable(struct rm_recorder const *recorder, double rate) {
+    uint64_t bytes = 0;
+    for (unsigned l = 0; l < recorder->log_count; ++l)
+        bytes += recorder->log[l].bytes_per_s >= rate ? recorder->log[l].kept.bytes : 0;
+    return bytes;
+}
+
 /** What is left free for slower logs: two files of each. */
 static uint64_t retention_reserve(struct rm_recorder const *recorder, double rate) {
     uint64_t bytes = 0;
@@ -83,8 +91,11 @@ bool rm_retention_make_room(struct rm_recorder *recorder, struct rm_recorded_log
         bool const fits_quota = quota == 0 || archive_bytes(recorder) + wanted <= quota;
         if (fits_quota && (!known || free_bytes >= wanted))
             return true;
+        uint64_t const givable = retention_givable(recorder, log->bytes_per_s);
+        bool const would_do = (quota == 0 || archive_bytes(recorder) + wanted <= quota + givable) &&
+                              (!known || free_bytes + givable >= wanted);
         struct rm_recorded_log *giver = retention_giver(recorder, log->bytes_per_s);
-        if (giver == NULL)
+        if (giver == NULL || !would_do) /* nothing is deleted in vain */
             return false;
         retention_delete_oldest(recorder, giver, fits_quota);
     }
