@@ -22,6 +22,8 @@ enum { TURNS = 160, CRASHES = 1000, RECORDS_MAX = 1 << 16, DURABLES_MAX = TEST_D
 static uint8_t rubbish[TEST_IMAGE];
 static uint8_t image[TEST_IMAGE];
 static bool seen[RECORDS_MAX];
+/** TAI of the newest record that counted as durable, at the time of each op. */
+static uint64_t durable[DURABLES_MAX];
 
 static void rubbish_make(void) {
     struct test_log test;
@@ -36,7 +38,7 @@ static void rubbish_make(void) {
 }
 
 /** Records at random until the log has had its turns; tells what was durable at the time of each op. */
-static void workload(struct test_log *test, uint64_t *durable) {
+static void workload(struct test_log *test) {
     uint32_t told = 0;
     for (unsigned turn = 0; turn < TURNS; ++turn) {
         if (test_disk_random(&test->disk, 2) == 0)
@@ -53,35 +55,32 @@ static void workload(struct test_log *test, uint64_t *durable) {
 }
 
 /** Every file as the crash left it: what can be read at once. */
-static void look_at_images(struct test_log *test, uint32_t at, uint64_t durable) {
+static void look_at_images(struct test_log *test, uint32_t at) {
     memset(seen, 0, sizeof seen);
     for (unsigned f = 0; f < test->disk.file_count; ++f) {
         uint64_t const bytes = test_disk_image(&test->disk, f, at, rubbish, image, sizeof image);
         if (bytes > 0)
             test_log_look(test, image, bytes, true, seen);
     }
-    for (uint64_t n = 0; n < durable; ++n)
+    for (uint64_t n = 0; n < durable[at]; ++n)
         if (!seen[n])
             fail_msg("record %llu was durable (%llu were) and is gone after a crash at op %u", (unsigned long long)n,
-                     (unsigned long long)durable, at);
+                     (unsigned long long)durable[at], at);
 }
 
 static void test_nothing_durable_is_lost(void **state) {
-    uint64_t *durable = calloc(DURABLES_MAX, sizeof *durable);
     uint64_t most = 0;
     (void)state;
-    assert_non_null(durable);
     for (uint64_t seed = 1; seed <= CRASHES; ++seed) {
         struct test_log test;
         test_log_make(&test, seed);
-        workload(&test, durable);
+        workload(&test);
         uint32_t const at = (uint32_t)test_disk_random(&test.disk, test.disk.op_count);
-        look_at_images(&test, at, durable[at]);
+        look_at_images(&test, at);
         most = durable[at] > most ? durable[at] : most;
         test_log_free(&test);
     }
     assert_true(most > 1000); /* it was about something */
-    free(durable);
 }
 
 static void write_image(char const *path, uint64_t bytes) {
@@ -93,16 +92,11 @@ static void write_image(char const *path, uint64_t bytes) {
 
 /** The recorder comes back: it seals the file at its exact end, and the index has what a walk finds. */
 static void test_a_crashed_file_is_sealed(void **state) {
-    uint64_t *durable = calloc(DURABLES_MAX, sizeof *durable);
     struct rm_disk disk;
     char path[] = "/dev/shm/ringmaster-test-crash-XXXXXX";
     (void)state;
-    assert_non_null(durable);
-    if (rm_disk_uring_open(&disk, NULL) != RM_OK) { /* a container without io_uring */
-        free(durable);
-        durable = NULL;
-        skip();
-    }
+    if (rm_disk_uring_open(&disk, NULL) != RM_OK)
+        skip(); /* a container without io_uring */
     int const made = mkstemp(path);
     assert_true(made >= 0);
     close(made);
@@ -110,7 +104,7 @@ static void test_a_crashed_file_is_sealed(void **state) {
         struct test_log test;
         struct rm_sealed sealed;
         test_log_make(&test, seed);
-        workload(&test, durable);
+        workload(&test);
         uint32_t const at = (uint32_t)test_disk_random(&test.disk, test.disk.op_count);
         unsigned const last = test.disk.op[at].file;
         uint64_t const bytes = test_disk_image(&test.disk, last, at, rubbish, image, sizeof image);
@@ -140,7 +134,6 @@ static void test_a_crashed_file_is_sealed(void **state) {
     }
     rm_disk_uring_close(&disk);
     unlink(path);
-    free(durable);
 }
 
 int main(void) {
