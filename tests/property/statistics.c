@@ -4,13 +4,13 @@
 
 #include "archive/record/statistics.h"
 
-void property_statistics(int32_t const *lanes, uint8_t const *present, uint32_t records, uint32_t part, uint32_t lane_count,
-                         uint32_t floats, float *values);
+void property_statistics(int32_t const *lanes, uint8_t const *present, uint32_t records, uint32_t part,
+                         uint32_t lane_count, uint32_t floats, float *values);
 
 /** `lanes` [record · 12 + lane] are bits of an i32, or of an f32 where bit `lane` of `floats` is set. The records are
  * added `part` at a time, each part merged into the rest. */
-void property_statistics(int32_t const *lanes, uint8_t const *present, uint32_t records, uint32_t part, uint32_t lane_count,
-                         uint32_t floats, float *values) {
+void property_statistics(int32_t const *lanes, uint8_t const *present, uint32_t records, uint32_t part,
+                         uint32_t lane_count, uint32_t floats, float *values) {
     struct rm_statistics whole = {.count = 0};
     struct rm_record *record = aligned_alloc(sizeof *record, (records + 1ul) * sizeof *record);
     if (record == NULL)
