@@ -11,7 +11,8 @@ import pytest
 from pairs import assert_near, at, relative, twin_and_ring
 
 from ringmaster.twin import All, Kind, OrbitResponseMatrix, Radiation, Twin, linopt2, linopt4, orbit_response
-from ringmaster.twin._library import check_structs, ffi, lib
+from ringmaster.fabric.structs import check_structs
+from ringmaster.twin._library import ffi, lib
 
 HALF = {"XYStep": 1.5e-8, "DPStep": 1.5e-6}
 RINGS = ("hmba.mat", "elettra2_s6bae.mat", "err.mat")

@@ -4,7 +4,6 @@
 Calls release the interpreter's lock, so twins on several threads run at once.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from ringmaster.errors import LatticeAbsent, LatticeInvalid, TwinArgument, TwinError, TwinNoAnswer
 from ringmaster.fabric.naming import without_controls
+from ringmaster.fabric.structs import check_structs
 from ringmaster.places import ProgramNotFound, find_library
 from ringmaster.twin import _ffi
 
@@ -28,19 +28,6 @@ def _load(foreign: Any) -> Any:
     except (OSError, AttributeError, ValueError) as error:
         raise ProgramNotFound(f"{path} cannot be loaded ({error}); build it with `make build`, or install it") from None
     return opened
-
-
-def check_structs(foreign: Any, size_of: Callable[[bytes], int]) -> None:
-    """Raises ValueError where the library, by `size_of`, has another struct than the declarations of this package."""
-    _, structs, _ = foreign.list_types()
-    for name in structs:
-        try:
-            ours = foreign.sizeof(f"struct {name}")
-        except foreign.error:  # known to C alone
-            continue
-        its = size_of(name.encode())
-        if ours != its:
-            raise ValueError(f"its struct {name} has {its} bytes, this package's {ours}: they are of two versions")
 
 
 ffi: Any = _ffi.ffi
