@@ -29,6 +29,7 @@ COUNTERS = ROOT / "src/fabric/counters.toml"
 PRIVATE_HEADERS = {
     "application.h",
     "archive.h",
+    "archive_read.h",
     "calibration.h",
     "configuration.h",
     "counters.h",
