@@ -19,6 +19,7 @@ from repository import ROOT
 PACKAGE = ROOT / "python/ringmaster"
 MODULES: dict[Path, tuple[str, ...]] = {
     PACKAGE / "twin/_declarations.py": ("error.h", "lattice.h", "simd.h", "twin.h"),
+    PACKAGE / "archive/_declarations.py": ("error.h", "abi.h", "record.h", "stream.h", "archive.h", "archive_read.h"),
     PACKAGE / "fabric/_declarations.py": (
         *("error.h", "abi.h", "record.h", "segment.h", "clock.h", "stream.h", "parameter.h", "group.h", "setpoint.h"),
         *("grant.h", "owner.h", "workspace.h", "request.h"),

@@ -17,11 +17,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ringmaster.archive.archive import Archive as Archive
+    from ringmaster.archive.window import ArchiveWindow as ArchiveWindow
+    from ringmaster.archive.window import ReducedWindow as ReducedWindow
     from ringmaster.beam.orbit import Orbit as Orbit
     from ringmaster.beam.orbit import read_orbit as read_orbit
     from ringmaster.beam.tune import find_tune as find_tune
     from ringmaster.beam.tune import read_tunes as read_tunes
     from ringmaster.beam.tune import spectrum as spectrum
+    from ringmaster.errors import ArchiveAbsent as ArchiveAbsent
+    from ringmaster.errors import ArchiveArgument as ArchiveArgument
+    from ringmaster.errors import ArchiveDamaged as ArchiveDamaged
+    from ringmaster.errors import ArchiveError as ArchiveError
     from ringmaster.errors import ObjectNotFound as ObjectNotFound
     from ringmaster.errors import OwnerBusy as OwnerBusy
     from ringmaster.errors import RequestRefused as RequestRefused
@@ -69,6 +76,12 @@ __version__ = "0.1.0"
 
 _MODULE_OF = {
     "ApplicationState": "fabric.layout",
+    "Archive": "archive.archive",
+    "ArchiveAbsent": "errors",
+    "ArchiveArgument": "errors",
+    "ArchiveDamaged": "errors",
+    "ArchiveError": "errors",
+    "ArchiveWindow": "archive.window",
     "Chain": "fabric.supply",
     "Clock": "fabric.clock",
     "ClockReading": "fabric.clock",
@@ -92,6 +105,7 @@ _MODULE_OF = {
     "ReadResult": "fabric.window",
     "Refusal": "fabric.layout",
     "Request": "fabric.owner",
+    "ReducedWindow": "archive.window",
     "RequestRefused": "errors",
     "RequestUnanswered": "errors",
     "Setpoints": "fabric.setpoints",

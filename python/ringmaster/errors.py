@@ -83,3 +83,19 @@ class TwinNoAnswer(TwinError):
 
 class SimulationError(RuntimeError):
     """A simulation did not run, or a folder does not hold what one leaves. The text says what and where."""
+
+
+class ArchiveError(RuntimeError):
+    """Base of all errors of an archive. The text says what happened, in which file, and what to do."""
+
+
+class ArchiveAbsent(ArchiveError, FileNotFoundError):
+    """No such archive, or the path is none."""
+
+
+class ArchiveArgument(ArchiveError, ValueError):
+    """A question that the archive cannot answer: a turn that no record has, a time that cannot be read."""
+
+
+class ArchiveDamaged(ArchiveError):
+    """A block that was asked for is damaged. The text says where."""

@@ -26,6 +26,10 @@ class ReadResult(IntEnum):
     """Too old, or overwritten while it was read."""
     BEFORE = 4
     """Before the first turn of this turn-counter epoch, or the stream is empty."""
+    NOT_RECORDED = 5
+    """Of an archive: it has no block of this turn. Its marks say why."""
+    DAMAGED = 6
+    """Of an archive: the block of this turn is damaged."""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An archive that was opened.
+
+::
+
+    archive = ringmaster.Archive("/archive")
+    window = archive["bpm01/turn"]["2026-11-25T14:00:00":"2026-11-25T14:00:01"]
+    print(window.values("x1").std(), archive.marks)
+"""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import IntEnum
+from threading import RLock
+from typing import Any
+
+from ringmaster.archive import events
+from ringmaster.archive._library import call, description, ffi, lib, listed, text
+from ringmaster.archive.stored import StoredObject
+from ringmaster.archive.stream import StoredReduction, StoredStream
+from ringmaster.archive.times import Time, iso
+from ringmaster.fabric.calibration import Calibration
+from ringmaster.fabric.naming import not_found
+
+
+class MarkReason(IntEnum):
+    """Why something was not recorded: enum rm_mark_reason."""
+
+    BEGAN = 1
+    LAPPED = 2
+    DISK_FULL = 3
+    DISK_SLOW = 4
+    DISK_FAILED = 5
+    RESTARTED = 6
+    OWNER_GONE = 7
+    REOPENED = 8
+    CLOCK_STEPPED = 9
+    UNKNOWN = 0
+
+
+_REASONS = {int(reason): reason for reason in MarkReason}
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What is missing, and why."""
+
+    reason: MarkReason
+    log: str
+    name: str | None
+    """Of the stream; None: all of the log."""
+    first_turn: int | None
+    last_turn: int | None
+    records: int
+    """As far as they are known."""
+    turn_epoch: int
+    utc_ns: int
+    """When it was written."""
+    error: int
+    """The system's number of an error, or 0."""
+
+    def __str__(self) -> str:
+        turns = "" if self.first_turn is None else f", turns {self.first_turn}–{self.last_turn}"
+        cause = f" ({os.strerror(self.error)})" if self.error else ""
+        what = self.name or f"log {self.log}"
+        return f"{iso(self.utc_ns)} {what}: {self.reason.name.lower().replace('_', ' ')}{cause}{turns}"
+
+
+@dataclass(frozen=True)
+class Damage:
+    """A part of a file that cannot be read."""
+
+    path: str
+    offset: int
+    bytes: int
+    what: str
+
+
+@dataclass(frozen=True)
+class StoredFile:
+    """A file of the archive."""
+
+    path: str
+    log: str
+    number: int
+    bytes: int
+    read_bytes: int
+    """How far it was looked at."""
+    sealed: bool
+    begun_tai_ns: int
+    tai_minus_utc_s: int
+
+
+class Archive:
+    """A directory that `ringmaster record` writes, an event's folder in it, or one file. One that grows is read, too.
+
+    ``archive["bpm01/turn"]`` is the stream; of several that were called so, the one that was recorded last. Threads may
+    share an archive; processes open their own.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = os.fspath(path)
+        self.lock = RLock()
+        """Held by each call into the library."""
+        opened = ffi.new("struct rm_archive **")
+        call(lib.rm_archive_open, os.fsencode(self.path), opened)
+        self.handle: Any = ffi.gc(opened[0], lib.rm_archive_close)
+        """The library's."""
+
+    def __repr__(self) -> str:
+        return f"<archive {self.path}: {len(self.streams)} streams>"
+
+    def __reduce__(self) -> tuple[type["Archive"], tuple[str]]:
+        return Archive, (self.path,)
+
+    def __enter__(self) -> "Archive":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Closes its files. What was read stays."""
+        with self.lock:
+            ffi.release(self.handle)
+
+    def refresh(self) -> None:
+        """Looks for what was recorded since."""
+        with self.lock:
+            call(lib.rm_archive_refresh, self.handle)
+
+    def object_at(self, number: int) -> Any:
+        """The library's struct rm_archive_object."""
+        return lib.rm_archive_object_at(self.handle, number)
+
+    def _numbers(self, kind: int) -> Iterator[int]:
+        for number in range(lib.rm_archive_object_count(self.handle)):
+            if description(self.object_at(number)).kind == kind:
+                yield number
+
+    @property
+    def streams(self) -> tuple[StoredStream, ...]:
+        """All of them, also those whose description has changed since."""
+        return tuple(StoredStream(self, number) for number in self._numbers(lib.RM_BLOCK_RECORDS))
+
+    @property
+    def all_reductions(self) -> tuple[StoredReduction, ...]:
+        """Of all streams."""
+        return tuple(StoredReduction(self, number) for number in self._numbers(lib.RM_BLOCK_REDUCED))
+
+    def __getitem__(self, name: str) -> StoredStream:
+        return self._newest([stream for stream in self.streams if stream.name == name], name)
+
+    def __contains__(self, name: object) -> bool:
+        return any(stream.name == name for stream in self.streams)
+
+    def _newest(self, of_that_name: list[StoredStream], name: str) -> StoredStream:
+        if not of_that_name:
+            raise not_found("stream of the archive", name, sorted({stream.name for stream in self.streams}))
+        return max(of_that_name, key=_last_tai_ns)
+
+    def reductions(self, name: str) -> dict[int, StoredReduction]:
+        """Those of a stream, by their steps in turns; of two of the same step the one that was recorded last."""
+        of_it = sorted((it for it in self.all_reductions if it.name == name), key=_last_tai_ns)
+        return dict(sorted({it.period: it for it in of_it}.items()))
+
+    @property
+    def turn_rate_hz(self) -> float:
+        """The nominal rate of the turns, of the newest file."""
+        found = listed(lib.rm_archive_files, self.handle)
+        return float(max(found, key=lambda file: file.header.begun_tai_ns).header.turn_rate_hz) if found else 1.0
+
+    @property
+    def files(self) -> tuple[StoredFile, ...]:
+        """Its files, by log and number."""
+        return tuple(
+            StoredFile(
+                path=text(file.path),
+                log=text(file.header.log),
+                number=file.header.number,
+                bytes=file.bytes,
+                read_bytes=file.read_bytes,
+                sealed=bool(file.sealed),
+                begun_tai_ns=file.header.begun_tai_ns,
+                tai_minus_utc_s=file.header.tai_minus_utc_s,
+            )
+            for file in listed(lib.rm_archive_files, self.handle)
+        )
+
+    @property
+    def marks(self) -> tuple[Mark, ...]:
+        """What is missing, and why, as the recorder wrote it."""
+        return tuple(self._mark(mark) for mark in listed(lib.rm_archive_marks, self.handle))
+
+    def _mark(self, found: Any) -> Mark:
+        its = found.mark
+        nowhere = its.first_turn == 2**64 - 1
+        its_object = self.object_at(found.object)
+        return Mark(
+            reason=_REASONS.get(its.reason, MarkReason.UNKNOWN),
+            log=text(found.log),
+            name=None if its_object == ffi.NULL else text(description(its_object).name),
+            first_turn=None if nowhere else its.first_turn,
+            last_turn=None if nowhere else its.last_turn,
+            records=its.records,
+            turn_epoch=found.turn_epoch,
+            utc_ns=max(found.tai_ns - found.tai_minus_utc_s * 10**9, 0),
+            error=its.error,
+        )
+
+    @property
+    def damages(self) -> tuple[Damage, ...]:
+        """What cannot be read, as far as it was looked at: payloads are judged when they are read."""
+        return tuple(
+            Damage(text(d.path), d.offset, d.bytes, text(d.what)) for d in listed(lib.rm_archive_damages, self.handle)
+        )
+
+    @property
+    def foreign(self) -> dict[str, str]:
+        """Files in it that are none of its own, and why."""
+        return {text(f.path): text(f.what) for f in listed(lib.rm_archive_foreigns, self.handle)}
+
+    def events(self, start: Time | None = None, stop: Time | None = None) -> list[events.Event]:
+        """What was recorded beside streams, in [start, stop) of UTC: parameters, puts, refusals, alarms."""
+        return events.read(self, list(self._numbers(lib.RM_BLOCK_EVENTS)), start, stop)
+
+    def calibration(self, instrument: str) -> Calibration | None:
+        """The newest calibration of an instrument, by its parameter's events."""
+        return events.calibration(self.events(), instrument)
+
+
+def _last_tai_ns(stored: StoredObject) -> int:
+    runs = stored.runs
+    return runs[-1].last_tai_ns if runs else 0

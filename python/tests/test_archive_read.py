@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Archives that another program wrote (archive_writer.py), read by turn and by time."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import numpy as np
+import pytest
+from archive_writer import EVENTS, ArchiveWriter, Description
+from archives import BEGIN_NS, STREAM, TURN_NS, add, simple
+
+import ringmaster
+from ringmaster.fabric.window import ReadResult
+
+
+@pytest.fixture(params=[True, False], ids=["sealed", "growing"])
+def path(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    return simple(tmp_path / "archive", sealed=request.param)
+
+
+def test_a_window_by_turn_has_what_was_recorded(path: Path) -> None:
+    window = ringmaster.Archive(path)["bpm01/turn"][1100:1400]
+    assert list(window.turn) == list(range(1100, 1400))
+    assert window.ok.all()
+    assert (window["x1"] == 7 * window.turn.astype(np.int64)).all()
+    assert (window.values("sum") == window.turn / 2).all()
+    assert set(window.status) == {5}
+
+
+def test_what_was_lost_is_told_from_what_was_not_recorded(path: Path) -> None:
+    stream = ringmaster.Archive(path)["bpm01/turn"]
+    window = stream[:]
+    assert len(window) == 1000
+    wanted = np.where(window.turn == 1003, ReadResult.MISSING, ReadResult.OK)
+    wanted[500:600] = ReadResult.NOT_RECORDED
+    assert (window.result == wanted).all()
+    assert np.isnan(window.values("x1")[~window.ok]).all()
+
+
+def test_a_gap_has_its_mark(path: Path) -> None:
+    (mark,) = ringmaster.Archive(path).marks
+    assert (mark.reason.name, mark.name, mark.first_turn, mark.last_turn) == ("DISK_FAILED", "bpm01/turn", 1500, 1599)
+
+
+def test_turns_outside_the_archive_are_an_empty_window(path: Path) -> None:
+    stream = ringmaster.Archive(path)["bpm01/turn"]
+    assert [len(stream[a:b]) for a, b in ((0, 1000), (2000, 10**15), (1500, 1500), (1999, 1000))] == [0, 0, 0, 0]
+    assert [len(stream[a:b]) for a, b in ((0, 1001), (1999, 10**15), (None, None))] == [1, 1, 1000]
+    assert len(stream["1970-01-01":"1970-01-02"]) == 0
+    assert len(stream["2200-01-01":]) == 0
+
+
+@pytest.mark.parametrize("tai_minus_utc_s", [0, 37])
+def test_times_are_utc_by_the_offset_of_the_file(tmp_path: Path, tai_minus_utc_s: int) -> None:
+    stream = ringmaster.Archive(simple(tmp_path / "archive", tai_minus_utc_s))["bpm01/turn"]
+    utc_ns = BEGIN_NS - tai_minus_utc_s * 10**9 + 1100 * TURN_NS
+    begin, end = np.datetime64(utc_ns, "ns"), np.datetime64(utc_ns + 50 * TURN_NS, "ns")
+    window = stream[begin:end]
+    assert list(window.turn) == list(range(1100, 1150))
+    assert window.utc[0] == begin
+    assert (np.diff(window.utc_ns) == TURN_NS).all()
+    assert (window.tai_ns - window.utc_ns == tai_minus_utc_s * 10**9).all()
+    assert (stream[f"{begin}Z" : str(end)].turn == window.turn).all()
+    assert (stream[f"{begin}+00:00" : f"{end}Z"].turn == window.turn).all()
+    second = datetime.fromtimestamp(utc_ns // 10**9, UTC)
+    micros = second + timedelta(microseconds=utc_ns % 10**9 // 1000)
+    assert (stream[micros : micros + timedelta(microseconds=50)].turn == window.turn).all()
+    assert (stream[micros.replace(tzinfo=None) : end].turn == window.turn).all()
+
+
+def test_turns_that_were_not_recorded_have_times_between_their_neighbours(path: Path) -> None:
+    window = ringmaster.Archive(path)["bpm01/turn"][1400:1700]
+    assert (np.diff(window.tai_ns.astype(np.int64)) == TURN_NS).all()
+
+
+def test_questions_that_cannot_be_are_refused_with_words(path: Path) -> None:
+    stream = ringmaster.Archive(path)["bpm01/turn"]
+    for start, stop in ((1000, "2026-01-01"), ("yesterday", None), (np.datetime64("NaT"), None)):
+        with pytest.raises(ringmaster.ArchiveArgument, match="expected|two of a kind"):
+            stream.read(start, stop)
+    with pytest.raises(ringmaster.ArchiveArgument, match="coarser"):
+        stream[1000:2000:10]
+    with pytest.raises(ringmaster.ObjectNotFound, match="did you mean 'bpm01/turn'"):
+        ringmaster.Archive(path)["bpm1/turn"]
+    with pytest.raises(ringmaster.ObjectNotFound, match="there are: 100"):
+        stream.reduced(7)
+    with pytest.raises(ringmaster.ArchiveAbsent):
+        ringmaster.Archive(path / "nowhere")
+
+
+def test_a_reduction_says_what_became_of_its_turns(path: Path) -> None:
+    stream = ringmaster.Archive(path)["bpm01/turn"]
+    reduced = stream.reduced(100)[1200:1500]
+    assert list(reduced.turn) == [1200, 1300, 1400]
+    assert list(reduced.min("x1")) == [8400, 9100, 9800]
+    assert list(reduced.max("x1")) == [9093, 9793, 10493]
+    assert list(reduced.values("sum")) == [624.75, 674.75, 724.75]
+    assert list(reduced.present) == [100] * 3
+    plain = stream[1200:1300]
+    assert reduced.std("x1")[0] == pytest.approx(plain.values("x1").std(), rel=1e-6)
+
+
+def test_a_view_takes_the_coarsest_that_has_enough_points(path: Path) -> None:
+    stream = ringmaster.Archive(path)["bpm01/turn"]
+    assert isinstance(stream.view(points=10), ringmaster.ReducedWindow)
+    assert isinstance(stream.view(points=11), ringmaster.ArchiveWindow)
+
+
+def test_a_restart_of_the_turn_counter_begins_another_run(tmp_path: Path) -> None:
+    file = ArchiveWriter(tmp_path / "archive").file("turns")
+    number = file.describe(STREAM)
+    add(file, number, 5000, 100, epoch=3)
+    add(file, number, 100, 100, epoch=4, begin_ns=BEGIN_NS + 10**9)
+    file.seal()
+    stream = ringmaster.Archive(tmp_path / "archive")["bpm01/turn"]
+    assert [(run.turn_epoch, run.first_turn, run.last_turn) for run in stream.runs] == [(3, 5000, 5099), (4, 100, 199)]
+    assert len(stream.read(5000, 5100)) == 100
+    assert len(stream.read(5000, 5100, turn_epoch=4)) == 0
+    both = stream[np.datetime64(BEGIN_NS - 37 * 10**9, "ns") :]
+    assert len(both) == 200
+    assert list(both.epochs[[0, 99, 100, 199]]) == [3, 3, 4, 4]
+
+
+def test_events_and_their_time(tmp_path: Path) -> None:
+    file = ArchiveWriter(tmp_path / "archive").file("events")
+    number = file.describe(Description("events", kind=EVENTS, period=0, lanes=()))
+    what = [{"event": "put", "name": "ramp/rate", "value": i, "tai_ns": BEGIN_NS + i} for i in (2, 1)]
+    file.events(number, what, (BEGIN_NS, BEGIN_NS + 2))
+    file.save()
+    archive = ringmaster.Archive(tmp_path / "archive")
+    assert [event.what["value"] for event in archive.events()] == [1, 2]
+    assert archive.events()[0].utc_ns == BEGIN_NS + 1 - 37 * 10**9
+    assert archive.events(start=np.datetime64(BEGIN_NS + 2 - 37 * 10**9, "ns"))[0].what["value"] == 2
+
+
+def test_an_archive_that_grows_is_followed(tmp_path: Path) -> None:
+    writer = ArchiveWriter(tmp_path / "archive")
+    file = writer.file("turns")
+    number = file.describe(STREAM)
+    add(file, number, 0, 100)
+    file.save()
+    archive = ringmaster.Archive(tmp_path / "archive")
+    stream = archive["bpm01/turn"]
+    assert len(stream[:]) == 100
+    add(file, number, 100, 100)
+    whole = bytes(file.data)
+    file.path.write_bytes(whole[:-1000])  # the last block is being written
+    archive.refresh()
+    assert len(stream[:]) == 100
+    file.path.write_bytes(whole + bytes(10**6))  # and stands in room that was taken before
+    archive.refresh()
+    assert len(stream[:]) == 200
+    assert not archive.damages
+    add(file, number, 200, 100)
+    file.seal()
+    next_file = writer.file("turns", 2)
+    add(next_file, next_file.describe(STREAM), 300, 100)
+    next_file.save()
+    archive.refresh()
+    assert stream[:].ok.sum() == 400
+    assert len(archive.streams) == 1
+    file.path.unlink()  # its time is over
+    archive.refresh()
+    assert list(stream[:].turn[[0, -1]]) == [300, 399]
+    assert [f.sealed for f in archive.files] == [False]
+
+
+def test_a_file_that_is_pinned_is_there_once(path: Path) -> None:
+    pinned = path / "pinned/event/turns"
+    pinned.mkdir(parents=True)
+    for file in (path / "turns").iterdir():
+        (pinned / file.name).hardlink_to(file)
+    archive = ringmaster.Archive(path)
+    assert len(archive.files) == 2
+    assert archive["bpm01/turn"].records == 900
+    assert ringmaster.Archive(pinned.parent)["bpm01/turn"].records == 900
+    (one,) = pinned.iterdir()
+    assert ringmaster.Archive(one)["bpm01/turn"].records == 900
