@@ -28,6 +28,8 @@ struct rm_archive {
     /** The file that was read last stays open. UINT32_MAX: none. */
     uint32_t open_file;
     int descriptor;
+    /** A file was not what the last look found. */
+    bool changed;
 };
 
 /** File `i`, object `i`. */
@@ -43,7 +45,11 @@ enum rm_code rm_archive_catalogue(struct rm_archive *archive, struct rm_error *e
 /** Makes the list of damages of those of the files. */
 enum rm_code rm_archive_list_damages(struct rm_archive *archive, struct rm_error *error);
 
-/** A descriptor of file `i`, which stays open until another is asked for; negative where it cannot be opened. */
+/** RM_E_BUSY where a file was not what the last look found, since this was asked last. */
+enum rm_code rm_archive_is_unchanged(struct rm_archive *archive, struct rm_error *error);
+
+/** A descriptor of file `i`, which stays open until another is asked for. Negative where it cannot be opened or is
+ * another file: the archive has changed then. */
 int rm_archive_descriptor(struct rm_archive *archive, uint32_t i);
 
 /** Time of record `i` of a block. */

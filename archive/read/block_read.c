@@ -16,14 +16,20 @@ int rm_archive_descriptor(struct rm_archive *archive, uint32_t i) {
         close(archive->descriptor);
     archive->descriptor = open(rm_archive_stored_file(archive, i)->info.path, O_RDONLY | O_CLOEXEC);
     archive->open_file = archive->descriptor < 0 ? UINT32_MAX : i;
-    return archive->descriptor;
+    if (archive->open_file == i && rm_stored_file_is(rm_archive_stored_file(archive, i), archive->descriptor))
+        return archive->descriptor;
+    if (archive->open_file == i)
+        close(archive->descriptor);
+    archive->open_file = UINT32_MAX;
+    archive->changed = true;
+    return -1;
 }
 
 /** Reads header and payload as stored, and compares them with what the index says. */
 static char const *block_fetch(int descriptor, struct rm_archive_block const *block, char *stored) {
     size_t const bytes = sizeof block->block + block->block.stored_bytes;
     if (descriptor < 0)
-        return "its file cannot be opened any more";
+        return "its file is no longer there, or was stored anew";
     if (!rm_read_all(descriptor, stored, bytes, block->offset))
         return "the file ends within the block";
     if (memcmp(stored, &block->block, sizeof block->block) != 0)
@@ -55,11 +61,19 @@ char const *rm_block_read(struct rm_archive *archive, struct rm_archive_block co
                                        : block_fetch(rm_archive_descriptor(archive, block->file), block, stored);
     if (fault == NULL)
         fault = block_decode(block, stored + sizeof block->block, record_bytes, bytes);
-    if (fault != NULL)
+    if (fault != NULL && !archive->changed)
         rm_stored_file_damaged(rm_archive_stored_file(archive, block->file), block->offset,
                                rm_block_stride(&block->block), fault);
     free(stored);
     return fault;
+}
+
+enum rm_code rm_archive_is_unchanged(struct rm_archive *archive, struct rm_error *error) {
+    bool const changed = archive->changed;
+    archive->changed = false;
+    return changed ? rm_fail(error, RM_E_BUSY,
+                             "%s: files were removed or stored anew since it was looked at; refresh it", archive->path)
+                   : RM_OK;
 }
 
 enum rm_code rm_archive_payload(struct rm_archive *archive, uint32_t object, uint32_t block, void *bytes,
@@ -71,7 +85,9 @@ enum rm_code rm_archive_payload(struct rm_archive *archive, uint32_t object, uin
     char const *const fault = rm_block_read(archive, at, it->is.record_bytes, bytes);
     if (fault == NULL)
         return RM_OK;
-    enum rm_code const code = rm_archive_list_damages(archive, error);
+    enum rm_code code = rm_archive_is_unchanged(archive, error);
+    if (code == RM_OK)
+        code = rm_archive_list_damages(archive, error);
     return code != RM_OK
                ? code
                : rm_fail(error, RM_E_CONFIG, "%s: at byte %llu: %s",

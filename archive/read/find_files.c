@@ -23,6 +23,8 @@ static bool name_ends(char const *name, char const *ending) {
 
 /** What the recorder and the post-mortem keep beside the logs. */
 static bool entry_is_beside(FTSENT const *entry) {
+    if (name_ends(entry->fts_name, ".rmlog.new"))
+        return true;
     bool const in_event = entry->fts_level == 3 && strstr(entry->fts_path, "/pinned/") != NULL;
     return in_event || (entry->fts_level == 1 && !name_ends(entry->fts_name, ".rmlog"));
 }
@@ -44,14 +46,27 @@ static struct rm_stored_file *archive_file_of_path(struct rm_archive const *arch
     return NULL;
 }
 
-/** A file that is in the archive twice, by hard links, is one. */
-static struct rm_stored_file *archive_file_of_id(struct rm_archive const *archive, struct rm_log_header const *header) {
+/** A file that is in the archive twice, by hard links or stored anew, is one: log and number say which. */
+static struct rm_stored_file *archive_file_of_number(struct rm_archive const *archive,
+                                                     struct rm_log_header const *header) {
     for (size_t i = 0; i < archive->files.count; ++i) {
         struct rm_stored_file *const file = rm_archive_stored_file(archive, i);
-        if (file->info.header.file_id == header->file_id && file->info.header.number == header->number)
+        if (file->info.header.number == header->number && strcmp(file->info.header.log, header->log) == 0)
             return file;
     }
     return NULL;
+}
+
+/** Adds a file to the list; NULL: no memory. */
+static struct rm_stored_file *archive_add_file(struct rm_archive *archive, struct rm_stored_file const *found) {
+    struct rm_stored_file **const added = rm_growing_add(&archive->files, sizeof *added);
+    struct rm_stored_file *const file = added == NULL ? NULL : malloc(sizeof *file);
+    if (file == NULL) {
+        archive->files.count -= added != NULL;
+        return NULL;
+    }
+    *file = *found;
+    return *added = file;
 }
 
 /** The file of the archive that an open one is: one that is known, or a new one. NULL: `*why` says why it is none, or
@@ -67,20 +82,18 @@ static struct rm_stored_file *archive_adopt(struct rm_archive *archive, int desc
         return NULL;
     memcpy(archive->uuid, found.info.header.archive_uuid, sizeof archive->uuid);
     archive->has_uuid = true;
-    struct rm_stored_file *known = archive_file_of_id(archive, &found.info.header);
-    if (known != NULL) {
-        if (!known->seen)
-            memcpy(known->info.path, found.info.path, sizeof known->info.path);
+    struct rm_stored_file *const known = archive_file_of_number(archive, &found.info.header);
+    if (known == NULL)
+        return archive_add_file(archive, &found);
+    if (known->seen)
+        return known;
+    if (rm_stored_file_is(known, descriptor)) {
+        memcpy(known->info.path, found.info.path, sizeof known->info.path);
         return known;
     }
-    struct rm_stored_file **const added = rm_growing_add(&archive->files, sizeof *added);
-    known = added == NULL ? NULL : malloc(sizeof *known);
-    if (known == NULL) {
-        archive->files.count -= added != NULL;
-        return NULL;
-    }
+    rm_stored_file_free(known);
     *known = found;
-    return *added = known;
+    return known;
 }
 
 static enum rm_code archive_take_file(struct rm_archive *archive, char const *path, struct rm_error *error) {
@@ -93,7 +106,7 @@ static enum rm_code archive_take_file(struct rm_archive *archive, char const *pa
         return archive_add_foreign(archive, path, strerror(errno), error);
     char const *why = NULL;
     struct rm_stored_file *file = archive_file_of_path(archive, path);
-    if (file == NULL)
+    if (file == NULL || !rm_stored_file_is(file, descriptor))
         file = archive_adopt(archive, descriptor, path, &why);
     enum rm_code code = RM_OK;
     if (why != NULL)

@@ -149,5 +149,6 @@ enum rm_code rm_archive_read(struct rm_archive *archive, struct rm_archive_reque
         reading_block(archive, &reading, block, plain);
     }
     free(plain);
-    return rm_archive_list_damages(archive, error);
+    enum rm_code const unchanged = rm_archive_is_unchanged(archive, error);
+    return unchanged != RM_OK ? unchanged : rm_archive_list_damages(archive, error);
 }

@@ -24,6 +24,18 @@ bool rm_read_all(int descriptor, void *bytes, size_t count, uint64_t offset) {
     return true;
 }
 
+static struct rm_file_identity descriptor_identity(int descriptor) {
+    struct stat status;
+    if (fstat(descriptor, &status) != 0)
+        return (struct rm_file_identity){0};
+    return (struct rm_file_identity){.device = status.st_dev, .inode = status.st_ino};
+}
+
+bool rm_stored_file_is(struct rm_stored_file const *file, int descriptor) {
+    struct rm_file_identity const its = descriptor_identity(descriptor);
+    return its.device == file->identity.device && its.inode == file->identity.inode;
+}
+
 void rm_stored_file_damaged(struct rm_stored_file *file, uint64_t offset, uint64_t bytes, char const *what) {
     struct rm_archive_damage const *const known = file->damages.items;
     for (size_t i = 0; i < file->damages.count; ++i)
@@ -39,7 +51,7 @@ void rm_stored_file_damaged(struct rm_stored_file *file, uint64_t offset, uint64
 }
 
 char const *rm_stored_file_begin(struct rm_stored_file *file, int descriptor, char const *path) {
-    *file = (struct rm_stored_file){0};
+    *file = (struct rm_stored_file){.identity = descriptor_identity(descriptor)};
     snprintf(file->info.path, sizeof file->info.path, "%s", path);
     if (!rm_read_all(descriptor, &file->info.header, sizeof file->info.header, 0))
         return "it is shorter than the header of a file of an archive";

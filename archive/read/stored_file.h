@@ -37,6 +37,10 @@ struct rm_stored_file {
         size_t places, marks, damages;
         uint32_t sequence;
     } good;
+    /** Which file its path led to: one that is sealed may be stored anew under its name. */
+    struct rm_file_identity {
+        uint64_t device, inode;
+    } identity;
     /** The last look found it. */
     bool seen;
 };
@@ -51,6 +55,9 @@ void rm_stored_file_free(struct rm_stored_file *file);
 
 /** Adds a damage to the list; one that stands there already is not added. It is left out where there is no memory. */
 void rm_stored_file_damaged(struct rm_stored_file *file, uint64_t offset, uint64_t bytes, char const *what);
+
+/** Whether an open file is the one that was looked at. */
+bool rm_stored_file_is(struct rm_stored_file const *file, int descriptor);
 
 /** Reads so many bytes from an offset; false where the file does not have them. */
 bool rm_read_all(int descriptor, void *bytes, size_t count, uint64_t offset);

@@ -191,7 +191,8 @@ struct rm_archive_damage const *rm_archive_damages(struct rm_archive const *arch
 struct rm_archive_foreign const *rm_archive_foreigns(struct rm_archive const *archive, uint32_t *count);
 
 /** Reads records. What is not there has its result, and is no error. Blocks that turn out to be damaged are added to
- * rm_archive_damages. RM_E_ARGUMENT: no such object, run or turn. */
+ * rm_archive_damages. RM_E_ARGUMENT: no such object, run or turn. RM_E_BUSY: a file was removed, or stored anew, since
+ * the last look: refresh, and read again. */
 enum rm_code rm_archive_read(struct rm_archive *archive, struct rm_archive_request const *request,
                              struct rm_archive_answer const *answer, struct rm_error *error);
 
@@ -201,7 +202,7 @@ uint32_t rm_archive_between(struct rm_archive const *archive, uint32_t object, e
                             uint64_t from_ns, uint64_t until_ns, struct rm_archive_range *ranges, uint32_t most);
 
 /** Reads the payload of block `block` of an object, decoded, into `bytes`: its `plain_bytes`. RM_E_CONFIG: the block is
- * damaged. */
+ * damaged. RM_E_BUSY: as rm_archive_read. */
 enum rm_code rm_archive_payload(struct rm_archive *archive, uint32_t object, uint32_t block, void *bytes,
                                 struct rm_error *error);
 

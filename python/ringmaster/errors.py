@@ -97,5 +97,9 @@ class ArchiveArgument(ArchiveError, ValueError):
     """A question that the archive cannot answer: a turn that no record has, a time that cannot be read."""
 
 
+class ArchiveChanged(ArchiveError):
+    """Files were removed, or stored anew, while they were read; they are looked at again at the next read."""
+
+
 class ArchiveDamaged(ArchiveError):
     """A block that was asked for is damaged. The text says where."""

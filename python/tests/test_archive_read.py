@@ -176,3 +176,21 @@ def test_a_file_that_is_pinned_is_there_once(path: Path) -> None:
     assert ringmaster.Archive(pinned.parent)["bpm01/turn"].records == 900
     (one,) = pinned.iterdir()
     assert ringmaster.Archive(one)["bpm01/turn"].records == 900
+
+
+def test_a_file_that_is_stored_anew_is_read_anew(tmp_path: Path) -> None:
+    writer = ArchiveWriter(tmp_path / "archive")
+    file = writer.file("turns")
+    number = file.describe(STREAM)
+    for i in range(3):
+        add(file, number, 100 * i, 100)
+    file.seal()
+    stream = ringmaster.Archive(tmp_path / "archive")["bpm01/turn"]
+    packed = writer.file("turns")
+    add(packed, packed.describe(STREAM), 0, 300, codec=1)
+    packed.path = packed.path.with_suffix(".rmlog.new")
+    packed.seal().rename(file.path)
+    window = stream[:]
+    assert window.ok.all()
+    assert len(window) == 300
+    assert len(stream.blocks) == 1

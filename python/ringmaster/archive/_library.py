@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ringmaster.archive import _ffi
-from ringmaster.errors import ArchiveAbsent, ArchiveArgument, ArchiveDamaged, ArchiveError
+from ringmaster.errors import ArchiveAbsent, ArchiveArgument, ArchiveChanged, ArchiveDamaged, ArchiveError
 from ringmaster.fabric.naming import without_controls
 from ringmaster.fabric.structs import check_structs
 from ringmaster.places import ProgramNotFound, find_library
@@ -35,6 +35,7 @@ _BY_CODE: dict[int, type[Exception]] = {
     lib.RM_E_ABSENT: ArchiveAbsent,
     lib.RM_E_NOT_FOUND: ArchiveAbsent,
     lib.RM_E_ARGUMENT: ArchiveArgument,
+    lib.RM_E_BUSY: ArchiveChanged,
     lib.RM_E_CONFIG: ArchiveDamaged,
     lib.RM_E_NO_SPACE: MemoryError,
     lib.RM_E_SYSTEM: OSError,

@@ -20,6 +20,7 @@ from ringmaster.archive._library import call, description, ffi, lib, listed, tex
 from ringmaster.archive.stored import StoredObject
 from ringmaster.archive.stream import StoredReduction, StoredStream
 from ringmaster.archive.times import Time, iso
+from ringmaster.errors import ArchiveChanged
 from ringmaster.fabric.calibration import Calibration
 from ringmaster.fabric.naming import not_found
 
@@ -129,6 +130,15 @@ class Archive:
         """Looks for what was recorded since."""
         with self.lock:
             call(lib.rm_archive_refresh, self.handle)
+
+    def call_fresh(self, function: Any, *arguments: Any) -> None:
+        """Calls a function that reads; where files were removed or stored anew since, it looks and reads again."""
+        with self.lock:
+            try:
+                call(function, self.handle, *arguments)
+            except ArchiveChanged:
+                self.refresh()
+                call(function, self.handle, *arguments)
 
     def object_at(self, number: int) -> Any:
         """The library's struct rm_archive_object."""

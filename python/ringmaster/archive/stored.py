@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ringmaster.archive._library import BLOCK, call, description, ffi, lib, pointer, text
+from ringmaster.archive._library import BLOCK, description, ffi, lib, pointer, text
 from ringmaster.archive.times import END_NS, Edge, Time, utc_ns
 from ringmaster.errors import ArchiveArgument
 from ringmaster.fabric import layout
@@ -201,13 +201,11 @@ class StoredObject:
             "tai_ns": pointer("uint64_t *", raw.tai_ns[part]),
             "utc_ns": pointer("uint64_t *", raw.utc_ns[part]),
         }
-        with self._archive.lock:
-            call(
-                lib.rm_archive_read,
-                self._archive.handle,
-                ffi.new("struct rm_archive_request *", request),
-                ffi.new("struct rm_archive_answer *", answer),
-            )
+        self._archive.call_fresh(
+            lib.rm_archive_read,
+            ffi.new("struct rm_archive_request *", request),
+            ffi.new("struct rm_archive_answer *", answer),
+        )
 
 
 def _fill_times(times: npt.NDArray[np.uint64], step_ns: float) -> None:
