@@ -20,7 +20,7 @@ from ringmaster.archive._library import call, description, ffi, lib, listed, tex
 from ringmaster.archive.stored import StoredObject
 from ringmaster.archive.stream import StoredReduction, StoredStream
 from ringmaster.archive.times import Time, iso
-from ringmaster.errors import ArchiveChanged
+from ringmaster.errors import ArchiveChanged, ObjectNotFound
 from ringmaster.fabric.calibration import Calibration
 from ringmaster.fabric.naming import not_found
 
@@ -175,6 +175,14 @@ class Archive:
         of_it = sorted((it for it in self.all_reductions if it.name == name), key=_last_tai_ns)
         return dict(sorted({it.period: it for it in of_it}.items()))
 
+    def reduced(self, name: str, step: int) -> StoredReduction:
+        """A stream's reduction of that many turns a step."""
+        there = self.reductions(name)
+        if step not in there:
+            words = ", ".join(map(str, there)) or "none"
+            raise ObjectNotFound(f"{name}: no reduction of {step} turns; there are: {words}")
+        return there[step]
+
     @property
     def turn_rate_hz(self) -> float:
         """The nominal rate of the turns, of the newest file."""
@@ -234,6 +242,10 @@ class Archive:
     def events(self, start: Time | None = None, stop: Time | None = None) -> list[events.Event]:
         """What was recorded beside streams, in [start, stop) of UTC: parameters, puts, refusals, alarms."""
         return events.read(self, list(self._numbers(lib.RM_BLOCK_EVENTS)), start, stop)
+
+    def configuration(self) -> str:
+        """The newest configuration of the server that the events have, as text; "" where they have none."""
+        return events.configuration(self.events())
 
     def calibration(self, instrument: str) -> Calibration | None:
         """The newest calibration of an instrument, by its parameter's events."""

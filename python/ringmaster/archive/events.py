@@ -80,6 +80,12 @@ def calibration(events: Sequence[Event], instrument: str) -> Calibration | None:
     return Calibration(np.array(values, np.float64), read_units(units))
 
 
+def configuration(events: Sequence[Event]) -> str:
+    """The newest that these events have; "" for none."""
+    text = _last_value(events, "server/config")
+    return text if isinstance(text, str) else ""
+
+
 def _last_value(events: Sequence[Event], name: str) -> object:
     return next(
         (event.what["value"] for event in reversed(events) if event.what.get("name") == name and "value" in event.what),

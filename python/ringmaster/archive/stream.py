@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from ringmaster.archive.stored import Range, StoredObject, lane_type
-from ringmaster.archive.times import Edge
+from ringmaster.archive.times import Edge, Time
 from ringmaster.archive.window import ArchiveWindow, ReducedWindow
 from ringmaster.errors import ArchiveArgument, ObjectNotFound
 from ringmaster.fabric import layout
@@ -99,6 +99,16 @@ class StoredStream(StoredObject):
             utc_ns=raw.utc_ns,
         )
 
+    def around(self, time: Time, before: int, after: int) -> ArchiveWindow:
+        """So many records before a time (UTC), and after it. Raises ArchiveArgument where nothing was recorded then."""
+        found = self.ranges(time, None)
+        if not found:
+            raise ArchiveArgument(f"{self.name}: nothing was recorded at {time} or later")
+        run = self.runs[found[0].run]
+        first = max(found[0].first_turn - before * self.period, run.first_turn)
+        last = min(found[0].first_turn + (after - 1) * self.period, run.last_turn)
+        return self.read_window([Range(found[0].run, first, max(0, (last - first) // self.period + 1))])
+
     @property
     def calibration(self) -> Calibration | None:
         """What converts the lanes: the newest that the archive's events have."""
@@ -132,11 +142,7 @@ class StoredStream(StoredObject):
 
     def reduced(self, step: int) -> StoredReduction:
         """The reduction of that many turns a step."""
-        there = self.reductions
-        if step not in there:
-            words = ", ".join(map(str, there)) or "none"
-            raise ObjectNotFound(f"{self.name}: no reduction of {step} turns; there are: {words}")
-        return there[step]
+        return self._archive.reduced(self.name, step)
 
     def view(self, start: Edge = None, stop: Edge = None, points: int = 2000) -> ArchiveWindow | ReducedWindow:
         """The span in about ``points`` points: the coarsest that has as many, or the finest that there is.

@@ -51,6 +51,7 @@ Examples:
   ringmaster twin elettra2.mat
   ringmaster feedback why
   ringmaster doctor --for ingest
+  ringmaster archive ls /archive
   ringmaster simulate config.yaml overlay.yaml feedback --seconds 2 --out run
 
 \b
@@ -68,6 +69,7 @@ MODULES = {
     **{name: name for name in ("demo", "ls", "get", "put", "monitor", "top", "feedback", "replay", "calibration")},
     "premortem": "premortem",
     **{name: name for name in ("align", "doctor", "bench", "measure", "simulate", "twin", "clean", "flags")},
+    "archive": "archive",
     "completion": "complete",
 }
 """Of ringmaster.cli, by command: each has the command under its name."""

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`ringmaster archive export`: a part of an archive in a file of another format."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from ringmaster.cli.archive_options import archive_argument, opened, over_a_span, progress_bar, sources
+from ringmaster.cli.options import examples
+
+if TYPE_CHECKING:
+    from ringmaster.archive.times import Edge
+
+
+@click.command(
+    epilog=examples(
+        "ringmaster archive export /archive 'bpm*/turn' --from 2026-11-25T14:00 --until 2026-11-25T14:01 -o beam.h5",
+        "ringmaster archive export /archive bpm01/turn -o beam.parquet",
+        "ringmaster archive export /archive 'bpm*/fast' --step 12000 -o year.h5",
+        "ringmaster archive export /archive 'bpm*/turn' --live -o live.h5",
+    )
+)
+@archive_argument
+@click.argument("names", metavar="NAME…", nargs=-1, required=True)
+@over_a_span
+@click.option("--step", type=click.IntRange(min=1), metavar="TURNS", help="The reduction of that step instead.")
+@click.option("--compress", is_flag=True, help="HDF5: by Blosc; readers need hdf5plugin then.")
+@click.option("--live", is_flag=True, help="HDF5: refer to the records in the archive's files, copy nothing.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    required=True,
+    metavar="FILE",
+    help="A new file: .h5 (HDF5 with NeXus classes), .parquet or .sdds.",
+)
+def export(
+    path: str,
+    names: tuple[str, ...],
+    start: "Edge",
+    stop: "Edge",
+    step: int | None,
+    compress: bool,
+    live: bool,
+    output: Path,
+) -> None:
+    """Write the streams NAME (shell patterns) with turns, times, units, and which records were had.
+
+    Ctrl-C ends it early; what was written by then is in the file, which is whole.
+    """
+    archive = opened(path)
+    chosen = sources(archive, names, step)
+    if live:
+        from ringmaster.archive.live import write_live
+        from ringmaster.archive.stream import StoredStream
+
+        if step is not None or compress:
+            raise click.UsageError("--live refers to records as they are; leave out --step and --compress")
+        streams = [source for source in chosen if isinstance(source, StoredStream)]
+        records = write_live(output, archive, streams, start, stop)
+        click.echo(f"{output}: refers to {records} records of {len(streams)} streams")
+        return
+    from ringmaster.archive.export import export as write
+    from ringmaster.archive.export import open_writer
+    from ringmaster.archive.pieces import Piecewise
+
+    parts = [Piecewise.of(source, start, stop) for source in chosen]
+    total = sum(part.records for part in parts)
+    if total == 0:
+        raise click.ClickException("nothing was recorded in this span; `ringmaster archive ls` shows what was")
+    done = 0
+
+    def count(records: int) -> None:
+        nonlocal done
+        done += records
+        advance(records)
+
+    try:
+        with open_writer(output, archive, compress) as writer, progress_bar("writing", total) as advance:
+            write(writer, parts, count)
+    except KeyboardInterrupt:
+        click.echo(f"{output}: stopped; it has {done} of {total} records", err=True)
+        sys.exit(130)
+    click.echo(f"{output}: {done} records of {len(parts)} streams")
