@@ -84,9 +84,9 @@ def test_a_bpm_with_lanes_of_unequal_length_is_refused(doros: Path) -> None:
 
 
 def test_other_files_are_refused(tmp_path: Path) -> None:
-    (tmp_path / "a.sdds").write_text("SDDS1")
-    with pytest.raises(ValueError, match="not an HDF5 file"):
-        recording.read_recording(tmp_path / "a.sdds")
+    (tmp_path / "a.txt").write_text("turns")
+    with pytest.raises(ValueError, match="format that is not known; expected"):
+        recording.read_recording(tmp_path / "a.txt")
     h5py.File(tmp_path / "b.h5", "w").close()
     with pytest.raises(ValueError, match="no DOROS BPM"):
         recording.read_recording(tmp_path / "b.h5")

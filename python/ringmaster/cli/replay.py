@@ -16,6 +16,7 @@ NEEDED = {"udp": "to", "af_packet": "interface", "memif": "socket"}
 @click.command(
     epilog=examples(
         "ringmaster replay beam.h5 --describe >> server.yaml",
+        "ringmaster replay beam.sdds --describe",
         "ringmaster replay beam.h5 --rate 11245 --to 127.0.0.1:4660",
         "ringmaster replay beam.h5 --rate 11245 --port-kind af_packet --interface veth1 --to 10.0.0.1:4660",
     )
@@ -50,7 +51,8 @@ def replay(
 ) -> None:
     """Send the recorded beam in FILE as its instruments would, one datagram per instrument and turn.
 
-    FILE is an LHC DOROS recording (HDF5).
+    FILE is an LHC DOROS recording (HDF5), what `ringmaster get` or `ringmaster archive export` wrote (HDF5), SDDS of
+    the LHC or the SPS, or NumPy (.npz with arrays named bpm01/x1). Turns that it misses are sent as zeros.
     """
     from ringmaster.recordings import recording
 
@@ -63,6 +65,9 @@ def replay(
     where = {"to": to, "interface": interface, "socket": socket}
     if where[NEEDED[port_kind]] is None:
         raise click.UsageError(f"--{NEEDED[port_kind]} is missing: {port_kind} needs it")
+    missing = sum(int((~it.ok).sum()) for it in instruments if it.ok is not None)
+    if missing:
+        click.echo(f"ringmaster: warning: {file}: {missing} records are missing; zeros are sent for them", err=True)
     descriptor = os.memfd_create("ringmaster-replay", flags=0)  # inherited by the program that this one becomes
     with os.fdopen(descriptor, "wb", closefd=False) as memory:
         recording.write_replay(memory, instruments, source, first_turn, turns)

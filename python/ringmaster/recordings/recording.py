@@ -160,11 +160,16 @@ def read_recording(path: Path) -> list[RecordedInstrument]:
     """
     import h5py
 
-    from ringmaster.recordings import doros, export
+    from ringmaster.recordings import doros, export, numpy_file, sdds_file
 
+    if sdds_file.is_sdds(path):
+        return sdds_file.read(path)
+    if numpy_file.is_numpy(path):
+        return numpy_file.read(path)
     with path.open("rb") as file:
         if file.read(8) != b"\x89HDF\r\n\x1a\n":
-            raise ValueError(f"{path}: not an HDF5 file; LHC DOROS recordings and our own (HDF5) can be replayed")
+            expected = "expected LHC DOROS or our own (HDF5), SDDS, or NumPy"
+            raise ValueError(f"{path}: of a format that is not known; {expected}")
     with h5py.File(path, "r") as file:
         ours = export.is_export(file)
     return export.read(path) if ours else doros.read(path)
