@@ -107,6 +107,8 @@ static void reading_block(struct rm_archive *archive, struct reading const *read
     struct overlap const at = reading_overlap(reading, &block->block);
     reading_times(reading, &block->block, at,
                   rm_archive_stored_file(archive, block->file)->info.header.tai_minus_utc_s);
+    if (reading->answer->records == NULL && reading->answer->results == NULL)
+        return;
     if (rm_block_read(archive, block, reading->object->is.record_bytes, plain) == NULL)
         reading_copy(reading, &block->block, at, plain);
     else if (reading->answer->results != NULL)

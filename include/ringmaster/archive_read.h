@@ -139,7 +139,7 @@ struct rm_archive_request {
     uint64_t count;
 };
 
-/** Where to put them: arrays of `count`. NULL where something is not wanted. */
+/** Where to put them: arrays of `count`. NULL where something is not wanted. Times alone are read from the index. */
 struct rm_archive_answer {
     /** `record_bytes` each: struct rm_record, or a step of a reduction. Zeros where the result is not RM_ARCHIVE_OK. */
     void *records;

@@ -12,17 +12,21 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum
+from fnmatch import fnmatchcase
 from threading import RLock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ringmaster.archive import events
 from ringmaster.archive._library import call, description, ffi, lib, listed, text
 from ringmaster.archive.stored import StoredObject
 from ringmaster.archive.stream import StoredReduction, StoredStream
-from ringmaster.archive.times import Time, iso
+from ringmaster.archive.times import Edge, Time, iso
 from ringmaster.errors import ArchiveChanged, ObjectNotFound
 from ringmaster.fabric.calibration import Calibration
 from ringmaster.fabric.naming import not_found
+
+if TYPE_CHECKING:
+    import xarray
 
 
 class MarkReason(IntEnum):
@@ -238,6 +242,30 @@ class Archive:
     def foreign(self) -> dict[str, str]:
         """Files in it that are none of its own, and why."""
         return {text(f.path): text(f.what) for f in listed(lib.rm_archive_foreigns, self.handle)}
+
+    def to_xarray(
+        self,
+        *patterns: str,
+        start: Edge = None,
+        stop: Edge = None,
+        step: int | None = None,
+        records: int | None = None,
+    ) -> "xarray.Dataset":
+        """The streams whose name matches, or their reductions of ``step`` turns, lazily: see archive/lazy.py.
+
+        ``records``: of a piece, which is read at once.
+        """
+        from ringmaster.archive import lazy
+
+        names = sorted({it.name for it in (*self.streams, *self.all_reductions)})
+        chosen = [name for name in names if any(fnmatchcase(name, pattern) for pattern in patterns or ("*",))]
+        if not chosen:
+            raise not_found("stream of the archive", patterns[0], names)
+        return lazy.to_xarray(self, chosen, start, stop, step, records or lazy.PIECE_RECORDS)
+
+    def dask(self, name: str, start: Edge = None, stop: Edge = None, step: int | None = None) -> Any:
+        """One stream, or a reduction of it, as a Dask array of shape (records, lanes), f8, NaN for what is missing."""
+        return self.to_xarray(name, start=start, stop=stop, step=step)["values"].data[0]
 
     def events(self, start: Time | None = None, stop: Time | None = None) -> list[events.Event]:
         """What was recorded beside streams, in [start, stop) of UTC: parameters, puts, refusals, alarms."""

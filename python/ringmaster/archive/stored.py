@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ringmaster.archive._library import BLOCK, description, ffi, lib, pointer, text
-from ringmaster.archive.times import END_NS, Edge, Time, utc_ns
+from ringmaster.archive.times import END_NS, Edge, Time, datetimes, utc_ns
 from ringmaster.errors import ArchiveArgument
 from ringmaster.fabric import layout
 from ringmaster.fabric.layout import Calibrated, InstrumentKind, LaneType
@@ -188,19 +188,33 @@ class StoredObject:
             self._read_range(one, raw, part)
             raw.epochs[part] = runs[one.run].turn_epoch
             for times in (raw.tai_ns, raw.utc_ns):
-                _fill_times(times[part], self.period / self._archive.turn_rate_hz * 1e9)
+                _fill_times(times[part], self._step_ns)
             at += one.records
         return raw
 
+    def times(self, one: Range) -> npt.NDArray[np.datetime64]:
+        """UTC of each record of a range, by the index alone."""
+        utc_ns = np.empty(one.records, np.uint64)
+        self._ask(one, {"utc_ns": pointer("uint64_t *", utc_ns)})
+        _fill_times(utc_ns, self._step_ns)
+        return datetimes(utc_ns)
+
+    @property
+    def _step_ns(self) -> float:
+        return self.period / self._archive.turn_rate_hz * 1e9
+
     def _read_range(self, one: Range, raw: Raw, part: slice) -> None:
         raw.turn[part] = np.uint64(one.first_turn) + np.arange(one.records, dtype=np.uint64) * np.uint64(self.period)
-        request = {"object": self._number, "run": one.run, "first_turn": one.first_turn, "count": one.records}
         answer = {
             "records": pointer("void *", raw.records[part]),
             "results": pointer("uint8_t *", raw.result[part]),
             "tai_ns": pointer("uint64_t *", raw.tai_ns[part]),
             "utc_ns": pointer("uint64_t *", raw.utc_ns[part]),
         }
+        self._ask(one, answer)
+
+    def _ask(self, one: Range, answer: dict[str, Any]) -> None:
+        request = {"object": self._number, "run": one.run, "first_turn": one.first_turn, "count": one.records}
         self._archive.call_fresh(
             lib.rm_archive_read,
             ffi.new("struct rm_archive_request *", request),
