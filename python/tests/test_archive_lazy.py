@@ -10,6 +10,8 @@ from archive_writer import ArchiveWriter, Description
 from archives import BEGIN_NS, LANES, add, simple, steps, times
 
 import ringmaster
+from ringmaster.archive.stored import Range
+from ringmaster.archive.stream import StoredStream
 from ringmaster.fabric.window import ReadResult
 
 
@@ -17,7 +19,7 @@ def test_a_dataset_has_values_turns_and_times(tmp_path: Path) -> None:
     archive = ringmaster.Archive(simple(tmp_path / "archive"))
     data = archive.to_xarray("bpm*", records=128)
     assert data.sizes == {"instrument": 1, "record": 1000, "lane": 2}
-    assert data["values"].chunks[1] == (*[128] * 7, 104)
+    assert data["values"].data.chunks[1] == (*[128] * 7, 104)
     window = archive["bpm01/turn"][:]
     np.testing.assert_array_equal(data["values"].sel(lane="x1")[0], window.values("x1"))
     np.testing.assert_array_equal(data["turn"], window.turn)
@@ -28,11 +30,14 @@ def test_a_dataset_has_values_turns_and_times(tmp_path: Path) -> None:
 
 
 def test_nothing_is_read_before_it_is_computed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from ringmaster.archive.stream import StoredStream
-
     reads: list[int] = []
     before = StoredStream.read_window
-    monkeypatch.setattr(StoredStream, "read_window", lambda it, ranges: reads.append(1) or before(it, ranges))
+
+    def counted(it: StoredStream, ranges: list[Range]) -> ringmaster.ArchiveWindow:
+        reads.append(len(ranges))
+        return before(it, ranges)
+
+    monkeypatch.setattr(StoredStream, "read_window", counted)
     data = ringmaster.Archive(simple(tmp_path / "archive")).to_xarray("bpm*", records=100)
     some = data["values"][0, 250:260, 0]
     assert not reads
@@ -85,15 +90,14 @@ def day(path: Path) -> Path:
 
 
 def test_a_day_is_analysed_on_two_workers(tmp_path: Path) -> None:
-    from distributed import Client, LocalCluster
-
+    distributed = pytest.importorskip("distributed")
     archive = ringmaster.Archive(day(tmp_path / "archive"))
     data = archive.to_xarray("bpm*", step=STEP, records=60)
     hourly = data["values"].coarsen(record=60).mean().sel(lane="x1_mean")
-    workers = LocalCluster(
+    workers = distributed.LocalCluster(
         n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=None, memory_limit=0
     )
-    with workers, Client(workers) as client:
+    with workers, distributed.Client(workers) as client:
         computed = hourly.compute()
         pids = client.run(os.getpid)
     first = np.arange(24) * 60 * STEP

@@ -153,7 +153,8 @@ def test_a_damaged_file_is_read_or_refused_with_words(tmp_path: Path, data: st.D
 
 
 def test_numpy_files(tmp_path: Path) -> None:
-    np.savez(tmp_path / "a.npz", **{"bpm01/x1": np.array([1.0, np.nan, 3.0]), "bpm01/y1": np.array([1, 2, 3])})
+    arrays: dict[str, Any] = {"bpm01/x1": np.array([1.0, np.nan, 3.0]), "bpm01/y1": np.array([1, 2, 3])}
+    np.savez(tmp_path / "a.npz", **arrays)
     (bpm,) = read_recording(tmp_path / "a.npz")
     assert [(lane.name, lane.type.name) for lane in bpm.lanes] == [("x1", "F32"), ("y1", "I32")]
     assert bpm.ok is not None

@@ -22,6 +22,7 @@ from ringmaster.archive.stored import StoredObject
 from ringmaster.archive.stream import StoredReduction, StoredStream
 from ringmaster.archive.times import Edge, Time, iso
 from ringmaster.errors import ArchiveChanged, ObjectNotFound
+from ringmaster.fabric import layout
 from ringmaster.fabric.calibration import Calibration
 from ringmaster.fabric.naming import not_found
 
@@ -66,7 +67,9 @@ class Mark:
     """The system's number of an error, or 0."""
 
     def __str__(self) -> str:
-        turns = "" if self.first_turn is None else f", turns {self.first_turn}–{self.last_turn}"
+        turns = "" if self.first_turn is None else f", from turn {self.first_turn} on"
+        if self.first_turn is not None and self.last_turn is not None:
+            turns = f", turns {self.first_turn}–{self.last_turn}"
         cause = f" ({os.strerror(self.error)})" if self.error else ""
         what = self.name or f"log {self.log}"
         return f"{iso(self.utc_ns)} {what}: {self.reason.name.lower().replace('_', ' ')}{cause}{turns}"
@@ -217,14 +220,13 @@ class Archive:
 
     def _mark(self, found: Any) -> Mark:
         its = found.mark
-        nowhere = its.first_turn == 2**64 - 1
         its_object = self.object_at(found.object)
         return Mark(
             reason=_REASONS.get(its.reason, MarkReason.UNKNOWN),
             log=text(found.log),
             name=None if its_object == ffi.NULL else text(description(its_object).name),
-            first_turn=None if nowhere else its.first_turn,
-            last_turn=None if nowhere else its.last_turn,
+            first_turn=_turn(its.first_turn),
+            last_turn=_turn(its.last_turn),
             records=its.records,
             turn_epoch=found.turn_epoch,
             utc_ns=max(found.tai_ns - found.tai_minus_utc_s * 10**9, 0),
@@ -278,6 +280,10 @@ class Archive:
     def calibration(self, instrument: str) -> Calibration | None:
         """The newest calibration of an instrument, by its parameter's events."""
         return events.calibration(self.events(), instrument)
+
+
+def _turn(word: int) -> int | None:
+    return None if word == layout.TURN_NONE else int(word)
 
 
 def _last_tai_ns(stored: StoredObject) -> int:

@@ -71,6 +71,7 @@ def to_xarray(
         import xarray
     except ImportError:
         raise ArchiveArgument("lazy arrays need xarray and dask: install `ringmaster[archive]`") from None
+    map_blocks: Any = dask.array.map_blocks
     sources = [Source(archive.path, name, step) for name in names]
     stored = [archive[name] if step is None else archive.reduced(name, step) for name in names]
     parts = [Piecewise.of(it, start, stop) for it in stored]
@@ -80,11 +81,9 @@ def to_xarray(
     lanes = parts[0].lanes
 
     def of_each_piece(what: Any, dtype: str, **more: Any) -> Any:
-        return dask.array.map_blocks(
-            what, chunks=(lengths,), dtype=dtype, meta=np.empty(0, dtype), pieces=pieces, **more
-        )
+        return map_blocks(what, chunks=(lengths,), dtype=dtype, meta=np.empty(0, dtype), pieces=pieces, **more)
 
-    values = dask.array.map_blocks(
+    values = map_blocks(
         _values,
         chunks=((1,) * len(parts), lengths, (len(lanes),)),
         dtype="f8",

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from ringmaster.archive.archive import Archive
     from ringmaster.archive.stored import StoredObject
 
+WIDTH = 160
+"""Columns of the table, at least: a narrow terminal breaks its lines, and a pipe has them whole."""
+
 
 @click.command(
     epilog=examples(
@@ -87,27 +90,32 @@ def _print_objects(objects: "list[StoredObject]") -> None:
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, header_style="bold")
-    right_aligned = ("turns", "turn", "to turn", "records", "bytes", "ratio")
-    for column in ("name", "turns", "lanes", "from (UTC)", "until", *right_aligned[1:], "log"):
-        right = column in right_aligned
-        table.add_column(column, justify="right" if right else "left", no_wrap=column == "name")
+    for column in ("name", "every", "lanes", "from (UTC)", "until", "turns", "records", "bytes", "ratio", "log"):
+        right = column in ("every", "records", "bytes", "ratio")
+        table.add_column(column, justify="right" if right else "left", no_wrap=True)
     for stored in objects:
         for row in _rows(stored):
             table.add_row(*row)
-    Console(highlight=False, soft_wrap=False, width=None).print(table)
+    console = Console(highlight=False)
+    console.width = max(console.width, WIDTH)
+    console.print(table)
 
 
 def _rows(stored: "StoredObject") -> list[tuple[str, ...]]:
     """One for each run: a restart of the turn counter is seen."""
     name = f"{stored.name} (reduced)" if _is_reduction(stored) else stored.name
-    head = (name, str(stored.period), " ".join(lane.name for lane in stored.lanes))
+    head = (name, str(stored.period), _lanes(stored))
     ratio = f"{stored.plain_bytes / stored.stored_bytes:.1f}" if stored.stored_bytes else "–"
     tail = (str(stored.records), _bytes(stored.stored_bytes), ratio, stored.log)
     rows = [
-        (_time(run.first_utc_ns), _time(run.last_utc_ns), str(run.first_turn), str(run.last_turn))
-        for run in stored.runs
-    ] or [("–",) * 4]
+        (_time(run.first_utc_ns), _time(run.last_utc_ns), f"{run.first_turn}–{run.last_turn}") for run in stored.runs
+    ] or [("–",) * 3]
     return [(*(head if i == 0 else ("",) * 3), *row, *(tail if i == 0 else ("",) * 4)) for i, row in enumerate(rows)]
+
+
+def _lanes(stored: "StoredObject") -> str:
+    names = [lane.name for lane in stored.lanes]
+    return " ".join(names) if len(names) < 4 else f"{names[0]} … {names[-1]} ({len(names)})"
 
 
 def _print_files(archive: "Archive") -> None:
