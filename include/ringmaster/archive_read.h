@@ -206,6 +206,9 @@ uint32_t rm_archive_between(struct rm_archive const *archive, uint32_t object, e
 enum rm_code rm_archive_payload(struct rm_archive *archive, uint32_t object, uint32_t block, void *bytes,
                                 struct rm_error *error);
 
+/** The checksum of headers and payloads: CRC-32C of so many bytes. */
+uint32_t rm_crc32c(void const *data, size_t bytes);
+
 /** Bytes of a struct of this header, by its name; 0 for another name. For callers in another language. */
 size_t rm_archive_size_of(char const *name);
 

@@ -346,5 +346,7 @@ uint32_t rm_archive_between(struct rm_archive const *archive, uint32_t object, e
 enum rm_code rm_archive_payload(struct rm_archive *archive, uint32_t object, uint32_t block, void *bytes,
                                 struct rm_error *error);
 
+uint32_t rm_crc32c(void const *data, size_t bytes);
+
 size_t rm_archive_size_of(char const *name);
 """

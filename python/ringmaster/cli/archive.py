@@ -5,6 +5,7 @@ import click
 
 from ringmaster.cli.archive_export import export
 from ringmaster.cli.archive_get import get
+from ringmaster.cli.archive_import import import_
 from ringmaster.cli.archive_ls import ls
 from ringmaster.cli.archive_plot import plot
 from ringmaster.cli.options import examples
@@ -26,5 +27,5 @@ def archive() -> None:
     """
 
 
-for command in (ls, get, plot, export):
+for command in (ls, get, plot, export, import_):
     archive.add_command(command)
