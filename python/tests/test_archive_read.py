@@ -104,6 +104,20 @@ def test_a_view_takes_the_coarsest_that_has_enough_points(path: Path) -> None:
     stream = ringmaster.Archive(path)["bpm01/turn"]
     assert isinstance(stream.view(points=10), ringmaster.ReducedWindow)
     assert isinstance(stream.view(points=11), ringmaster.ArchiveWindow)
+    assert isinstance(stream.view(1150, 1310, points=11), ringmaster.ArchiveWindow)
+
+
+def test_a_view_is_of_what_reaches_over_the_span(tmp_path: Path) -> None:
+    writer = ArchiveWriter(tmp_path / "archive")
+    file = writer.file("turns")
+    add(file, file.describe(STREAM), 1900, 100)
+    file.seal()
+    simple(tmp_path / "archive")  # turn 1000 to 1999, where the log "turns" has been removed since
+    (tmp_path / "archive/turns/0000000000000001.rmlog").unlink()
+    file.seal()
+    stream = ringmaster.Archive(tmp_path / "archive")["bpm01/turn"]
+    assert isinstance(stream.view(points=50), ringmaster.ReducedWindow)
+    assert isinstance(stream.view(1900, 2000, points=50), ringmaster.ArchiveWindow)
 
 
 def test_a_restart_of_the_turn_counter_begins_another_run(tmp_path: Path) -> None:

@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING, Any
 from ringmaster.archive import events
 from ringmaster.archive._library import call, description, ffi, lib, listed, text
 from ringmaster.archive.stored import StoredObject
-from ringmaster.archive.stream import StoredReduction, StoredStream
+from ringmaster.archive.stream import StoredReduction, StoredStream, choose_view
 from ringmaster.archive.times import Edge, Time, iso
+from ringmaster.archive.window import ArchiveWindow, ReducedWindow
 from ringmaster.errors import ArchiveChanged, ObjectNotFound
 from ringmaster.fabric import layout
 from ringmaster.fabric.calibration import Calibration
@@ -189,6 +190,15 @@ class Archive:
             words = ", ".join(map(str, there)) or "none"
             raise ObjectNotFound(f"{name}: no reduction of {step} turns; there are: {words}")
         return there[step]
+
+    def view(
+        self, name: str, start: Edge = None, stop: Edge = None, points: int = 2000
+    ) -> ArchiveWindow | ReducedWindow:
+        """A stream, or what reductions are left of it, in about ``points`` points: see StoredStream.view."""
+        sources: list[StoredStream | StoredReduction] = list(self.reductions(name).values())
+        if name in self or not sources:
+            sources.insert(0, self[name])
+        return choose_view(sources, start, stop, points)
 
     @property
     def turn_rate_hz(self) -> float:

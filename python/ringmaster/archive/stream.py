@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A stream of an archive, and its reductions."""
 
+from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
@@ -149,18 +150,17 @@ class StoredStream(StoredObject):
 
         What does not reach over the span as far as another does is not taken: reductions are kept longest.
         """
-        sources: list[StoredStream | StoredReduction] = [self, *self.reductions.values()]
-        return choose_view(sources, start, stop, points)
+        return choose_view([self, *self.reductions.values()], start, stop, points)
 
 
 def choose_view(
-    sources: "list[StoredStream | StoredReduction]", start: Edge, stop: Edge, points: int
+    sources: Sequence[StoredStream | StoredReduction], start: Edge, stop: Edge, points: int
 ) -> ArchiveWindow | ReducedWindow:
     """See StoredStream.view."""
     found = {source: source.ranges(start, stop) for source in sources}
     count = {source: sum(r.records for r in ranges) for source, ranges in found.items()}
-    best = max(count[source] * source.period for source in sources)
-    good = [source for source in sources if count[source] * source.period >= COVERED * best]
+    turns = {source: max(count[source] - 1, 0) * source.period for source in sources}
+    good = [source for source in sources if turns[source] >= COVERED * max(turns.values())]
     fine = [source for source in good if count[source] >= points]
     chosen = max(fine, key=lambda s: s.period) if fine else min(good, key=lambda s: s.period)
     return chosen.read_window(found[chosen])

@@ -45,9 +45,9 @@ class Bench:
 BENCHES = (
     Bench("rtt", "rtt:RoundTrips", 150,
           "Measure the round trip time between two processes on two cores: DPDK beside the kernel's sockets."),
-    Bench("jitter", "jitter:Jitter", 110,
+    Bench("jitter", "jitter:Jitter", 100,
           "Measure how evenly groups of datagrams arrive: DPDK beside the kernel's sockets, as the poster does."),
-    Bench("throughput", "throughput:Throughput", 170,
+    Bench("throughput", "throughput:Throughput", 150,
           "Measure throughput, datagram rate and CPU load by kind over the size of the datagrams."),
     Bench("interval", "interval:Interval", 50,
           "Measure the inter-packet time of every instrument, nominal beside measured: Figure 11 of the paper."),
@@ -67,6 +67,8 @@ BENCHES = (
           "Close the orbit feedback on a living machine, and count the cycles that it missed."),
     Bench("record", "record:Record", 30,
           "Measure how fast the recorder writes on one core, beside fio's direct writes to the same disk."),
+    Bench("archive", "archive_queries:ArchiveQueries", 30,
+          "Measure questions to a day of reductions in an archive, with a cold cache, beside h5py."),
     Bench("twin", "twin:TwinBesidePyAt", 30,
           "Measure the twin beside pyAT: same lattice, one core, one process, by turns."),
 )  # fmt: skip
