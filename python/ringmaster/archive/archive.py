@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from fnmatch import fnmatchcase
 from threading import RLock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ringmaster.archive import events
 from ringmaster.archive._library import call, description, ffi, lib, listed, text
@@ -29,6 +29,12 @@ from ringmaster.fabric.naming import not_found
 
 if TYPE_CHECKING:
     import xarray
+
+StoredT = TypeVar("StoredT", StoredStream, StoredReduction)
+_OF_KIND: dict[int, type[StoredStream] | type[StoredReduction]] = {
+    lib.RM_BLOCK_RECORDS: StoredStream,
+    lib.RM_BLOCK_REDUCED: StoredReduction,
+}
 
 
 class MarkReason(IntEnum):
@@ -116,6 +122,7 @@ class Archive:
         call(lib.rm_archive_open, os.fsencode(self.path), opened)
         self.handle: Any = ffi.gc(opened[0], lib.rm_archive_close)
         """The library's."""
+        self._made: list[StoredStream | StoredReduction | None] = []
 
     def __repr__(self) -> str:
         return f"<archive {self.path}: {len(self.streams)} streams>"
@@ -157,15 +164,22 @@ class Archive:
             if description(self.object_at(number)).kind == kind:
                 yield number
 
+    def _stored(self, of_kind: type[StoredT]) -> tuple[StoredT, ...]:
+        """What a number stands for never changes, so each is made once."""
+        for number in range(len(self._made), lib.rm_archive_object_count(self.handle)):
+            made = _OF_KIND.get(description(self.object_at(number)).kind)
+            self._made.append(None if made is None else made(self, number))
+        return tuple(it for it in self._made if isinstance(it, of_kind))
+
     @property
     def streams(self) -> tuple[StoredStream, ...]:
         """All of them, also those whose description has changed since."""
-        return tuple(StoredStream(self, number) for number in self._numbers(lib.RM_BLOCK_RECORDS))
+        return self._stored(StoredStream)
 
     @property
     def all_reductions(self) -> tuple[StoredReduction, ...]:
         """Of all streams."""
-        return tuple(StoredReduction(self, number) for number in self._numbers(lib.RM_BLOCK_REDUCED))
+        return self._stored(StoredReduction)
 
     def __getitem__(self, name: str) -> StoredStream:
         return self._newest([stream for stream in self.streams if stream.name == name], name)
