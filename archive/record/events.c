@@ -22,6 +22,8 @@ static void events_add(struct rm_events_watch *watch, struct rm_object const *ob
             .sequence = UINT64_MAX,
             .is_setting = (parameter->flags & choice) != 0,
         };
+    } else if (object->kind == RM_OBJECT_TEXT) {
+        watch->text[watch->text_count++] = (struct rm_watched_text){.object = object, .text = memory};
     } else if (object->kind == RM_OBJECT_REPLIES) {
         struct rm_replies const *replies = memory;
         watch->replies[watch->replies_count++] = (struct rm_watched_replies){
@@ -39,11 +41,13 @@ enum rm_code rm_events_begin(struct rm_events_watch *watch, struct rm_workspace 
     size_t const count = rm_workspace_object_count(workspace);
     *watch = (struct rm_events_watch){.lines = NULL};
     watch->parameter = calloc(count, sizeof *watch->parameter);
+    watch->text = calloc(count, sizeof *watch->text);
     watch->replies = calloc(count, sizeof *watch->replies);
     watch->grant = calloc(count, sizeof *watch->grant);
     watch->lines = malloc(2 * (size_t)RM_EVENTS_WAITING_MAX);
     watch->out = watch->lines != NULL ? fmemopen(watch->lines, 2 * (size_t)RM_EVENTS_WAITING_MAX, "w") : NULL;
-    if (watch->parameter == NULL || watch->replies == NULL || watch->grant == NULL || watch->out == NULL) {
+    if (watch->parameter == NULL || watch->text == NULL || watch->replies == NULL || watch->grant == NULL ||
+        watch->out == NULL) {
         rm_events_end(watch);
         return rm_fail(error, RM_E_NO_SPACE, "no memory for the events");
     }
@@ -61,6 +65,7 @@ void rm_events_end(struct rm_events_watch *watch) {
         fclose(watch->out);
     free(watch->lines);
     free(watch->parameter);
+    free(watch->text);
     free(watch->replies);
     free(watch->grant);
     *watch = (struct rm_events_watch){.lines = NULL};
@@ -163,6 +168,7 @@ void rm_events_look(struct rm_events_watch *watch, struct rm_log *log, struct rm
     }
     rm_events_look_clock(watch);
     rm_events_look_guard(watch);
+    rm_events_look_texts(watch);
     rm_events_look_parameters(watch);
     events_write(watch, log);
 }

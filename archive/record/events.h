@@ -53,11 +53,19 @@ struct rm_watched_grant {
     uint64_t sequence, offence_sequence;
 };
 
+/** A text, which never changes: the server's configuration, the units of a calibration. */
+struct rm_watched_text {
+    struct rm_object const *object;
+    char const *text;
+    bool written;
+};
+
 struct rm_events_watch {
     struct rm_watched_parameter *parameter;
     struct rm_watched_replies *replies;
     struct rm_watched_grant *grant;
-    uint32_t parameter_count, replies_count, grant_count;
+    struct rm_watched_text *text;
+    uint32_t parameter_count, replies_count, grant_count, text_count;
     /** Lines that were not taken by the log yet. */
     char *lines;
     size_t length;
@@ -95,8 +103,10 @@ void rm_events_line_end(struct rm_events_watch *watch);
 /** Writes a number; what JSON has none for as a text: "nan", "inf", "-inf". */
 void rm_events_number(FILE *out, double value, int digits);
 
-/** Looks at one kind of things (events_parameters.c, events_guard.c, events_clock.c). */
+/** Looks at one kind of things (events_parameters.c, events_texts.c, events_guard.c,
+ * events_clock.c). */
 void rm_events_look_parameters(struct rm_events_watch *watch);
+void rm_events_look_texts(struct rm_events_watch *watch);
 void rm_events_look_guard(struct rm_events_watch *watch);
 void rm_events_look_clock(struct rm_events_watch *watch);
 

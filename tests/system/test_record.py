@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from time import CLOCK_TAI, clock_gettime_ns
 
+import h5py
 import numpy as np
 import pytest
 from harness import (
@@ -25,7 +26,7 @@ from harness import (
 )
 from recorded import NONE, Recorded, recorded
 
-from ringmaster import Workspace, attach
+from ringmaster import Archive, Workspace, attach
 from ringmaster.programs.program import Program, attach_to
 
 INSTRUMENTS = ("bpm01", "bpm02")
@@ -191,3 +192,29 @@ def test_a_file_of_someone_else_is_named_and_left(site: Site) -> None:
         assert "holiday.jpg: is no file of this log; it is left as it is" in recorder.words
         assert "old: is no log of this recorder; it is left as it is" in recorder.words
     assert foreign.read_bytes() == b"sun"
+
+
+def test_our_library_reads_what_is_recorded(site: Site, tmp_path: Path) -> None:
+    with site.recorder() as recorder:
+        wait_until_durable(site, 1.0)
+        archive = Archive(site.archive)
+        growing = archive["bpm01/turn"][:]
+        assert growing.ok.sum() > TURN_RATE_HZ / 2
+        assert terminate(recorder) == 0, recorder.words
+    archive.refresh()
+    assert not archive.damages
+    assert not archive.foreign
+    whole = archive["bpm01/turn"][:]
+    ((_, turns),) = [one for one in site.log("turn").turns.items() if one[0][0] == "bpm01/turn"]
+    np.testing.assert_array_equal(whole.turn, turns)
+    np.testing.assert_array_equal(growing["x1"], whole["x1"][: len(growing)])
+    fast = archive["bpm01/fast"]  # compressed since
+    assert fast.stored_bytes < fast.plain_bytes
+    reduced = archive["bpm01/fast"].reduced(1200)[:]
+    step = reduced.turn[1]
+    of_step = fast[int(step) : int(step) + 1200].values("x1")
+    assert (reduced.min("x1")[1], reduced.max("x1")[1]) == (np.float32(of_step.min()), np.float32(of_step.max()))
+    assert archive.configuration() == site.config.read_text()
+    ringmaster("archive", "export", str(site.archive), "bpm01/turn", "--live", "-o", str(tmp_path / "live.h5"))
+    with h5py.File(tmp_path / "live.h5") as file:
+        np.testing.assert_array_equal(file["bpm01/turn/records"]["x1"], whole["x1"])
