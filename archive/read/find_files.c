@@ -109,7 +109,9 @@ static enum rm_code archive_take_file(struct rm_archive *archive, char const *pa
     if (file == NULL || !rm_stored_file_is(file, descriptor))
         file = archive_adopt(archive, descriptor, path, &why);
     enum rm_code code = RM_OK;
-    if (why != NULL)
+    if (why != NULL && *why == '\0')
+        code = RM_OK;
+    else if (why != NULL)
         code = archive_add_foreign(archive, path, why, error);
     else if (file == NULL)
         code = rm_fail(error, RM_E_NO_SPACE, "%s: no memory for the list of its files", archive->path);

@@ -50,10 +50,18 @@ void rm_stored_file_damaged(struct rm_stored_file *file, uint64_t offset, uint64
     snprintf(damage->what, sizeof damage->what, "%s", what);
 }
 
+static bool header_is_empty(struct rm_log_header const *header) {
+    static struct rm_log_header const EMPTY;
+    return memcmp(header, &EMPTY, sizeof EMPTY) == 0;
+}
+
 char const *rm_stored_file_begin(struct rm_stored_file *file, int descriptor, char const *path) {
     *file = (struct rm_stored_file){.identity = descriptor_identity(descriptor)};
     snprintf(file->info.path, sizeof file->info.path, "%s", path);
-    if (!rm_read_all(descriptor, &file->info.header, sizeof file->info.header, 0))
+    bool const whole = rm_read_all(descriptor, &file->info.header, sizeof file->info.header, 0);
+    if (header_is_empty(&file->info.header))
+        return "";
+    if (!whole)
         return "it is shorter than the header of a file of an archive";
     struct rm_log_header const *const header = &file->info.header;
     switch (rm_log_header_check(header, path, NULL)) {

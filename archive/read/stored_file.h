@@ -45,7 +45,8 @@ struct rm_stored_file {
     bool seen;
 };
 
-/** Reads the header of a file that was opened. NULL: it is a file of an archive; else why it is not. */
+/** Reads the header of a file that was opened. NULL: it is a file of an archive; else why it is not, which is "" for a
+ * file that has never held anything: one that was begun when the power went. */
 char const *rm_stored_file_begin(struct rm_stored_file *file, int descriptor, char const *path);
 
 /** Looks for blocks, from where it looked last. */

@@ -97,7 +97,10 @@ def test_foreign_files_are_named_and_left_alone(tmp_path: Path) -> None:
     other.describe(STREAM)
     (path / "turns/0000000000000005.rmlog").write_bytes(other.data)
     (path / "turns/0000000000000006.rmlog").write_bytes(b"no log" * 1000)
-    (path / "turns/0000000000000007.rmlog").write_bytes(b"")
+    (path / "turns/0000000000000007.rmlog").write_bytes(b"no log")
+    (path / "turns/0000000000000009.rmlog").write_bytes(b"")  # the recorder was killed when it had made them
+    (path / "turns/0000000000000010.rmlog").write_bytes(bytes(8192))
+    (path / "turns/0000000000000011.rmlog.new").write_bytes(b"half")
     (path / "turns/notes.txt").write_text("mine")
     newer = bytearray(other.data)
     newer[8] = 2

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Archives that another program wrote (archive_writer.py), read by turn and by time."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -145,6 +146,41 @@ def test_events_and_their_time(tmp_path: Path) -> None:
     assert [event.what["value"] for event in archive.events()] == [1, 2]
     assert archive.events()[0].utc_ns == BEGIN_NS + 1 - 37 * 10**9
     assert archive.events(start=np.datetime64(BEGIN_NS + 2 - 37 * 10**9, "ns"))[0].what["value"] == 2
+
+
+def test_a_recorded_calibration_gives_physical_units(tmp_path: Path) -> None:
+    values = np.zeros(172)
+    values[0], values[2] = 1, 1  # version; the first lane is calibrated
+    values[4:8] = (10, 0.5, 0, 0)
+    writer = ArchiveWriter(tmp_path / "archive")
+    events = writer.file("events")
+    number = events.describe(Description("events", kind=EVENTS, period=0, lanes=()))
+    texts = {"calibration/bpm01": values.tolist(), "calibration/bpm01/units": "x1\tnm\tum\nsum\t\t\n"}
+    what = [{"event": "text", "name": name, "value": value} for name, value in texts.items()]
+    events.events(number, what, (BEGIN_NS, BEGIN_NS))
+    values[4] = 1000
+    later = BEGIN_NS + 1000 * TURN_NS
+    events.events(number, [{"name": "calibration/bpm01", "value": values.tolist(), "tai_ns": later}], (later, later))
+    events.save()
+    file = writer.file("turns")
+    number = file.describe(replace(STREAM, calibrated=1))
+    add(file, number, 100, 10)
+    add(file, number, 1100, 10)
+    file.save()
+    stream = ringmaster.Archive(tmp_path / "archive")["bpm01/turn"]
+    window = stream.read(100, 110, physical=True)
+    assert stream.read(1100, 1101, physical=True).values("x1")[0] == 1000 + 0.5 * 7 * 1100
+    assert list(window.values("x1")) == [10 + 0.5 * 7 * turn for turn in range(100, 110)]
+    assert window.utc[0] == stream[:].utc[0]
+    assert stream.physical_units == {"x1": "um", "sum": ""}
+
+
+def test_a_calibration_that_was_not_recorded_is_missed(tmp_path: Path) -> None:
+    file = ArchiveWriter(tmp_path / "archive").file("turns")
+    add(file, file.describe(replace(STREAM, calibrated=1)), 100, 10)
+    file.save()
+    with pytest.raises(ringmaster.ObjectNotFound, match="parameter calibration/bpm01"):
+        ringmaster.Archive(tmp_path / "archive")["bpm01/turn"].read(physical=True)
 
 
 def test_an_archive_that_grows_is_followed(tmp_path: Path) -> None:

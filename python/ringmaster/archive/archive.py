@@ -20,7 +20,7 @@ from ringmaster.archive import events
 from ringmaster.archive._library import call, description, ffi, lib, listed, text
 from ringmaster.archive.stored import StoredObject
 from ringmaster.archive.stream import StoredReduction, StoredStream, choose_view
-from ringmaster.archive.times import Edge, Time, iso
+from ringmaster.archive.times import END_NS, Edge, Time, iso
 from ringmaster.archive.window import ArchiveWindow, ReducedWindow
 from ringmaster.errors import ArchiveChanged, ObjectNotFound
 from ringmaster.fabric import layout
@@ -299,11 +299,12 @@ class Archive:
 
     def configuration(self) -> str:
         """The newest configuration of the server that the events have, as text; "" where they have none."""
-        return events.configuration(self.events())
+        text = events.last_value(self, list(self._numbers(lib.RM_BLOCK_EVENTS)), "server/config")
+        return text if isinstance(text, str) else ""
 
-    def calibration(self, instrument: str) -> Calibration | None:
-        """The newest calibration of an instrument, by its parameter's events."""
-        return events.calibration(self.events(), instrument)
+    def calibration(self, instrument: str, until_utc_ns: int = END_NS) -> Calibration | None:
+        """The calibration of an instrument at a time, by its parameter's events; without one, the newest."""
+        return events.calibration(self, list(self._numbers(lib.RM_BLOCK_EVENTS)), instrument, until_utc_ns)
 
 
 def _turn(word: int) -> int | None:

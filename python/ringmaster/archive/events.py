@@ -71,23 +71,31 @@ def _event(line: bytearray, tai_ns: int, offset_ns: int) -> Event | None:
     return Event(max((its if isinstance(its, int) else tai_ns) - offset_ns, 0), what)
 
 
-def calibration(events: Sequence[Event], instrument: str) -> Calibration | None:
-    """The newest that these events have: of the parameter "calibration/INSTRUMENT", and the text of its units."""
+def calibration(archive: "Archive", objects: Sequence[int], instrument: str, until_ns: int) -> Calibration | None:
+    """The one of that time: of the parameter "calibration/INSTRUMENT", and the text of its units."""
     name = f"calibration/{instrument}"
-    values, units = _last_value(events, name), _last_value(events, f"{name}/units")
+    values = last_value(archive, objects, name, until_ns)
+    units = last_value(archive, objects, f"{name}/units", until_ns)
     if not isinstance(values, list) or not isinstance(units, str):
         return None
     return Calibration(np.array(values, np.float64), read_units(units))
 
 
-def configuration(events: Sequence[Event]) -> str:
-    """The newest that these events have; "" for none."""
-    text = _last_value(events, "server/config")
-    return text if isinstance(text, str) else ""
+def last_value(archive: "Archive", objects: Sequence[int], name: str, until_ns: int = END_NS) -> object:
+    """What a parameter or text was at a time of UTC: the newest until then; None where there is none.
 
-
-def _last_value(events: Sequence[Event], name: str) -> object:
-    return next(
-        (event.what["value"] for event in reversed(events) if event.what.get("name") == name and "value" in event.what),
-        None,
-    )
+    Looks from the newest block backwards, and only at lines that have the name.
+    """
+    offsets = [file.tai_minus_utc_s * 10**9 for file in archive.files]
+    word = json.dumps(name).encode()
+    for number in objects:
+        its = archive.object_at(number)
+        for i in reversed(range(its.block_count)):
+            block, offset = its.block[i].block, offsets[its.block[i].file]
+            if block.first_tai_ns - offset > until_ns:
+                continue
+            lines = [line for line in reversed(_lines(archive, number, i)) if word in line]
+            for event in (_event(line, block.first_tai_ns, offset) for line in lines):
+                if event is not None and event.what.get("name") == name and "value" in event.what:
+                    return event.what["value"]
+    return None

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from ringmaster.archive.stored import Range, StoredObject, lane_type
-from ringmaster.archive.times import Edge, Time
+from ringmaster.archive.times import END_NS, Edge, Time
 from ringmaster.archive.window import ArchiveWindow, ReducedWindow
 from ringmaster.errors import ArchiveArgument, ObjectNotFound
 from ringmaster.fabric import layout
@@ -124,10 +124,11 @@ class StoredStream(StoredObject):
         return stored | {lane: self.calibration.unit(lane) for lane in self.calibration.lanes}
 
     def physical(self, window: ArchiveWindow) -> ArchiveWindow:
-        """A window of this stream with its lanes in ``physical_units``, as f8 where they were converted."""
+        """A window of this stream with its lanes in ``physical_units``, as f8, by the calibration of its time."""
         if self.calibrated != Calibrated.IN_READING:
             return window
-        calibration = self.calibration
+        until_ns = int(window.utc_ns[-1]) if len(window) else END_NS
+        calibration = self._archive.calibration(self.instrument, until_ns)
         if calibration is None:
             raise ObjectNotFound(
                 f"{self.name}: no event of the archive has the parameter calibration/{self.instrument}"
