@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from pairs import assert_near, at, relative, twin_and_ring
 
-from ringmaster.twin import All, Kind, OrbitResponseMatrix, Radiation, Twin, linopt2, linopt4, orbit_response
 from ringmaster.fabric.structs import check_structs
+from ringmaster.twin import All, Kind, OrbitResponseMatrix, Radiation, Twin, linopt2, linopt4, orbit_response
 from ringmaster.twin._library import ffi, lib
 
 HALF = {"XYStep": 1.5e-8, "DPStep": 1.5e-6}
