@@ -112,7 +112,8 @@ static void reading_block(struct rm_archive *archive, struct reading const *read
     if (rm_block_read(archive, block, reading->object->is.record_bytes, plain) == NULL)
         reading_copy(reading, &block->block, at, plain);
     else if (reading->answer->results != NULL)
-        memset(reading->answer->results + at.to, RM_ARCHIVE_DAMAGED, at.count);
+        memset(reading->answer->results + at.to, archive->changed ? RM_ARCHIVE_NOT_RECORDED : RM_ARCHIVE_DAMAGED,
+               at.count);
 }
 
 static void reading_clear(struct reading const *reading) {

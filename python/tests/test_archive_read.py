@@ -244,3 +244,32 @@ def test_a_file_that_is_stored_anew_is_read_anew(tmp_path: Path) -> None:
     assert window.ok.all()
     assert len(window) == 300
     assert len(stream.blocks) == 1
+
+
+def test_a_run_is_found_again_when_older_ones_are_gone(tmp_path: Path) -> None:
+    writer = ArchiveWriter(tmp_path / "archive")
+    for number, epoch in ((1, 3), (2, 4)):
+        file = writer.file("turns", number)
+        add(file, file.describe(STREAM), 0, 100, epoch=epoch, begin_ns=BEGIN_NS + number * 10**9)
+        file.seal()
+    stream = ringmaster.Archive(tmp_path / "archive")["bpm01/turn"]
+    older, newer = stream.ranges(None, None)
+    (tmp_path / "archive/turns/0000000000000001.rmlog").unlink()
+    data = file.path.read_bytes()
+    file.path.unlink()
+    file.path.write_bytes(data)  # another file of the same name
+    window = stream.read_window([newer])
+    assert window.ok.all()
+    assert set(window.epochs) == {4}
+    assert len(stream.runs) == 1
+    assert older.run == 0
+
+
+def test_what_is_removed_while_it_is_read_is_not_recorded(tmp_path: Path) -> None:
+    path = simple(tmp_path / "archive")
+    stream = ringmaster.Archive(path)["bpm01/turn"]
+    ranges = stream.ranges(None, None)
+    (path / "turns/0000000000000001.rmlog").unlink()
+    window = stream.read_window(ranges)
+    assert set(window.result) == {ReadResult.NOT_RECORDED}
+    assert not stream.runs

@@ -9,7 +9,7 @@
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import IntEnum
 from fnmatch import fnmatchcase
@@ -30,6 +30,7 @@ from ringmaster.fabric.naming import not_found
 if TYPE_CHECKING:
     import xarray
 
+T = TypeVar("T")
 StoredT = TypeVar("StoredT", StoredStream, StoredReduction)
 _OF_KIND: dict[int, type[StoredStream] | type[StoredReduction]] = {
     lib.RM_BLOCK_RECORDS: StoredStream,
@@ -146,14 +147,14 @@ class Archive:
         with self.lock:
             call(lib.rm_archive_refresh, self.handle)
 
-    def call_fresh(self, function: Any, *arguments: Any) -> None:
-        """Calls a function that reads; where files were removed or stored anew since, it looks and reads again."""
+    def fresh(self, read: Callable[[], T]) -> T:
+        """What ``read`` gives; where files were removed or stored anew since, it is called again after another look."""
         with self.lock:
             try:
-                call(function, self.handle, *arguments)
+                return read()
             except ArchiveChanged:
                 self.refresh()
-                call(function, self.handle, *arguments)
+                return read()
 
     def object_at(self, number: int) -> Any:
         """The library's struct rm_archive_object."""
@@ -217,30 +218,21 @@ class Archive:
     @property
     def turn_rate_hz(self) -> float:
         """The nominal rate of the turns, of the newest file."""
-        found = listed(lib.rm_archive_files, self.handle)
-        return float(max(found, key=lambda file: file.header.begun_tai_ns).header.turn_rate_hz) if found else 1.0
+        with self.lock:
+            found = listed(lib.rm_archive_files, self.handle)
+            return float(max(found, key=lambda file: file.header.begun_tai_ns).header.turn_rate_hz) if found else 1.0
 
     @property
     def files(self) -> tuple[StoredFile, ...]:
         """Its files, by log and number."""
-        return tuple(
-            StoredFile(
-                path=text(file.path),
-                log=text(file.header.log),
-                number=file.header.number,
-                bytes=file.bytes,
-                read_bytes=file.read_bytes,
-                sealed=bool(file.sealed),
-                begun_tai_ns=file.header.begun_tai_ns,
-                tai_minus_utc_s=file.header.tai_minus_utc_s,
-            )
-            for file in listed(lib.rm_archive_files, self.handle)
-        )
+        with self.lock:
+            return tuple(_stored_file(file) for file in listed(lib.rm_archive_files, self.handle))
 
     @property
     def marks(self) -> tuple[Mark, ...]:
         """What is missing, and why, as the recorder wrote it."""
-        return tuple(self._mark(mark) for mark in listed(lib.rm_archive_marks, self.handle))
+        with self.lock:
+            return tuple(self._mark(mark) for mark in listed(lib.rm_archive_marks, self.handle))
 
     def _mark(self, found: Any) -> Mark:
         its = found.mark
@@ -267,7 +259,8 @@ class Archive:
     @property
     def foreign(self) -> dict[str, str]:
         """Files in it that are none of its own, and why."""
-        return {text(f.path): text(f.what) for f in listed(lib.rm_archive_foreigns, self.handle)}
+        with self.lock:
+            return {text(f.path): text(f.what) for f in listed(lib.rm_archive_foreigns, self.handle)}
 
     def to_xarray(
         self,
@@ -295,16 +288,31 @@ class Archive:
 
     def events(self, start: Time | None = None, stop: Time | None = None) -> list[events.Event]:
         """What was recorded beside streams, in [start, stop) of UTC: parameters, puts, refusals, alarms."""
-        return events.read(self, list(self._numbers(lib.RM_BLOCK_EVENTS)), start, stop)
+        return self.fresh(lambda: events.read(self, list(self._numbers(lib.RM_BLOCK_EVENTS)), start, stop))
 
     def configuration(self) -> str:
         """The newest configuration of the server that the events have, as text; "" where they have none."""
-        text = events.last_value(self, list(self._numbers(lib.RM_BLOCK_EVENTS)), "server/config")
-        return text if isinstance(text, str) else ""
+        numbers = list(self._numbers(lib.RM_BLOCK_EVENTS))
+        found = self.fresh(lambda: events.last_value(self, numbers, "server/config"))
+        return found if isinstance(found, str) else ""
 
     def calibration(self, instrument: str, until_utc_ns: int = END_NS) -> Calibration | None:
         """The calibration of an instrument at a time, by its parameter's events; without one, the newest."""
-        return events.calibration(self, list(self._numbers(lib.RM_BLOCK_EVENTS)), instrument, until_utc_ns)
+        numbers = list(self._numbers(lib.RM_BLOCK_EVENTS))
+        return self.fresh(lambda: events.calibration(self, numbers, instrument, until_utc_ns))
+
+
+def _stored_file(file: Any) -> StoredFile:
+    return StoredFile(
+        path=text(file.path),
+        log=text(file.header.log),
+        number=file.header.number,
+        bytes=file.bytes,
+        read_bytes=file.read_bytes,
+        sealed=bool(file.sealed),
+        begun_tai_ns=file.header.begun_tai_ns,
+        tai_minus_utc_s=file.header.tai_minus_utc_s,
+    )
 
 
 def _turn(word: int) -> int | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ringmaster.archive._library import ffi, lib
+from ringmaster.archive._library import call, ffi, lib
 from ringmaster.archive.times import END_NS, Time, iso, utc_ns
 from ringmaster.errors import ArchiveDamaged
 from ringmaster.fabric.calibration import Calibration, read_units
@@ -54,7 +54,7 @@ def _lines(archive: "Archive", number: int, block: int) -> list[bytearray]:
     size = archive.object_at(number).block[block].block.plain_bytes
     payload = bytearray(size)
     try:
-        archive.call_fresh(lib.rm_archive_payload, number, block, ffi.from_buffer(payload))
+        call(lib.rm_archive_payload, archive.handle, number, block, ffi.from_buffer(payload))
     except ArchiveDamaged:
         return []  # archive.damages has it
     return payload.splitlines()

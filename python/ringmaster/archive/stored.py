@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ringmaster.archive._library import BLOCK, description, ffi, lib, pointer, text
+from ringmaster.archive._library import BLOCK, call, description, ffi, lib, pointer, text
 from ringmaster.archive.times import END_NS, Edge, Time, datetimes, utc_ns
-from ringmaster.errors import ArchiveArgument
+from ringmaster.errors import ArchiveArgument, ArchiveChanged
 from ringmaster.fabric import layout
 from ringmaster.fabric.layout import Calibrated, InstrumentKind, LaneType
 from ringmaster.fabric.stream import Lane
+from ringmaster.fabric.window import ReadResult
 
 if TYPE_CHECKING:
     from ringmaster.archive.archive import Archive
@@ -36,6 +37,16 @@ class Run(NamedTuple):
     def first_utc_ns(self) -> int:
         """Time of its first record."""
         return self.first_tai_ns - self.tai_minus_utc_s * 10**9
+
+    def is_of(self, other: "Run") -> bool:
+        """Whether it is what has become of another one, which grew, or whose oldest records are gone."""
+        return (
+            self.turn_epoch == other.turn_epoch
+            and self.first_turn <= other.last_turn
+            and self.last_turn >= other.first_turn
+            and self.last_tai_ns >= other.first_tai_ns
+            and self.first_tai_ns <= other.last_tai_ns
+        )
 
     @property
     def last_utc_ns(self) -> int:
@@ -110,19 +121,21 @@ class StoredObject:
     @property
     def runs(self) -> tuple[Run, ...]:
         """In the order in which they were recorded."""
-        its = self._its
-        return tuple(
-            Run(r.first_turn, r.last_turn, r.first_tai_ns, r.last_tai_ns, r.turn_epoch, r.tai_minus_utc_s)
-            for r in its.run[0 : its.run_count]
-        )
+        with self._archive.lock:
+            its = self._its
+            return tuple(
+                Run(r.first_turn, r.last_turn, r.first_tai_ns, r.last_tai_ns, r.turn_epoch, r.tai_minus_utc_s)
+                for r in its.run[0 : its.run_count]
+            )
 
     @property
     def blocks(self) -> npt.NDArray[np.void]:
         """The blocks that hold it: count, stored_bytes, first_turn, offset, file and so on."""
-        its = self._its
-        if its.block_count == 0:
-            return np.empty(0, BLOCK)
-        return np.frombuffer(ffi.buffer(its.block, its.block_count * BLOCK.itemsize), BLOCK).copy()
+        with self._archive.lock:
+            its = self._its
+            if its.block_count == 0:
+                return np.empty(0, BLOCK)
+            return np.frombuffer(ffi.buffer(its.block, its.block_count * BLOCK.itemsize), BLOCK).copy()
 
     def ranges(self, start: Edge, stop: Edge, turn_epoch: int | None = None) -> list[Range]:
         """What of the object lies in [start, stop): turns, or times. Empty where nothing does."""
@@ -176,17 +189,17 @@ class StoredObject:
         runs = self.runs
         raw = Raw(
             turn=np.empty(count, np.uint64),
-            result=np.empty(count, np.uint8),
-            records=np.empty(count, self.record_type),
+            result=np.full(count, ReadResult.NOT_RECORDED, np.uint8),
+            records=np.zeros(count, self.record_type),
             epochs=np.empty(count, np.uint16),
-            tai_ns=np.empty(count, np.uint64),
-            utc_ns=np.empty(count, np.uint64),
+            tai_ns=np.zeros(count, np.uint64),
+            utc_ns=np.zeros(count, np.uint64),
         )
         at = 0
         for one in ranges:
             part = slice(at, at + one.records)
             self._read_range(one, raw, part)
-            raw.epochs[part] = runs[one.run].turn_epoch
+            raw.epochs[part] = runs[one.run].turn_epoch  # of the runs before: a look in between may renumber them
             for times in (raw.tai_ns, raw.utc_ns):
                 _fill_times(times[part], self._step_ns)
             at += one.records
@@ -194,7 +207,7 @@ class StoredObject:
 
     def times(self, one: Range) -> npt.NDArray[np.datetime64]:
         """UTC of each record of a range, by the index alone."""
-        utc_ns = np.empty(one.records, np.uint64)
+        utc_ns = np.zeros(one.records, np.uint64)
         self._ask(one, {"utc_ns": pointer("uint64_t *", utc_ns)})
         _fill_times(utc_ns, self._step_ns)
         return datetimes(utc_ns)
@@ -214,9 +227,22 @@ class StoredObject:
         self._ask(one, answer)
 
     def _ask(self, one: Range, answer: dict[str, Any]) -> None:
+        """Where files were removed or stored anew since, it looks again; what is gone by then is not recorded."""
+        with self._archive.lock:
+            run = self.runs[one.run]
+            try:
+                self._call(one, answer)
+            except ArchiveChanged:
+                self._archive.refresh()
+                again = next((i for i, now in enumerate(self.runs) if now.is_of(run)), None)
+                if again is not None:
+                    self._call(one._replace(run=again), answer)
+
+    def _call(self, one: Range, answer: dict[str, Any]) -> None:
         request = {"object": self._number, "run": one.run, "first_turn": one.first_turn, "count": one.records}
-        self._archive.call_fresh(
+        call(
             lib.rm_archive_read,
+            self._archive.handle,
             ffi.new("struct rm_archive_request *", request),
             ffi.new("struct rm_archive_answer *", answer),
         )
