@@ -108,6 +108,27 @@ def test_a_view_takes_the_coarsest_that_has_enough_points(path: Path) -> None:
     assert isinstance(stream.view(1150, 1310, points=11), ringmaster.ArchiveWindow)
 
 
+def test_a_view_of_what_was_not_reduced_is_reduced_while_it_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ringmaster.archive.stream.MOST_PLAIN", 100)
+    monkeypatch.setattr("ringmaster.archive.binned.PIECE_RECORDS", 70)
+    archive = ringmaster.Archive(simple(tmp_path / "archive"))
+    stream = archive["bpm01/turn"]
+    made, recorded = stream.view(points=40), stream.reduced(100)[:]
+    assert isinstance(made, ringmaster.ReducedWindow)
+    assert (made.period, len(made)) == (25, 40)
+    assert list(made.turn) == list(range(1000, 2000, 25))
+    plain = stream[1025:1050].values("x1")
+    of_step = [f("x1")[1] for f in (made.min, made.values, made.max, made.std)]
+    assert of_step == pytest.approx([plain.min(), plain.mean(), plain.max(), plain.std()])
+    assert list(made.present[:2]) == [24, 25]
+    assert np.isnan(made.values("x1")[20:24]).all()
+    assert not made.ok[20:24].any()
+    assert made.ok.sum() == 36
+    assert made.min("x1")[4] == recorded.min("x1")[1]
+
+
 def test_a_view_is_of_what_reaches_over_the_span(tmp_path: Path) -> None:
     writer = ArchiveWriter(tmp_path / "archive")
     file = writer.file("turns")

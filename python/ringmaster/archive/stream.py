@@ -6,6 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
+from ringmaster.archive.binned import binned
 from ringmaster.archive.stored import Range, StoredObject, lane_type
 from ringmaster.archive.times import END_NS, Edge, Time
 from ringmaster.archive.window import ArchiveWindow, ReducedWindow
@@ -14,6 +15,8 @@ from ringmaster.fabric import layout
 from ringmaster.fabric.calibration import Calibration
 from ringmaster.fabric.layout import Calibrated, LaneType
 
+MOST_PLAIN = 1 << 20
+"""Records of a view; of more, that the recorder did not reduce, steps are made while they are read."""
 COVERED = 0.9
 """What has this share of the span that the best one has is as good for a view."""
 
@@ -164,6 +167,8 @@ def choose_view(
     good = [source for source in sources if turns[source] >= COVERED * max(turns.values())]
     fine = [source for source in good if count[source] >= points]
     chosen = max(fine, key=lambda s: s.period) if fine else min(good, key=lambda s: s.period)
+    if isinstance(chosen, StoredStream) and count[chosen] > MOST_PLAIN:
+        return binned(chosen, found[chosen], points)
     return chosen.read_window(found[chosen])
 
 
