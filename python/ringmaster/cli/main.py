@@ -52,6 +52,7 @@ Examples:
   ringmaster feedback why
   ringmaster doctor --for ingest
   ringmaster archive ls /archive
+  ringmaster postmortem ls
   ringmaster simulate config.yaml overlay.yaml feedback --seconds 2 --out run
 
 \b
@@ -70,6 +71,7 @@ MODULES = {
     "premortem": "premortem",
     **{name: name for name in ("align", "doctor", "bench", "measure", "simulate", "twin", "clean", "flags")},
     "archive": "archive",
+    "postmortem": "postmortem",
     "completion": "complete",
 }
 """Of ringmaster.cli, by command: each has the command under its name."""

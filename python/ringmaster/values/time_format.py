@@ -7,16 +7,20 @@ from datetime import UTC, datetime, timedelta
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def utc(tai_ns: int) -> datetime:
-    """The time of day of a time stamp, by the leap seconds that the kernel knows of."""
-    leap_ns = time.clock_gettime_ns(time.CLOCK_TAI) - time.clock_gettime_ns(time.CLOCK_REALTIME)
-    leap_s = round(leap_ns / 1e9)
+def tai_minus_utc_s() -> int:
+    """As the kernel was told: 37 s, or 0."""
+    return round((time.clock_gettime_ns(time.CLOCK_TAI) - time.clock_gettime_ns(time.CLOCK_REALTIME)) / 1e9)
+
+
+def utc(tai_ns: int, offset_s: int | None = None) -> datetime:
+    """The time of day of a time stamp, by its own TAI − UTC, or by the one that the kernel knows of now."""
+    leap_s = tai_minus_utc_s() if offset_s is None else offset_s
     return _EPOCH + timedelta(microseconds=(tai_ns - leap_s * 10**9) // 1000)
 
 
-def iso(tai_ns: int) -> str:
-    """The time of day as "2026-03-05T14:00:01.123456Z"."""
-    return utc(tai_ns).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+def iso(tai_ns: int, offset_s: int | None = None) -> str:
+    """The time of day as "2026-03-05T14:00:01.123456Z"; ``offset_s`` as in ``utc``."""
+    return utc(tai_ns, offset_s).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
 def clock_time(tai_ns: int) -> str:

@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`ringmaster postmortem`: what is kept of a beam loss, and the catalogue of it."""
+
+import signal
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.shell_completion import CompletionItem
+
+from ringmaster.cli.options import Command, examples, json_option, print_json, workspace_option
+
+if TYPE_CHECKING:
+    from ringmaster.postmortem.catalogue import Catalogue
+    from ringmaster.postmortem.event import Event
+
+NOW_S = 20.0
+"""At most, until a watch has made the entry of a command."""
+
+
+@click.group(
+    epilog=examples(
+        "ringmaster postmortem watch recorder.yaml",
+        "ringmaster postmortem now --reason 'orbit jumped'",
+        "ringmaster postmortem ls",
+        "ringmaster postmortem show last",
+        "ringmaster postmortem open last",
+        "ringmaster postmortem compare 20261125T1943 last",
+        "ringmaster postmortem reviewed last --by 'A. Name' --note 'quench of ID04'",
+    ),
+    no_args_is_help=True,
+)
+def postmortem() -> None:
+    """Keep what happened around a beam loss, and look at it: triggers, the catalogue of events, the report.
+
+    An ID may be cut short, and "last" is the newest. docs/postmortem.md goes through it.
+    """
+
+
+def _complete_id(context: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    from ringmaster.postmortem.place import find_catalogue
+
+    try:
+        events = find_catalogue(context.params.get("directory"), context.params.get("workspace")).events()
+    except (ValueError, OSError):
+        return []
+    return [CompletionItem(event.id, help=event.reason) for event in events if event.id.startswith(incomplete)]
+
+
+def _of_a_catalogue(command: Command) -> Command:
+    """The options of every command that looks at the catalogue."""
+    directory = click.option(
+        "-d",
+        "--directory",
+        type=click.Path(path_type=Path, file_okay=False),
+        help="The archive's folder; else $RINGMASTER_ARCHIVE, else what the watch of the workspace says.",
+    )
+    return directory(workspace_option(command))
+
+
+def _an_id(command: Command) -> Command:
+    return click.argument("id_", metavar="ID", shell_complete=_complete_id)(command)
+
+
+def _catalogue(directory: Path | None, workspace: str | None) -> "Catalogue":
+    from ringmaster.postmortem.place import find_catalogue
+
+    return find_catalogue(directory, workspace)
+
+
+def _find(catalogue: "Catalogue", id_: str) -> "Event":
+    from ringmaster.postmortem.catalogue import EventAbsent
+
+    try:
+        return catalogue.find(id_)
+    except EventAbsent as error:
+        raise click.ClickException(str(error)) from None
+
+
+# ---- making events
+
+
+@postmortem.command(epilog=examples("ringmaster postmortem watch recorder.yaml"))
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+def watch(file: Path) -> None:
+    """Look at the triggers of FILE until stopped, and capture what they see.
+
+    FILE is the recorder's, with a key `postmortem`. A recorder need not run: what it does not record is saved from
+    shared memory. What happens is printed, a line each. Started again, it goes on with what it was capturing.
+    """
+    from ringmaster.postmortem.settings import read_settings
+    from ringmaster.postmortem.watch import Watch
+
+    ended = False
+
+    def end(_number: int, _frame: object) -> None:
+        nonlocal ended
+        ended = True
+
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, end)
+    running = Watch(read_settings(file), lambda line: click.echo(f"postmortem: {line}"))
+    try:
+        running.run(lambda: ended)
+    finally:
+        running.close()
+
+
+@postmortem.command(
+    epilog=examples("ringmaster postmortem now --reason 'orbit jumped'", "ringmaster postmortem now recorder.yaml")
+)
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False), required=False)
+@click.option("--reason", default="", help="Why, in words; it stands in the catalogue.")
+@workspace_option
+@json_option
+def now(file: Path | None, reason: str, workspace: str | None, as_json: bool) -> None:
+    """Make an event of now; print its ID.
+
+    The watch of the workspace makes it. Where none runs, give the recorder's FILE: then it is made here.
+    """
+    from ringmaster.postmortem.commanding import ask_watch, capture_here
+
+    id_ = ask_watch(workspace, reason, NOW_S) if file is None else capture_here(file, reason)
+    if as_json:
+        print_json({"id": id_})
+    else:
+        click.echo(id_)
+
+
+# ---- the catalogue
+
+
+@postmortem.command(epilog=examples("ringmaster postmortem ls", "ringmaster postmortem ls --json | jq '.[].id'"))
+@click.option("--to-review", is_flag=True, help="Only those that no person has reviewed.")
+@_of_a_catalogue
+@json_option
+def ls(to_review: bool, directory: Path | None, workspace: str | None, as_json: bool) -> None:
+    """List the events, the newest last."""
+    from ringmaster.postmortem.show import review_word
+
+    catalogue = _catalogue(directory, workspace)
+    events = [event for event in catalogue.events() if not (to_review and event.reviewed)]
+    if as_json:
+        print_json([_plain(event) for event in events])
+        return
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in ("ID", "REASON", "TURN ZERO", "STATE", "FIRST CAUSE", "REVIEWED"):
+        table.add_column(column, overflow="fold", no_wrap=column == "ID")
+    for event in events:
+        cells = (event.id, event.reason, str(event.zero.turn), event.state, event.cause or "–", review_word(event))
+        table.add_row(*map(Text, cells))
+    if events:
+        Console().print(table)
+    waiting = sum(event.reviewed is None for event in events)
+    click.echo(f"{len(events)} events, {waiting} to review, in {catalogue.folder}")
+    for why in catalogue.damaged.values():
+        click.echo(f"left out: {why}", err=True)
+
+
+@postmortem.command(epilog=examples("ringmaster postmortem show last", "ringmaster postmortem show last --streams"))
+@_an_id
+@click.option("--streams", is_flag=True, help="List what is kept of each stream.")
+@_of_a_catalogue
+@json_option
+def show(id_: str, streams: bool, directory: Path | None, workspace: str | None, as_json: bool) -> None:
+    """Print what is known of an event."""
+    from ringmaster.postmortem.show import words
+
+    event = _find(_catalogue(directory, workspace), id_)
+    if as_json:
+        print_json(_plain(event))
+        return
+    for line in words(event):
+        click.echo(line)
+    for name, kept in event.streams.items() if streams else ():
+        what = f"turns {kept.first_turn} to {kept.last_turn}, {kept.records} records, {kept.missing} missing"
+        click.echo(f"  {name:<32} {kept.where:<8} {what if kept.records else ''}{'; ' if kept.why else ''}{kept.why}")
+
+
+@postmortem.command(
+    epilog=examples("ringmaster postmortem reviewed last --by 'A. Name' --note 'quench of ID04, known'")
+)
+@_an_id
+@click.option("--by", required=True, help="Who has reviewed it.")
+@click.option("--note", default="", help="What was found.")
+@_of_a_catalogue
+def reviewed(id_: str, by: str, note: str, directory: Path | None, workspace: str | None) -> None:
+    """Say that an event was reviewed. Its data stay until the quota needs their room."""
+    catalogue = _catalogue(directory, workspace)
+    event = catalogue.review(_find(catalogue, id_).id, by, note)
+    click.echo(f"{event.id}: reviewed by {by}")
+
+
+@postmortem.command(epilog=examples("ringmaster postmortem release 20261125T1943"))
+@_an_id
+@_of_a_catalogue
+def release(id_: str, directory: Path | None, workspace: str | None) -> None:
+    """Give the data of a reviewed event back now; its entry and its report stay."""
+    catalogue = _catalogue(directory, workspace)
+    event = catalogue.release(_find(catalogue, id_).id)
+    click.echo(f"{event.id}: its data are released")
+
+
+def _plain(event: "Event") -> dict[str, Any]:
+    reviewed_by = asdict(event.reviewed) if event.reviewed else None
+    return {**event.as_json(), "folder": str(event.folder), "reviewed": reviewed_by}

@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Windows of streams, saved from shared memory: of a living server, of one that was killed, through a restart of turns.
+
+Rings last for moments. So what is there is copied at the trigger, and what comes later as it comes. Each time it is
+written to a file of its own, memory/1.h5, memory/2.h5, …, as recordings.export has it. Within a file a stream is of one
+turn-counter epoch.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from ringmaster.errors import WorkspaceError
+from ringmaster.fabric.stream import Stream
+from ringmaster.fabric.window import ReadResult, Window
+from ringmaster.fabric.workspace import Workspace
+from ringmaster.postmortem.event import Kept
+from ringmaster.recordings import export
+
+FOLDER = "memory"
+MOST_BYTES = 256 << 20
+"""That are held before they are written."""
+RECORD_BYTES = 64
+
+LastTurn = Callable[[int], int | None]
+"""The last turn of the windows in a turn-counter epoch; None of one that has none of them."""
+
+
+@dataclass
+class _Taken:
+    """Of one stream: how far it was copied, and what is not written yet."""
+
+    stream: Stream
+    first: int
+    """First turn of the windows that is a multiple of the period."""
+    next: int
+    turn_epoch: int
+    pieces: list[Window] = field(default_factory=list)
+    had_first: int = -1
+    had_last: int = -1
+    records: int = 0
+    missing: int = 0
+    """Records that were not there."""
+    lapped: int = 0
+    """Records that were overwritten before they were copied."""
+
+
+class MemoryWindows:
+    """The windows of one event over the streams of a workspace."""
+
+    def __init__(self, folder: Path, workspace: str, first: int, turn_epoch: int) -> None:
+        """``folder`` is the event's, ``first`` the first turn of the windows, in that turn-counter epoch."""
+        self._folder = folder / FOLDER
+        self._workspace = workspace
+        self._first, self._turn_epoch = first, turn_epoch
+        self._taken: dict[str, _Taken] = {}
+        self._bytes = 0
+        self.left_out: set[str] = set()
+        """Streams that are not copied."""
+        self.restarted = False
+        """Whether the turn counter restarted while they were copied."""
+
+    def take(self, ws: Workspace, last_turn: LastTurn) -> None:
+        """Copies what is there and was not copied yet."""
+        for name, stream in ws.streams.items():
+            if name in self.left_out:
+                continue
+            try:
+                self._take(name, stream, last_turn)
+            except WorkspaceError:  # another owner's segment was cut, or is damaged: the others go on
+                self.left_out.add(name)
+        if self._bytes > MOST_BYTES:
+            self.flush()
+
+    def _take(self, name: str, stream: Stream, last_turn: LastTurn) -> None:
+        head, oldest, turn_epoch = stream.head, stream.oldest(), stream.turn_epoch
+        last = last_turn(turn_epoch)
+        if head is None or oldest is None or last is None:
+            return
+        taken = self._of(name, stream, turn_epoch)
+        upto = min(head, last // stream.period * stream.period)
+        start = max(taken.next, oldest)
+        if start > upto:
+            return
+        if taken.records and start > taken.next:
+            taken.lapped += (start - taken.next) // stream.period
+        window = stream.read(start, min((upto - start) // stream.period + 1, stream.capacity))
+        if window.turn_epoch != turn_epoch:  # it restarted while it was read: the next look has the new one
+            return
+        taken.pieces.append(window)
+        taken.next = start + len(window) * stream.period
+        self._note(taken, window)
+
+    def _of(self, name: str, stream: Stream, turn_epoch: int) -> _Taken:
+        taken = self._taken.get(name)
+        if taken is None:
+            first = self._first if turn_epoch == self._turn_epoch else 0
+            first = -(-first // stream.period) * stream.period
+            taken = self._taken[name] = _Taken(stream, first, first, turn_epoch)
+        if taken.turn_epoch != turn_epoch:
+            self.flush()
+            self.restarted = True
+            taken.next, taken.turn_epoch = 0, turn_epoch
+        taken.stream = stream
+        return taken
+
+    def _note(self, taken: _Taken, window: Window) -> None:
+        good = window.turn[window.ok]
+        self._bytes += len(window) * RECORD_BYTES
+        taken.records += len(good)
+        taken.missing += len(window) - len(good)
+        if len(good) and window.turn_epoch == self._turn_epoch:
+            taken.had_first = int(good[0]) if taken.had_first < 0 else taken.had_first
+            taken.had_last = int(good[-1])
+
+    def behind(self, last_turn: LastTurn) -> list[str]:
+        """Streams that came to within the windows and are not at their end yet."""
+        return [
+            name
+            for name, taken in self._taken.items()
+            if (last := last_turn(taken.stream.turn_epoch)) is not None
+            and (taken.next <= last // taken.stream.period * taken.stream.period)
+            and taken.records
+        ]
+
+    def flush(self) -> Path | None:
+        """Writes what was copied since the last time. None where that is nothing."""
+        windows = {taken.stream: _joined(taken.pieces) for taken in self._taken.values() if taken.pieces}
+        if not windows:
+            return None
+        self._folder.mkdir(exist_ok=True)
+        number = 1 + len(list(self._folder.glob("*.h5")))
+        path = self._folder / f"{number}.h5"
+        new = path.with_suffix(".new")
+        new.unlink(missing_ok=True)
+        export.write(new, self._workspace, windows)
+        new.replace(path)
+        for taken in self._taken.values():
+            taken.pieces.clear()
+        self._bytes = 0
+        return path
+
+    def kept(self, first: int, last: int, turn_rate_hz: float) -> dict[str, Kept]:
+        """What there is of each stream, judged by the windows of the turn zero's epoch."""
+        return {name: self._kept(taken, first, last, turn_rate_hz) for name, taken in self._taken.items()}
+
+    def _kept(self, taken: _Taken, first: int, last: int, turn_rate_hz: float) -> Kept:
+        period = taken.stream.period
+        if not taken.records:
+            return Kept("nowhere", why="no record of it lies in the windows")
+        first = -(-first // period) * period
+        why = []
+        begins_late = taken.had_first - first
+        if begins_late > period:
+            why.append(f"its ring reached {_time(begins_late, turn_rate_hz)} less far back than wanted")
+        if taken.lapped:
+            why.append(f"{taken.lapped} records were overwritten before they were copied")
+        if last - taken.had_last > 2 * period + taken.stream.closing_delay_turns and not self.restarted:
+            why.append(f"it ended {_time(last - taken.had_last, turn_rate_hz)} before the windows")
+        missing = taken.missing + taken.lapped + max(0, begins_late // period)
+        return Kept("memory", taken.had_first, taken.had_last, taken.records, missing, "; ".join(why))
+
+
+def _time(turns: int, turn_rate_hz: float) -> str:
+    return f"{turns} turns" + (f" ({1e3 * turns / turn_rate_hz:.3g} ms)" if turn_rate_hz > 0 else "")
+
+
+def _joined(pieces: list[Window]) -> Window:
+    """Consecutive windows of one stream as one; records between them are missing."""
+    if len(pieces) == 1:
+        return pieces[0]
+    period = int(pieces[0].turn[1] - pieces[0].turn[0]) if len(pieces[0]) > 1 else _period(pieces)
+    first, end = int(pieces[0].turn[0]), int(pieces[-1].turn[-1]) + period
+    turn = np.arange(first, end, period, dtype=np.uint64)
+    result = np.full(len(turn), ReadResult.LAPPED, np.uint8)
+    records = np.zeros(len(turn), pieces[0].records.dtype)
+    for piece in pieces:
+        at = (int(piece.turn[0]) - first) // period
+        result[at : at + len(piece)], records[at : at + len(piece)] = piece.result, piece.records
+    newest = pieces[-1]
+    return Window(turn, result, records, newest.turn_epoch, newest.published_tsc, newest.decimated)
+
+
+def _period(pieces: list[Window]) -> int:
+    return int(pieces[1].turn[0] - pieces[0].turn[0])
+
+
+def expected_bytes(ws: Workspace, turns: int) -> Mapping[str, int]:
+    """What the windows of each stream may take, by name."""
+    return {
+        name: min(turns // stream.period + 1, stream.capacity) * RECORD_BYTES for name, stream in ws.streams.items()
+    }

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The key ``postmortem`` of a recorder's file: which triggers there are, what they keep, and how much in all.
+
+::
+
+    workspace: feedback
+    directory: /data/archive
+    postmortem:
+      quota: 20 GB
+      triggers:
+        - {name: interlock, kind: interlock, before: 50 ms, after: 10 ms}
+        - {name: beam, kind: beam_loss, streams: "bpm*/turn", lanes: "sum*", below: 0.5}
+        - {name: current, kind: parameter, parameter: machine/current_ma, below: 50, before: 1 s, after: 1 s}
+        - {name: orbit, kind: rule, rule: "bpm01/fast:x1 > 200000 and machine/current_ma > 10", hold_off: 10 s}
+        - {name: alarm, kind: alarm, parameter: premortem/alarms}
+        - {name: server, kind: server}
+
+Windows are turns, or times with a unit. All but the trigger's own keys may be left out.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ringmaster.feedback.server_file import read_yaml
+
+KEY = "postmortem"
+COMMON_KEYS = ("name", "kind", "before", "after", "hold_off")
+OWN_KEYS: Mapping[str, tuple[str, ...]] = {
+    "parameter": ("parameter", "above", "below"),
+    "beam_loss": ("streams", "lanes", "below"),
+    "interlock": ("streams",),
+    "rule": ("rule",),
+    "alarm": ("parameter",),
+    "server": (),
+}
+"""By the kind of a trigger."""
+NEEDED = {"parameter": ("parameter",), "rule": ("rule",), "alarm": ("parameter",)}
+NUMBERS = ("above", "below")
+SECONDS = {"turns": 0.0, "µs": 1e-6, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0}
+BYTES = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+
+
+@dataclass(frozen=True)
+class Span:
+    """A number of turns, or a time."""
+
+    turns: int = 0
+    seconds: float = 0.0
+
+    def in_turns(self, turn_rate_hz: float) -> int:
+        """At a turn rate."""
+        return self.turns + round(self.seconds * turn_rate_hz)
+
+    def in_seconds(self, turn_rate_hz: float) -> float:
+        """At a turn rate."""
+        return self.seconds + (self.turns / turn_rate_hz if turn_rate_hz > 0 else 0.0)
+
+
+BEFORE, AFTER = Span(seconds=0.05), Span(seconds=0.01)
+DEFAULT_QUOTA = 10 * 10**9
+
+
+@dataclass(frozen=True)
+class TriggerSettings:
+    """One entry of the list."""
+
+    name: str
+    kind: str
+    own: Mapping[str, Any]
+    """The keys of its kind."""
+    before: Span = BEFORE
+    after: Span = AFTER
+    hold_off: Span = Span()
+    """From the turn zero on: what is seen within belongs to the same event. Never shorter than ``after``."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """All of it."""
+
+    workspace: str | None
+    """As in ``attach``."""
+    directory: Path
+    """Of the archive, or for the events alone where there is none."""
+    quota_bytes: int
+    triggers: tuple[TriggerSettings, ...]
+
+
+def read_settings(path: Path) -> Settings:
+    """Reads a recorder's file. Raises ValueError with file, key and what was expected; OSError."""
+    given = read_yaml(path)
+    if not isinstance(given, dict) or not isinstance(given.get(KEY), dict):
+        raise ValueError(f"{path}: it has no mapping {KEY!r}; docs/postmortem.md shows one")
+    if not isinstance(given.get("directory"), str):
+        raise ValueError(f"{path}: directory: {given.get('directory')!r}, expected the folder of the archive")
+    mine = given[KEY]
+    _check_keys(f"{path}: {KEY}", mine, ("quota", "triggers"))
+    listed = mine.get("triggers")
+    if not isinstance(listed, list) or not listed:
+        raise ValueError(f"{path}: {KEY}.triggers: expected a list of triggers, one at least")
+    triggers = tuple(_trigger(f"{path}: {KEY}.triggers[{i}]", entry) for i, entry in enumerate(listed))
+    names = [trigger.name for trigger in triggers]
+    if len(set(names)) < len(names):
+        raise ValueError(f"{path}: {KEY}.triggers: two have the same name; names: {', '.join(names)}")
+    workspace = given.get("workspace")
+    directory = path.parent / Path(given["directory"]).expanduser()
+    return Settings(None if workspace is None else str(workspace), directory, _bytes(path, mine.get("quota")), triggers)
+
+
+def _trigger(where: str, entry: object) -> TriggerSettings:
+    kinds = ", ".join(OWN_KEYS)
+    if not isinstance(entry, dict) or entry.get("kind") not in OWN_KEYS:
+        kind = entry.get("kind") if isinstance(entry, dict) else entry
+        raise ValueError(f"{where}: kind: {kind!r}, expected one of {kinds}")
+    kind = str(entry["kind"])
+    _check_keys(where, entry, (*COMMON_KEYS, *OWN_KEYS[kind]))
+    for key in NEEDED.get(kind, ()):
+        if not isinstance(entry.get(key), str):
+            raise ValueError(f"{where}: {key}: {entry.get(key)!r}, expected text; a trigger of kind {kind} needs it")
+    for key in NUMBERS:
+        if not isinstance(entry.get(key, 0.0), int | float):
+            raise ValueError(f"{where}: {key}: {entry[key]!r}, expected a number")
+    if kind == "parameter" and not set(NUMBERS) & set(entry):
+        raise ValueError(f"{where}: a trigger of kind parameter needs 'above' or 'below', or both")
+    own = {key: entry[key] for key in OWN_KEYS[kind] if key in entry}
+    spans = {key: parse_span(f"{where}: {key}", entry[key]) for key in ("before", "after", "hold_off") if key in entry}
+    return TriggerSettings(str(entry.get("name", kind)), kind, own, **spans)
+
+
+def _check_keys(where: str, entry: Mapping[Any, Any], known: tuple[str, ...]) -> None:
+    for key in entry:
+        if key not in known:
+            raise ValueError(f"{where}: there is no key {key!r}; there are: {', '.join(known)}")
+
+
+def parse_span(where: str, written: object) -> Span:
+    """``20000``, ``20000 turns``, ``50 ms``. Raises ValueError."""
+    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*(turns|µs|us|ms|s|min)?", str(written).strip())
+    if match is None or (match[2] in (None, "turns") and "." in match[1]):
+        raise ValueError(f"{where}: {written!r}, expected turns or a time: 20000, 50 ms, 2 s")
+    scale = SECONDS[match[2] or "turns"]
+    return Span(seconds=float(match[1]) * scale) if scale else Span(turns=int(match[1]))
+
+
+def _bytes(path: Path, written: object) -> int:
+    if written is None:
+        return DEFAULT_QUOTA
+    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*(B|kB|MB|GB|TB)", str(written).strip())
+    if match is None:
+        raise ValueError(f"{path}: {KEY}.quota: {written!r}, expected bytes with a unit: 20 GB, 500 MB")
+    return round(float(match[1]) * BYTES[match[2]])
