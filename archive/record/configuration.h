@@ -21,6 +21,8 @@
 
 #include <ringmaster/configuration.h>
 
+#include "postmortem_keys.h"
+
 enum {
     RM_RECORD_LOGS_MAX = 64,
     RM_RECORD_STEPS_MAX = 8,
@@ -66,6 +68,7 @@ struct rm_record_configuration {
     struct rm_record_log *log;
     uint32_t log_count;
     struct rm_record_events events;
+    struct rm_record_postmortem postmortem;
 };
 
 /** All keys of the file. */

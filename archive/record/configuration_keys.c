@@ -57,5 +57,8 @@ struct rm_key const rm_record_keys[] = {
     RM_KEY_MAPPING(struct rm_record_configuration, events, "events",
                    "Parameters, requests, refusals, alarms and the clock, which are always recorded.", events_keys,
                    .otherwise = "kept as long as there is room"),
+    RM_KEY_MAPPING(struct rm_record_configuration, postmortem, "postmortem",
+                   "What `ringmaster postmortem watch` makes events of: docs/postmortem.md.", rm_record_postmortem_keys,
+                   .otherwise = "no triggers"),
     RM_KEYS_END,
 };

@@ -18,6 +18,7 @@ MARGIN_NS = 2_000_000_000
 """What a file holds may be older than the file by so much: the recorder gathers blocks before it writes them."""
 LIVES_NS = 3_000_000_000
 """A recorder that wrote nothing for so long is gone, or stands still."""
+FUTURE_NS = 1 << 63
 FULL = "the quota is full of events that are not reviewed"
 
 
@@ -58,15 +59,21 @@ class Archive:
         wanted: dict[str, list[LogFile]] = {}
         for folder in sorted({path.parent for path in self._files}):
             files = sorted((file for path, file in self._files.items() if path.parent == folder), key=_number)
-            ends = [*(file.begun_tai_ns for file in files[1:]), 1 << 63]
+            ends = [*(file.begun_tai_ns for file in files[1:]), self._end_of(files[-1])]
             chosen = [
                 file
-                for file, next_begun in zip(files, ends, strict=True)
-                if file.begun_tai_ns <= end + MARGIN_NS and next_begun >= begin - MARGIN_NS
+                for file, ended in zip(files, ends, strict=True)
+                if file.begun_tai_ns <= end + MARGIN_NS and ended >= begin - MARGIN_NS
             ]
             if chosen:
                 wanted[folder.name] = chosen
         return dict(sorted(wanted.items(), key=lambda pair: -_slowness(pair[1])))
+
+    @staticmethod
+    def _end_of(newest: LogFile) -> int:
+        """Of the newest file of a log: it still grows, or its recorder has gone."""
+        lives = time_format.now_tai_ns() - newest.newest_tai_ns < LIVES_NS
+        return FUTURE_NS if lives or not newest.newest_tai_ns else newest.newest_tai_ns
 
     def wanted_bytes(self, event: Event) -> int:
         """Of the files that overlap the windows."""
