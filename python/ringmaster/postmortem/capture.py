@@ -2,16 +2,17 @@
 """Capturing one event: its entry first, then what its windows hold, until nothing more is to come."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from ringmaster.errors import WorkspaceError
 from ringmaster.fabric.workspace import Workspace
 from ringmaster.postmortem.catalogue import Catalogue
-from ringmaster.postmortem.event import CAPTURING, COMPLETE, INCOMPLETE, Event, Seen, write_file
+from ringmaster.postmortem.event import CAPTURING, COMPLETE, INCOMPLETE, Event, Kept, Seen, write_file
 from ringmaster.postmortem.look import ENDED, KILLED, Look
 from ringmaster.postmortem.memory import MemoryWindows, expected_bytes
-from ringmaster.postmortem.pinning import Archive
+from ringmaster.postmortem.pinning import Pinning
 from ringmaster.postmortem.quota import make_room
 from ringmaster.values import snapshot, time_format
 
@@ -27,7 +28,7 @@ TEXTS, PARAMETERS, COUNTERS = "texts.json", "parameters.json", "counters.json"
 class Capture:
     """One event until it is done. After a restart another one goes on where this was."""
 
-    def __init__(self, event: Event, catalogue: Catalogue, archive: Archive, quota_bytes: int) -> None:
+    def __init__(self, event: Event, catalogue: Catalogue, archive: Pinning, quota_bytes: int) -> None:
         self.event = event
         self._catalogue, self._archive, self._quota_bytes = catalogue, archive, quota_bytes
         first = max(0, event.first_turn - round(MARGIN_S * event.turn_rate_hz))
@@ -134,8 +135,9 @@ class Capture:
         self._pin()
         self._memory.flush()
         event, rate = self.event, self.event.turn_rate_hz
-        copied = self._memory.kept(event.first_turn, event.last_turn, rate)
-        streams = {**event.streams, **copied, **self._archive.kept(event)}
+        streams = better(
+            self._memory.kept(event.first_turn, event.last_turn, rate), better(self._archive.kept(event), event.streams)
+        )
         why = [cut] if cut else []
         damaged = sorted(name for name, kept in streams.items() if kept.why and kept.where != "nowhere")
         if damaged and not cut:
@@ -154,6 +156,16 @@ class Capture:
             done_tai_ns=time_format.now_tai_ns(),
         )
         self.event.save()
+
+
+def better(one: Mapping[str, Kept], other: Mapping[str, Kept]) -> dict[str, Kept]:
+    """Of each stream what has more of it: the first, where both have the same."""
+    return {
+        name: max(
+            (kept for kept in (one.get(name), other.get(name)) if kept is not None), key=lambda kept: kept.records
+        )
+        for name in {**other, **one}
+    }
 
 
 def joined(event: Event, seen: Seen) -> Event:

@@ -18,7 +18,7 @@ from ringmaster.postmortem.catalogue import Catalogue
 from ringmaster.postmortem.event import CAPTURING, Event, Seen, Zero
 from ringmaster.postmortem.look import ENDED, KILLED, LIVES, STOPPED, Look
 from ringmaster.postmortem.opening import new_event
-from ringmaster.postmortem.pinning import Archive
+from ringmaster.postmortem.pinning import Pinning
 from ringmaster.postmortem.segment import OwnSegment
 from ringmaster.postmortem.settings import Settings, Span, TriggerSettings
 from ringmaster.postmortem.triggers import make
@@ -49,7 +49,7 @@ class Watch:
         self._triggers = [(one, make(one)) for one in settings.triggers] if triggers else []
         self._public = triggers
         self._asked: list[str] = []
-        self._archive = Archive(settings.directory)
+        self._archive = Pinning(settings.directory)
         self._ws: Workspace | None = None
         self._own: OwnSegment | None = None
         self._captures: list[Capture] = []

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files of the archive are pinned by a second name, as far as their quota goes; what no recorder writes is copied."""
+
+from pathlib import Path
+
+import pytest
+from archive_writer import I32, REDUCED, ArchiveWriter, Description, LogWriter
+from archives import records, steps
+from conftest import MakeOwner
+from postmortem_memory import START, Machine, finish, settings
+
+import ringmaster
+from ringmaster.postmortem.event import COMPLETE, INCOMPLETE, Event, load
+from ringmaster.postmortem.watch import Watch
+from ringmaster.values import time_format
+
+INTERLOCK = "{name: mps, kind: interlock, before: 1000 turns, after: 1000 turns}"
+LANES = (("x1", "nm", I32), ("sum", "", I32))
+STEP = 100
+
+
+class Recorder:
+    """An archive that holds bpm01/turn, in files of 2000 turns, and its reduction."""
+
+    def __init__(self, root: Path, machine: Machine) -> None:
+        self._machine = machine
+        self.path = root / "archive"
+        self._archive = ArchiveWriter(self.path)
+        self._files: list[LogWriter] = []
+
+    def _tai_ns(self, turn: int) -> int:
+        return self._machine.turn_tai_ns + (turn - START) * 1000
+
+    def record(self, number: int, first: int, turns: int) -> None:
+        """Writes a file of each log."""
+        times = self._tai_ns(first), self._tai_ns(first + turns - 1)
+        file = self._archive.file("turns", number, tai_ns=times[0], tai_minus_utc_s=0)
+        described = file.describe(Description("bpm01/turn", lanes=LANES))
+        file.records(described, records(first, turns), 64, first, times)
+        file.save()
+        reduced = self._archive.file("reduced", number, tai_ns=times[0], tai_minus_utc_s=0)
+        described = reduced.describe(Description("bpm01/turn", kind=REDUCED, period=STEP, lanes=LANES))
+        reduced.records(described, steps(first, turns // STEP, STEP), 48, first, times, kind=REDUCED)
+        reduced.save()
+
+
+@pytest.fixture
+def machine(make_owner: MakeOwner) -> Machine:
+    made = Machine(make_owner)
+    made.run(3000)
+    return made
+
+
+def lose_beam(watch: Watch, machine: Machine) -> Event:
+    watch.look()
+    machine.run(10)
+    machine.lose_beam()
+    machine.run(10)
+    (event,) = watch.look()
+    finish(watch, machine)
+    return load(event.folder)
+
+
+def inodes(folder: Path) -> list[int]:
+    return sorted(path.stat().st_ino for path in folder.glob("*.rmlog"))
+
+
+def test_what_a_recorder_writes_is_linked_and_the_rest_is_copied(machine: Machine, root: Path) -> None:
+    recorder = Recorder(root, machine)
+    recorder.record(1, START, 2000)
+    recorder.record(2, START + 2000, 4000)
+    watch = Watch(settings(root, INTERLOCK))
+    event = lose_beam(watch, machine)
+    watch.close()
+    assert event.state == COMPLETE, event.why
+    assert (event.streams["bpm01/turn"].where, event.streams["bpm02/turn"].where) == ("archive", "memory")
+    assert event.streams["bpm01/turn"].records == 2001
+    for log in ("turns", "reduced"):
+        assert inodes(event.folder / log) == inodes(recorder.path / log)
+    for path in (recorder.path / "turns").glob("*.rmlog"):
+        path.unlink()  # the recorder's retention
+    with ringmaster.Archive(event.folder) as kept:
+        window = kept["bpm01/turn"].read(event.first_turn, event.last_turn + 1)
+    assert window.ok.all()
+    assert len(window) == 2001
+
+
+def test_files_that_only_others_need_are_not_pinned(machine: Machine, root: Path) -> None:
+    recorder = Recorder(root, machine)
+    for number in (1, 2):
+        machine.turn_tai_ns -= 60 * 10**9  # a minute ago, and before
+        recorder.record(3 - number, START, 2000)
+    machine.turn_tai_ns += 120 * 10**9
+    recorder.record(3, START, 6000)
+    watch = Watch(settings(root, INTERLOCK))
+    event = lose_beam(watch, machine)
+    watch.close()
+    names = sorted(path.name for path in (event.folder / "turns").iterdir())
+    assert names == [f"{number:016d}.rmlog" for number in (2, 3)]  # the second may reach to where the third begins
+
+
+def test_over_the_quota_reductions_are_kept_and_turns_are_refused(machine: Machine, root: Path) -> None:
+    recorder = Recorder(root, machine)
+    recorder.record(1, START, 6000)
+    watch = Watch(settings(root, INTERLOCK, quota="100 kB"))
+    event = lose_beam(watch, machine)
+    watch.close()
+    assert event.state == INCOMPLETE
+    assert event.refused["log turns"] == "the quota is full of events that are not reviewed"
+    assert list(event.logs) == ["reduced"]
+    assert not (event.folder / "turns").exists()
+
+
+def test_without_a_living_recorder_everything_is_copied(machine: Machine, root: Path) -> None:
+    recorder = Recorder(root, machine)
+    machine.turn_tai_ns -= 60 * 10**9
+    recorder.record(1, START, 2000)
+    machine.turn_tai_ns += 60 * 10**9
+    watch = Watch(settings(root, INTERLOCK))
+    event = lose_beam(watch, machine)
+    watch.close()
+    assert event.state == COMPLETE, event.why
+    assert {kept.where for kept in event.streams.values()} == {"memory"}
+
+
+def test_a_recorder_that_goes_within_the_windows_is_taken_over_from(
+    machine: Machine, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recorder = Recorder(root, machine)
+    recorder.record(1, START, 3100)  # and no more
+    watch = Watch(settings(root, INTERLOCK))
+    watch.look()
+    machine.run(10)
+    machine.lose_beam()
+    machine.run(10)
+    (event,) = watch.look()
+    machine.run(1500)
+    later = time_format.now_tai_ns
+    monkeypatch.setattr(time_format, "now_tai_ns", lambda: later() + 4 * 10**9)
+    finish(watch, machine)
+    watch.close()
+    event = load(event.folder)
+    assert event.notes == ("the recorder went within the windows: 1 streams from memory",)
+    assert event.streams["bpm01/turn"].where == "memory"
+    assert event.streams["bpm01/turn"].last_turn == event.last_turn
