@@ -204,6 +204,7 @@ def test_no_feedback_is_reported_and_no_failure(make_owner: MakeOwner) -> None:
         ("n", [("feedback/resonators", 0.0)]),
         ("w", [("feedback/shadow", 1.0)]),
         ("d", [("machine/mains", 0.0), ("machine/ground", 0.0)]),
+        ("b", []),
         ("z", []),
     ],
 )
@@ -223,6 +224,12 @@ def test_a_loop_that_is_off_is_switched_on_and_quiet_disturbances_too(held: Watc
     quiet = replace(figures_of(held), wanted=0.0, disturbances={"mains": 0.0})
     assert presses(quiet, "l") == [("feedback/loop", 1.0)]
     assert presses(quiet, "d") == [("machine/mains", 1.0)]
+
+
+def test_one_key_loses_the_beam_and_injects_again(held: Watch) -> None:
+    stored = replace(figures_of(held), current_ma=400.0)
+    assert presses(stored, "b") == [("ring/event", "event: rf_trip, for_turns: 20000")]
+    assert presses(replace(stored, current_ma=0.0), "b") == [("ring/event", "event: injection")]
 
 
 def test_what_nobody_sets_is_news(held: Watch) -> None:

@@ -3,6 +3,7 @@
 
 import signal
 import sys
+from pathlib import Path
 from time import monotonic, sleep
 from typing import TYPE_CHECKING
 
@@ -11,8 +12,6 @@ import click
 from ringmaster.cli.options import examples, print_json
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from ringmaster.demo.closed import Closed
     from ringmaster.demo.report import Report
     from ringmaster.virtual.loop import Loop
@@ -34,11 +33,17 @@ FULL_RATE_HZ = 1_157_000.0
     help="turns: nine electronics that send every turn; loop: a ring like Elettra 2.0 and its orbit feedback; "
     "both: half of the time for each. Live it is the loop. [default: both]",
 )
-def demo(seconds: float | None, turn_rate: float | None, ring: str) -> None:
+@click.option(
+    "--archive",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Record into this folder, and leave it there; without it what was recorded goes with the demo.",
+)
+def demo(seconds: float | None, turn_rate: float | None, ring: str, archive: Path | None) -> None:
     """Run a virtual ring and a server that takes all its datagrams, and close the orbit feedback between them.
 
     On a terminal it is live until `q`: the page of the feedback, with 168 BPMs at 10 kHz, 528 correctors, and the ten
-    other pages of the console. `l` closes the loop and opens it, `n` switches the resonators, `d` the disturbances.
+    other pages of the console. `l` closes the loop and opens it, `n` switches the resonators, `d` the disturbances. `b`
+    trips the RF: the beam is lost, and `ringmaster postmortem open`, in another terminal, shows what was kept of it.
 
     Where this machine does not carry the loop in real time, the ring waits for it: SIMULATED TIME stands on the screen
     and in the report, and a busy host costs time instead of cycles.
@@ -50,7 +55,7 @@ def demo(seconds: float | None, turn_rate: float | None, ring: str) -> None:
     for number in (signal.SIGHUP, signal.SIGTERM):  # a closed terminal would leave the server and the ring running
         signal.signal(number, _leave)
     if seconds is None and sys.stdout.isatty():
-        _live_turns(turn_rate) if ring == "turns" else _live_loop(turn_rate)
+        _live_turns(turn_rate) if ring == "turns" else _live_loop(turn_rate, archive)
         return
     seconds = seconds or DEFAULT_S
     from ringmaster.programs.program import ProgramFailed
@@ -142,7 +147,8 @@ def _run(running: "VirtualRing", seconds: float) -> None:
         _say("interrupted; this is what there was:")
 
 
-def _live_loop(turn_rate: float | None) -> None:
+def _live_loop(turn_rate: float | None, archive: Path | None) -> None:
+    from ringmaster.demo.recording import recorded
     from ringmaster.virtual import loop as virtual_loop
 
     if not _is_enough(turn_rate):
@@ -153,7 +159,11 @@ def _live_loop(turn_rate: float | None) -> None:
         with virtual_loop.start(directory, rate, simulated=_is_simulated(directory, rate)) as loop:
             _say(_hint(loop))
             loop.figures()
-            _show(loop)
+            with recorded(directory, virtual_loop.ELETTRA2.workspace, archive and archive.resolve()) as recording:
+                _show(loop)
+                troubles = recording.troubles
+            for trouble in troubles:
+                _say(trouble)
             loop.follow()
             figures = loop.figures()
         x, y = figures.rms_um
@@ -175,7 +185,7 @@ def _show(loop: "Loop") -> None:
         golden.result()
 
 
-def _is_simulated(directory: "Path", turn_rate: float) -> bool:
+def _is_simulated(directory: Path, turn_rate: float) -> bool:
     """Whether the ring has to wait for the loop, as this machine does not carry it in real time."""
     from ringmaster.virtual.loop import ELETTRA2
     from ringmaster.virtual.rate import CARRIES, add_delay, try_real_time
@@ -223,7 +233,7 @@ def _loop(seconds: float, turn_rate: float | None) -> "Closed | None":
     return closed
 
 
-def _measured(directory: "Path", turn_rate: float, seconds: float, simulated: bool) -> "Closed":
+def _measured(directory: Path, turn_rate: float, seconds: float, simulated: bool) -> "Closed":
     from ringmaster.demo.closed import measure
     from ringmaster.virtual import loop as virtual_loop
 

@@ -63,6 +63,10 @@ def _an_id(command: Command) -> Command:
     return click.argument("id_", metavar="ID", shell_complete=_complete_id)(command)
 
 
+def _an_id_or_last(command: Command) -> Command:
+    return click.argument("id_", metavar="[ID]", default="last", shell_complete=_complete_id)(command)
+
+
 def _catalogue(directory: Path | None, workspace: str | None) -> "Catalogue":
     from ringmaster.postmortem.place import find_catalogue
 
@@ -162,13 +166,13 @@ def ls(to_review: bool, directory: Path | None, workspace: str | None, as_json: 
         click.echo(f"left out: {why}", err=True)
 
 
-@postmortem.command(epilog=examples("ringmaster postmortem show last", "ringmaster postmortem show last --streams"))
-@_an_id
+@postmortem.command(epilog=examples("ringmaster postmortem show", "ringmaster postmortem show 20261125T1943 --streams"))
+@_an_id_or_last
 @click.option("--streams", is_flag=True, help="List what is kept of each stream.")
 @_of_a_catalogue
 @json_option
 def show(id_: str, streams: bool, directory: Path | None, workspace: str | None, as_json: bool) -> None:
-    """Print what is known of an event."""
+    """Print what is known of an event, the newest one without an ID."""
     from ringmaster.postmortem.show import words
 
     event = _find(_catalogue(directory, workspace), id_)

@@ -76,7 +76,7 @@ class View:
     """The instrument or port whose details are shown."""
     reference: Orbit | None = None
     """The orbit is shown as a difference to this one."""
-    asked: list[tuple[str, float]] = field(default_factory=list)
+    asked: list[tuple[str, float | str]] = field(default_factory=list)
     """Parameters that the last key asks to be set, and to what."""
     hidden: frozenset[str] = frozenset()
     """Pages that had no content when the screen was drawn last: tab and arrows leave them out."""

@@ -102,14 +102,14 @@ class Watch:
         self._monitor.reset()
         self._counted_since = _time_of_day()
 
-    def ask(self, name: str, value: float) -> None:
+    def ask(self, name: str, value: float | str) -> None:
         """Asks for a parameter to be set, as `ringmaster put` does; what came of it is the news."""
         try:
             self._ws.put(name, value, timeout=ASK_S)
         except (WorkspaceError, ValueError) as error:
             self._news = (" ".join(str(error).split()), monotonic())
         else:
-            self._news = (f"{name} is set to {value:g}", monotonic())
+            self._news = (f"{name} is set to {value if isinstance(value, str) else f'{value:g}'}", monotonic())
 
     def close(self) -> None:
         """Detaches."""

@@ -37,6 +37,11 @@ LATELY = 4096
 """Cycles: some 0.4 s at 10 kHz."""
 ENOUGH = 0.6
 """Share of these that must be there."""
+CURRENT = "machine/current_ma"
+LOST_MA = 1.0
+RING_EVENT = "ring/event"
+RF_TRIP = "event: rf_trip, for_turns: 20000"
+INJECTION = "event: injection"
 BPMS = 16
 """So many BPMs stand for the ring; it is the reading of all of them that takes time."""
 BANDS_HZ = (10.0, 100.0, 300.0, 1000.0, float("inf"))
@@ -101,6 +106,8 @@ class FeedbackFigures:
     actuators_out: Sequence[LeftOut]
     disturbances: Mapping[str, float]
     """Factors of a living machine's disturbances; empty where there is none."""
+    current_ma: float
+    """Of a living machine's beam; NaN where there is none."""
 
     @property
     def mostly(self) -> State:
@@ -193,7 +200,12 @@ class FeedbackReader:
                 for what in DISTURBANCES
                 if f"machine/{what}" in self._ws.parameters
             },
+            current_ma=self._current_ma(),
         )
+
+    def _current_ma(self) -> float:
+        parameter = self._ws.parameters.get(CURRENT)
+        return float("nan") if parameter is None else float(np.ravel(parameter.value)[0])
 
     def _lately(self) -> dict[State, float]:
         window = self._ws.streams[f"{self._name}/orbit"].latest(LATELY)
@@ -289,7 +301,7 @@ def decibel(before: float, after: float) -> float:
     return float(20 * np.log10(before / after)) if before > 0 and after > 0 else float("nan")
 
 
-def presses(figures: FeedbackFigures, character: str | None) -> list[tuple[str, float]]:
+def presses(figures: FeedbackFigures, character: str | None) -> list[tuple[str, float | str]]:
     """What a key of the page asks for: parameters and their new values."""
     name = figures.name
     switches = {"n": "resonators", "u": "unload", "f": "rf", "w": "shadow", "t": "track"}
@@ -302,6 +314,8 @@ def presses(figures: FeedbackFigures, character: str | None) -> list[tuple[str, 
     if character in switches:
         what = switches[character]
         return [(f"{name}/{what}", 0.0 if figures.switches[what] else 1.0)]
+    if character == "b" and np.isfinite(figures.current_ma):
+        return [(RING_EVENT, INJECTION if figures.current_ma < LOST_MA else RF_TRIP)]
     if character == "d":
         return [(f"machine/{what}", 0.0 if figures.disturbed else 1.0) for what in figures.disturbances]
     return []

@@ -45,6 +45,7 @@ from ringmaster.monitor.figures import (
     sender_figures,
     stream_figures,
 )
+from ringmaster.monitor.postmortem import PostmortemFigures, read_postmortem
 
 Totals = dict[str, dict[str, int]]
 """The values of all counter blocks, by name."""
@@ -89,6 +90,8 @@ class Snapshot:
     """Fractional tunes x and y as measured; None until there are enough turns."""
     tunes_simulated: tuple[float, float] | None
     """Those of the virtual ring, where there is one."""
+    postmortem: PostmortemFigures | None = None
+    """None where no watch of the post-mortem runs."""
     real_time_ratio: float | None = None
     """In simulated time, seconds of the machine per second of the clock; None where time is real."""
 
@@ -165,6 +168,7 @@ class Monitor:
             orbit=_orbit(ws) if beam else None,
             tunes=_tunes(ws) if beam else None,
             tunes_simulated=_simulated(ws),
+            postmortem=read_postmortem(ws),
             real_time_ratio=real_time_ratio(ws),
         )
 

@@ -6,7 +6,7 @@ from time import monotonic, sleep
 
 from ringmaster.errors import WorkspaceDead
 from ringmaster.fabric.workspace import attach
-from ringmaster.postmortem.segment import ANSWER, COMMAND, OWNER
+from ringmaster.postmortem.names import ANSWER, COMMAND, OWNER
 from ringmaster.postmortem.settings import read_settings
 from ringmaster.postmortem.watch import Watch
 

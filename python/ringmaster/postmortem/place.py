@@ -7,7 +7,7 @@ from pathlib import Path
 from ringmaster.errors import WorkspaceError
 from ringmaster.fabric.workspace import attach
 from ringmaster.postmortem.catalogue import Catalogue
-from ringmaster.postmortem.segment import DIRECTORY
+from ringmaster.postmortem.names import DIRECTORY
 
 VARIABLE = "RINGMASTER_ARCHIVE"
 

@@ -7,11 +7,8 @@ from pathlib import Path
 from ringmaster.errors import WorkspaceError
 from ringmaster.fabric.owner import Owner, Request
 from ringmaster.postmortem.catalogue import Catalogue
+from ringmaster.postmortem.names import ANSWER, COMMAND, DIRECTORY, EVENTS, LAST, OWNER, TO_REVIEW
 
-OWNER = "postmortem"
-COMMAND = f"{OWNER}/trigger"
-EVENTS, TO_REVIEW, LAST, DIRECTORY = (f"{OWNER}/{name}" for name in ("events", "to_review", "last", "directory"))
-ANSWER = f"{OWNER}/answer"
 REASON_BYTES, ID_BYTES, PATH_BYTES = 160, 64, 1024
 
 

@@ -5,8 +5,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 from ringmaster.console import units
-from ringmaster.console.lines import Span, alarming
+from ringmaster.console.lines import Line, Span, alarming, line
 from ringmaster.console.view import View
+from ringmaster.console.watch import Frame
 
 Item = TypeVar("Item")
 SortKey = Callable[[Item], float]
@@ -55,6 +56,23 @@ def more(shown: slice, count: int) -> str:
     if shown.start == 0 and shown.stop >= count:
         return ""
     return f"{shown.start + 1}–{min(shown.stop, count)} of {count}"
+
+
+def postmortem(frame: Frame, label: int) -> list[Line]:
+    """How many events there are, and how to look at the newest; nothing where no watch runs."""
+    it = frame.snapshot.postmortem
+    if it is None:
+        return []
+    words = line(
+        f"{'':2}{'post-mortem':<{label}} " if label else "Post-mortem  ",
+        f"{units.several(it.events, 'event')}, ",
+        Span(f"{it.to_review} to review", "warn" if it.to_review else ""),
+    )
+    if not it.runs:
+        return [[*words, Span("   its watch has ended", "bad")]]
+    if not it.last:
+        return [words]
+    return [[*words, Span(f"   {it.last}: `ringmaster postmortem open`", "dim")]]
 
 
 def number(value: int) -> Span:

@@ -9,11 +9,11 @@ import numpy as np
 from ringmaster.console import units
 from ringmaster.console.lines import Column, Line, Span, heading, line, table, width_of, wrapped
 from ringmaster.console.marks import curve, spark
-from ringmaster.console.pages.common import spark_width
+from ringmaster.console.pages.common import postmortem, spark_width
 from ringmaster.console.view import View
 from ringmaster.console.watch import Frame
 from ringmaster.feedback.names import Loop, State
-from ringmaster.monitor.feedback import BANDS_HZ, LINES_HZ, FeedbackFigures, LeftOut, Motion, Motions, decibel
+from ringmaster.monitor.feedback import BANDS_HZ, LINES_HZ, LOST_MA, FeedbackFigures, LeftOut, Motion, Motions, decibel
 
 NAME = "feedback"
 ABOUT = (
@@ -21,7 +21,8 @@ ABOUT = (
     "moved when the loop was last open, CLOSED when it was last closed, for longer than a spectrum takes. Below stand "
     "the BPMs and actuators that are not used, and why. Keys: l opens and closes the loop, h holds it, n switches the "
     "resonators (notches), t whether they track the mains, u the unloading to slow families, f the RF, w shadow mode, "
-    "x leaves a fault; d switches the disturbances of a virtual machine. They ask as `ringmaster put` does."
+    "x leaves a fault; d switches the disturbances of a virtual machine, b trips its RF, so that the beam is lost, and "
+    "injects again. They ask as `ringmaster put` does."
 )
 STYLE = {State.ON: "good", State.READY: "", State.OFF: "dim", State.HOLD: "warn", State.FAULT: "bad"}
 LABEL = 9
@@ -39,7 +40,9 @@ def keys(frame: Frame, _view: View) -> list[tuple[str, str]]:
     if figures is None:
         return []
     disturbances = [("d", "disturbances")] if figures.disturbances else []
-    return [("l", "loop"), ("n", "resonators"), *disturbances, ("h", "hold"), ("x", "leave fault")]
+    lost = figures.current_ma < LOST_MA
+    beam = [("b", "inject" if lost else "lose beam")] if math.isfinite(figures.current_ma) else []
+    return [("l", "loop"), ("n", "resonators"), *disturbances, *beam, ("h", "hold"), ("x", "leave fault")]
 
 
 def draw(frame: Frame, view: View, width: int, height: int | None) -> list[Line]:
@@ -48,7 +51,7 @@ def draw(frame: Frame, view: View, width: int, height: int | None) -> list[Line]
     figures = frame.snapshot.feedback
     if figures is None:
         return [line(Span("no orbit feedback runs here: docs/feedback.md says how to have one", "dim"))]
-    lines = [*_state(figures, width), line(), *_orbit(frame, figures, width), line()]
+    lines = [*_state(figures, width), *postmortem(frame, 0), line(), *_orbit(frame, figures, width), line()]
     lines += [*_comparison(frame.motions, width), line()]
     out = _out(figures, width)
     left = ROWS_ONCE if height is None else (height - len(lines) - len(out) - 5) // 2

@@ -5,6 +5,7 @@ from ringmaster.console import units
 from ringmaster.console.lines import Column, Line, Span, alarming, beside, heading, line, table
 from ringmaster.console.marks import spark
 from ringmaster.console.pages import cores, faults, orbit, tune
+from ringmaster.console.pages.common import postmortem
 from ringmaster.console.pages.streams import rate
 from ringmaster.console.view import View
 from ringmaster.console.watch import Frame
@@ -83,7 +84,7 @@ def figures(frame: Frame, width: int) -> list[Line]:
         words = f"waits {units.share(core.waiting_share)}"
         courses = history.of("core", core.name, "busy")
         lines.append(_row(f"core {core.name}", f"{units.share(core.busy_share)} busy", courses, wide, Span(words), 1.0))
-    return [*lines, line(), *_clock(frame, width), *_beam(frame)]
+    return [*lines, line(), *_clock(frame, width), *_beam(frame), *postmortem(frame, LABEL)]
 
 
 def _row(

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the demonstration records: an archive of some seconds, and every beam loss, for as long as the demo runs."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from ringmaster.programs.program import Program
+
+FILE = "record.yaml"
+ARCHIVE = "archive"
+GENTLY = ("nice", "-n", "10")
+"""Words before a command that leaves the cores to the ring and the server."""
+RECORDER = """# SPDX-License-Identifier: Apache-2.0
+# What the demo records, and what it keeps of a beam loss.
+workspace: {workspace}
+directory: {directory}
+quota: 600 MB
+logs:
+  - {{name: orbit, streams: ["bpm*/raw", "mps/raw"], quota: 500 MB}}
+postmortem:
+  quota: 2 GB
+  triggers:
+    - {{name: interlock, kind: interlock, before: 100 ms, after: 20 ms, hold_off: 2 s}}
+    - {{name: beam, kind: beam_loss, streams: "tbt01/*", before: 100 ms, after: 20 ms, hold_off: 2 s}}
+    - {{name: server, kind: server, before: 100 ms}}
+"""
+
+
+def write_settings(directory: Path, workspace: str, archive: Path | None = None) -> Path:
+    """The recorder's file, in ``directory``; the archive is there, too, unless it is to be elsewhere."""
+    path = directory / FILE
+    path.write_text(RECORDER.format(workspace=workspace, directory=archive or directory / ARCHIVE))
+    return path
+
+
+@dataclass(frozen=True)
+class Recording:
+    """What runs beside the demo."""
+
+    recorder: Program
+    watch: Program
+
+    @property
+    def troubles(self) -> list[str]:
+        """Of those that have ended by themselves: what they said last."""
+        return [f"{one.name} has ended: {one.words}" for one in (self.recorder, self.watch) if not one.running]
+
+
+@contextmanager
+def recorded(directory: Path, workspace: str, archive: Path | None = None) -> Iterator[Recording]:
+    """Starts the recorder and the watch of the post-mortem beside a running server."""
+    file = write_settings(directory, workspace, archive)
+    with ExitStack() as stack:
+        recorder = stack.enter_context(Program("ringmaster-record", file, prefix=GENTLY))
+        watch = ("-m", "ringmaster", "postmortem", "watch", file)
+        yield Recording(recorder, stack.enter_context(Program(sys.executable, *watch, prefix=GENTLY)))
