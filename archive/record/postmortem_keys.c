@@ -37,6 +37,10 @@ struct rm_key const rm_record_postmortem_keys[] = {
     RM_KEY_TEXT(struct rm_record_postmortem, quota_text, "quota",
                 "How much events may keep. Reviewed ones make room, the oldest first.", .fallback = "10 GB",
                 RM_BETWEEN(1, 31)),
+    RM_KEY_TEXT(
+        struct rm_record_postmortem, machine_path, "machine",
+        "Which reading and which supply is where in the lattice, for the report: a file, from this one's folder.",
+        .otherwise = "no causes that need the twin", .example = "machine.yaml", .apart = true),
     RM_KEY_MAPPINGS(struct rm_record_postmortem, trigger, trigger_count, "triggers", "What makes an event.",
                     trigger_keys, .example = "{kind: interlock}", .required = true,
                     RM_BETWEEN(1, RM_RECORD_TRIGGERS_MAX)),

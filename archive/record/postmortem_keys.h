@@ -21,7 +21,7 @@ struct rm_record_trigger {
 };
 
 struct rm_record_postmortem {
-    char *quota_text;
+    char *quota_text, *machine_path;
     struct rm_record_trigger *trigger;
     uint32_t trigger_count;
 };

@@ -159,7 +159,7 @@ def _live_loop(turn_rate: float | None, archive: Path | None) -> None:
         with virtual_loop.start(directory, rate, simulated=_is_simulated(directory, rate)) as loop:
             _say(_hint(loop))
             loop.figures()
-            with recorded(directory, virtual_loop.ELETTRA2.workspace, archive and archive.resolve()) as recording:
+            with recorded(directory, virtual_loop.ELETTRA2, archive and archive.resolve()) as recording:
                 _show(loop)
                 troubles = recording.troubles
             for trouble in troubles:

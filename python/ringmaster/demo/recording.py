@@ -1,16 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the demonstration records: an archive of some seconds, and every beam loss, for as long as the demo runs."""
 
+import json
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from ringmaster.feedback.server_file import read_yaml
 from ringmaster.programs.program import Program
+from ringmaster.virtual.loop import LATTICE, Shipped
 
 FILE = "record.yaml"
 ARCHIVE = "archive"
+MACHINE = "machine.yaml"
 GENTLY = ("nice", "-n", "10")
 """Words before a command that leaves the cores to the ring and the server."""
 RECORDER = """# SPDX-License-Identifier: Apache-2.0
@@ -22,6 +26,7 @@ logs:
   - {{name: orbit, streams: ["bpm*/raw", "mps/raw"], quota: 500 MB}}
 postmortem:
   quota: 2 GB
+  machine: {machine}
   triggers:
     - {{name: interlock, kind: interlock, before: 100 ms, after: 20 ms, hold_off: 2 s}}
     - {{name: beam, kind: beam_loss, streams: "tbt01/*", before: 100 ms, after: 20 ms, hold_off: 2 s}}
@@ -29,10 +34,18 @@ postmortem:
 """
 
 
-def write_settings(directory: Path, workspace: str, archive: Path | None = None) -> Path:
+TURN_BY_TURN = {"bpms": "BPM_S01_0[12]", "rows": "tbt01/{x1,y1,x2,y2}"}
+"""What is read every turn, beside what the feedback has."""
+
+
+def write_settings(directory: Path, shipped: Shipped, archive: Path | None = None) -> Path:
     """The recorder's file, in ``directory``; the archive is there, too, unless it is to be elsewhere."""
+    mapping = read_yaml(directory / shipped.feedback)["lattice"]
+    machine = {"lattice": LATTICE, **mapping, "more_bpms": [TURN_BY_TURN]}
+    (directory / MACHINE).write_text(json.dumps(machine, indent=1))
+    names = {"workspace": shipped.workspace, "directory": archive or directory / ARCHIVE, "machine": MACHINE}
     path = directory / FILE
-    path.write_text(RECORDER.format(workspace=workspace, directory=archive or directory / ARCHIVE))
+    path.write_text(RECORDER.format(**names))
     return path
 
 
@@ -50,9 +63,9 @@ class Recording:
 
 
 @contextmanager
-def recorded(directory: Path, workspace: str, archive: Path | None = None) -> Iterator[Recording]:
+def recorded(directory: Path, shipped: Shipped, archive: Path | None = None) -> Iterator[Recording]:
     """Starts the recorder and the watch of the post-mortem beside a running server."""
-    file = write_settings(directory, workspace, archive)
+    file = write_settings(directory, shipped, archive)
     with ExitStack() as stack:
         recorder = stack.enter_context(Program("ringmaster-record", file, prefix=GENTLY))
         watch = ("-m", "ringmaster", "postmortem", "watch", file)

@@ -14,6 +14,7 @@ from ringmaster.postmortem.look import ENDED, KILLED, Look
 from ringmaster.postmortem.memory import MemoryWindows, expected_bytes
 from ringmaster.postmortem.pinning import Pinning
 from ringmaster.postmortem.quota import make_room
+from ringmaster.postmortem.settings import Settings
 from ringmaster.values import snapshot, time_format
 
 GRACE_NS = 1_000_000_000
@@ -22,15 +23,15 @@ ARCHIVE_GRACE_NS = 5_000_000_000
 """So long a recorder may take to write it."""
 MARGIN_S = 0.01
 """So much more is copied from before the windows: the record of an interlock may put the turn zero back."""
-TEXTS, PARAMETERS, COUNTERS = "texts.json", "parameters.json", "counters.json"
+TEXTS, PARAMETERS, COUNTERS, MACHINE = "texts.json", "parameters.json", "counters.json", "machine.yaml"
 
 
 class Capture:
     """One event until it is done. After a restart another one goes on where this was."""
 
-    def __init__(self, event: Event, catalogue: Catalogue, archive: Pinning, quota_bytes: int) -> None:
+    def __init__(self, event: Event, catalogue: Catalogue, archive: Pinning, settings: Settings) -> None:
         self.event = event
-        self._catalogue, self._archive, self._quota_bytes = catalogue, archive, quota_bytes
+        self._catalogue, self._archive, self._settings = catalogue, archive, settings
         first = max(0, event.first_turn - round(MARGIN_S * event.turn_rate_hz))
         self._memory = MemoryWindows(event.folder, event.workspace, first, event.zero.turn_epoch)
         self._recorded: frozenset[str] = frozenset()
@@ -43,6 +44,8 @@ class Capture:
         self.event.save()
         self.resume(look)
         save_state(look.ws, self.event.folder)
+        if self._settings.machine is not None:
+            write_file(self.event.folder / MACHINE, self._settings.machine.read_text())
 
     def resume(self, look: Look) -> None:
         """Goes on with an event whose entry is there."""
@@ -115,7 +118,7 @@ class Capture:
     def _leave_out_what_is_too_much(self, ws: Workspace) -> None:
         turns = self.event.before_turns + self.event.after_turns + round(MARGIN_S * self.event.turn_rate_hz)
         wanted = {name: size for name, size in expected_bytes(ws, turns).items() if name not in self._memory.left_out}
-        room = make_room(self._catalogue, sum(wanted.values()), self._quota_bytes)
+        room = make_room(self._catalogue, sum(wanted.values()), self._settings.quota_bytes)
         excess = sum(wanted.values()) - room
         refused = {}
         for name in sorted(wanted, key=lambda one: ws.streams[one].period):
@@ -127,7 +130,7 @@ class Capture:
         self.event = replace(self.event, refused={**self.event.refused, **refused})
 
     def _pin(self) -> None:
-        room = make_room(self._catalogue, self._archive.wanted_bytes(self.event), self._quota_bytes)
+        room = make_room(self._catalogue, self._archive.wanted_bytes(self.event), self._settings.quota_bytes)
         logs, refused = self._archive.pin(self.event, room)
         self.event = replace(self.event, logs=logs, refused={**self.event.refused, **refused})
 

@@ -7,6 +7,7 @@
     directory: /data/archive
     postmortem:
       quota: 20 GB
+      machine: machine.yaml         # which reading is where in the lattice, for the report
       triggers:
         - {name: interlock, kind: interlock, before: 50 ms, after: 10 ms}
         - {name: beam, kind: beam_loss, streams: "bpm*/turn", lanes: "sum*", below: 0.5}
@@ -87,6 +88,8 @@ class Settings:
     """Of the archive, or for the events alone where there is none."""
     quota_bytes: int
     triggers: tuple[TriggerSettings, ...]
+    machine: Path | None = None
+    """A description of the machine for the report: ringmaster.postmortem.machine."""
 
 
 def read_settings(path: Path) -> Settings:
@@ -97,7 +100,7 @@ def read_settings(path: Path) -> Settings:
     if not isinstance(given.get("directory"), str):
         raise ValueError(f"{path}: directory: {given.get('directory')!r}, expected the folder of the archive")
     mine = given[KEY]
-    _check_keys(f"{path}: {KEY}", mine, ("quota", "triggers"))
+    _check_keys(f"{path}: {KEY}", mine, ("quota", "machine", "triggers"))
     listed = mine.get("triggers")
     if not isinstance(listed, list) or not listed:
         raise ValueError(f"{path}: {KEY}.triggers: expected a list of triggers, one at least")
@@ -107,7 +110,22 @@ def read_settings(path: Path) -> Settings:
         raise ValueError(f"{path}: {KEY}.triggers: two have the same name; names: {', '.join(names)}")
     workspace = given.get("workspace")
     directory = path.parent / Path(given["directory"]).expanduser()
-    return Settings(None if workspace is None else str(workspace), directory, _bytes(path, mine.get("quota")), triggers)
+    return Settings(
+        workspace=None if workspace is None else str(workspace),
+        directory=directory,
+        quota_bytes=_bytes(path, mine.get("quota")),
+        triggers=triggers,
+        machine=_machine(path, mine.get("machine")),
+    )
+
+
+def _machine(path: Path, written: object) -> Path | None:
+    if written is None:
+        return None
+    machine = path.parent / str(written)
+    if not machine.is_file():
+        raise ValueError(f"{path}: {KEY}.machine: there is no file {machine}")
+    return machine
 
 
 def _trigger(where: str, entry: object) -> TriggerSettings:

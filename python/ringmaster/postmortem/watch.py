@@ -147,7 +147,7 @@ class Watch:
                 self._say(f"{event.id}: afterwards {seen.reason}")
                 return event, False
         event = new_event(self.catalogue, look, seen)
-        capture = Capture(event, self.catalogue, self._archive, self._settings.quota_bytes)
+        capture = Capture(event, self.catalogue, self._archive, self._settings)
         capture.begin(look)
         self._captures.append(capture)
         self._tell()
@@ -216,7 +216,7 @@ class Watch:
         self._done = [event for event in events if event.state != CAPTURING][-DONE_EVENTS:]
         for event in events:
             if event.state == CAPTURING:
-                capture = Capture(event, self.catalogue, self._archive, self._settings.quota_bytes)
+                capture = Capture(event, self.catalogue, self._archive, self._settings)
                 capture.resume(Look(self._ws, self._server))
                 self._captures.append(capture)
                 self._say(f"{event.id}: goes on")
