@@ -167,8 +167,8 @@ void rm_machine_set_strengths(struct rm_machine *machine, double const *strength
 
 enum { RM_MACHINE_STRENGTH_TURNS = 8 };
 
-/** Kicks the beam between two turns, by an oscillation of these amplitudes at the mean √β of the BPMs; the stepping
- * thread calls it. */
+/** Kicks the beam at the start of the lattice in the next turn, by an oscillation of these amplitudes at the mean √β of
+ * the BPMs; the stepping thread calls it. */
 void rm_machine_kick(struct rm_machine *machine, double x_m, double y_m);
 
 /** Takes the voltage off the cavities between two turns, or puts it on again; the stepping thread calls it. */

@@ -126,7 +126,7 @@ void rm_machine_kick(struct rm_machine *machine, double x_m, double y_m) {
         double const *start = motion->oscillation.optics.start[2 * u];
         at_start[2 * u + 1] = amplitude_m[u] / (motion->mean_root[u] * hypot(start[2 * u], start[2 * u + 1]));
     }
-    rm_oscillation_displace(&motion->oscillation, at_start, 0, 0);
+    rm_oscillation_kick_next(&motion->oscillation, at_start);
 }
 
 /** A beam that was away comes back at rest. One that was lost by its energy comes back when it was away. */

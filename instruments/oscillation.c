@@ -186,9 +186,19 @@ void rm_oscillation_displace(struct rm_oscillation *oscillation, double const at
     part[RM_OSCILLATION_PHASE] += phase_rad;
 }
 
+void rm_oscillation_kick_next(struct rm_oscillation *oscillation, double const at_start[4]) {
+    for (int row = 0; row < 4; ++row)
+        oscillation->next_kick[row] += at_start[row];
+}
+
 /** Turns before 0 are those from which a run is entered; they have no kicks. */
 static void kick_when_due(struct rm_oscillation *oscillation) {
     struct rm_oscillation_state const *state = &oscillation->state;
+    double *next = oscillation->next_kick;
+    if (next[0] != 0 || next[1] != 0 || next[2] != 0 || next[3] != 0) {
+        rm_oscillation_displace(oscillation, next, 0, 0);
+        memset(next, 0, sizeof oscillation->next_kick);
+    }
     if (oscillation->until_kick == 0 || --oscillation->until_kick != 0)
         return;
     oscillation->until_kick = oscillation->config.kick_every_turns;

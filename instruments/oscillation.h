@@ -148,6 +148,8 @@ struct rm_oscillation {
     double fill;
     double sine, cosine; /**< of φ_s */
     uint64_t until_kick; /**< turns; of the regular ones */
+    /** [x px y py] at the start of the lattice: what the next turn begins with more. */
+    double next_kick[4];
 };
 
 /** Sets it up, with the beam at rest before turn 0, the nominal field, and no means. */
@@ -179,6 +181,10 @@ void rm_oscillation_normalise(struct rm_oscillation_optics const *optics, double
  * or a kicker does. Of x and px what belongs to δ by dispersion is no oscillation. To be called between two turns. */
 void rm_oscillation_displace(struct rm_oscillation *oscillation, double const at_start[4], double delta,
                              double phase_rad);
+
+/** Adds such coordinates to the beam of the next turn, which is the first that is read with them: a kicker at the start of
+ * the lattice. */
+void rm_oscillation_kick_next(struct rm_oscillation *oscillation, double const at_start[4]);
 
 /** A beam that was lost is there again, at rest. */
 void rm_oscillation_refill(struct rm_oscillation *oscillation);

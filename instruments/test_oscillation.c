@@ -179,6 +179,21 @@ static void test_a_kick_is_what_it_says_and_decays(void **state) {
     assert_true(fabs(rm_oscillation_amplitude(&oscillation, 1) - before) > 1e-7);
 }
 
+static void test_kick_is_at_the_start_of_the_turn_that_shows_it_first(void **state) {
+    (void)state;
+    struct rm_oscillation_config config = {.kick = {0, 1e-6, 0, 2e-6}};
+    struct rm_oscillation oscillation = make_oscillation(&config, 0);
+    rm_oscillation_enter(&oscillation, 99999);
+    rm_oscillation_kick_next(&oscillation, config.kick);
+    assert_true(rm_oscillation_amplitude(&oscillation, 0) < 1e-11);
+    rm_oscillation_step(&oscillation);
+    assert_float_equal(oscillation.state.part[RM_OSCILLATION_X1], 0, 1e-11); /* it has not turned yet */
+    assert_float_equal(oscillation.state.part[RM_OSCILLATION_P1] / 3e-6, 1, 1e-6);
+    rm_oscillation_step(&oscillation);
+    assert_true(fabs(oscillation.state.part[RM_OSCILLATION_X1]) > 1e-7);
+    assert_float_equal(rm_oscillation_amplitude(&oscillation, 1) / 4e-6, 1, 1e-3); /* and came once */
+}
+
 static void test_strength_moves_the_line_at_once(void **state) {
     (void)state;
     enum { TURNS = 2048 };
@@ -328,6 +343,7 @@ int main(void) {
         cmocka_unit_test(test_noise_keeps_up_the_configured_rms),
         cmocka_unit_test(test_tune_of_a_window_scatters_as_the_line_is_wide),
         cmocka_unit_test(test_a_kick_is_what_it_says_and_decays),
+        cmocka_unit_test(test_kick_is_at_the_start_of_the_turn_that_shows_it_first),
         cmocka_unit_test(test_strength_moves_the_line_at_once),
         cmocka_unit_test(test_chromaticity_makes_sidebands),
         cmocka_unit_test(test_growth_beats_damping_until_it_is_saturated),
