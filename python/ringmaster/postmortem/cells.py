@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The turns at which a cause may have begun, cut into cells: in each, every rate has its say."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import logsumexp
+
+from ringmaster.postmortem.background import Background
+from ringmaster.postmortem.blocks import Block
+from ringmaster.postmortem.likelihood import Courses, Floats, Patterns, log_ratio, windows
+from ringmaster.postmortem.view import View
+
+Starts = npt.NDArray[np.int64]
+LENGTHS = (4, 8, 16, 32, 64, 128)
+"""Records of a window: the longest that ends before the beam is lost."""
+MOST_MODES = 48
+CHANCE = 2.0
+"""So much of what a hypothesis reached without an event is taken off."""
+MOST_BEFORE = 64
+SAFETY = 1.1
+"""Of the variance that few records tell."""
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Evenly spaced turns: cell i is from turn ``first + i · turns`` up to the next."""
+
+    first: int
+    turns: int
+    count: int
+
+    def starts(self, view: View, stride: int = 1) -> tuple[Starts, Starts]:
+        """The records of a view that are the first after some turn of a cell, and the cell of each.
+
+        A record of several turns is the first that shows what begins within them.
+        """
+        turn = view.turn.astype(np.int64)
+        cell = (turn - (view.period_turns - 1) - self.first) // self.turns
+        inside = np.flatnonzero((cell >= 0) & (cell < self.count) & (np.arange(len(turn)) < view.end))
+        inside = inside[inside >= view.first // 2][::stride]
+        return inside, cell[inside]
+
+    def gather(self, values: Floats, cell: Starts) -> Floats:
+        """ln of the mean of what has these logarithms [start, …] in each cell; 0 where there is none: [cell, …]."""
+        made = np.zeros((self.count, *values.shape[1:]))
+        for i in np.unique(cell):
+            here = values[cell == i]
+            made[i] = logsumexp(here, axis=0) - np.log(len(here))
+        return made
+
+
+def by_length(view: View, starts: Starts, compute: Callable[[Starts, int], Floats], width: int) -> Floats:
+    """[start, width]: computed together for those of one length of window; 0 for what is too near to the end."""
+    made = np.zeros((len(starts), width))
+    room = np.array([max((n for n in LENGTHS if n <= view.end - start), default=0) for start in starts])
+    for length in np.unique(room[room > 0]):
+        chosen = room == length
+        made[chosen] = compute(starts[chosen], int(length))
+    return made
+
+
+def families(background: Background, length: int, short: bool) -> list[Courses]:
+    """What a course may be. Short: as few modes as the largest have."""
+    walking = Courses.walking(background, length)
+    if not short:
+        return [walking, Courses.white(background, length)]
+    return [Courses(walking.eigenvalue[:MOST_MODES], walking.vector[:MOST_MODES], 0.0)]
+
+
+def mode_noise(block: Block, courses: Courses) -> Floats:
+    """RMS of each mode without an event, where that is more than 1: slow ones are predicted worse than they seem."""
+    length = courses.vector.shape[1]
+    starts = np.arange(0, len(block.held_out) - length + 1, max(1, length // 4))
+    if not len(starts):
+        return np.ones(len(courses.eigenvalue))
+    z = windows(block.held_out, courses, starts)
+    return np.sqrt(np.maximum(1.0, SAFETY * np.mean(z**2, axis=(0, 2))))
+
+
+def _before(view: View, block: Block, length: int) -> Starts:
+    """Starts of windows without an event; at most so many, side by side."""
+    room = np.arange(block.background.order, view.first - length, max(1, length // 2))
+    return room[-MOST_BEFORE:]
+
+
+def static_log_ratios(
+    view: View, block: Block, starts: Starts, patterns: Sequence[Patterns | None], short: bool
+) -> list[Floats]:
+    """For each set of patterns (None: unknown) [start, hypothesis], as a block of the view sees them.
+
+    What a hypothesis reached by chance, or by motion along its pattern that was there before, is taken off.
+    """
+    widths = [1 if one is None else one.columns.shape[1] for one in patterns]
+
+    def compute(chosen: Starts, length: int) -> Floats:
+        usual = _before(view, block, length)
+        both = np.concatenate([chosen, usual])
+        parts = []
+        for courses in families(block.background, length, short):
+            z = windows(block.left, courses, both) / mode_noise(block, courses)[:, None]
+            parts.append(np.hstack([log_ratio(z, courses, one) for one in patterns]) + courses.log_prior)
+        made: Floats = logsumexp(np.stack(parts), axis=0)
+        chance = made[len(chosen) :].max(axis=0, initial=0.0)
+        return made[: len(chosen)] - CHANCE * chance
+
+    made = by_length(view, starts, compute, sum(widths))
+    return list(np.split(made, np.cumsum(widths)[:-1], axis=1))

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The blind trial of the ranking of causes: five kinds of culprit, many strengths, places and noises.
+
+    .venv/bin/python tests/postmortem/blind_trial.py --each 40 --seed 2 --out trial.json
+
+The ranking gets what a trigger would hand over: streams, the machine as designed, and a turn zero that is up to 5 ms
+late. Whether an event can be seen at all is told beforehand, from the truth and the noise: of the readings with it less
+those without it, as the best linear detector sees them (behind the filter that predicts the readings without it, over
+their noise), the length d. d >= 8 counts as visible, d < 3 as invisible.
+"""
+
+import argparse
+import json
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from multiprocessing import Pool
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from blind_cases import cases
+from blind_ring import EVENT_TURN, Happening, evidence_of, machine, record
+from ringmaster.fabric.layout import InstrumentKind
+from ringmaster.postmortem.background import Background
+from ringmaster.postmortem.causes import Ranking, rank_causes
+from ringmaster.postmortem.evidence import Series
+from ringmaster.postmortem.lines import Lines
+from ringmaster.postmortem.machine import Machine
+
+VISIBLE, INVISIBLE = 8.0, 3.0
+LATEST_TURNS = 5785
+SEEN_RECORDS = {1: 400, 116: 60}
+"""After the event, by period: what a ranking may use of it."""
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One event, and what was made of it."""
+
+    kind: str
+    name: str
+    strength: str
+    seed: int
+    length: float
+    """d."""
+    verdict: str
+    names: list[str]
+    probability: float
+    ranking: list[tuple[str, float]]
+    turns_off: int
+
+    @property
+    def is_right(self) -> bool:
+        """Whether the first is the culprit, or a group that the BPMs cannot tell apart and that it is in."""
+        return self.verdict == self.kind and (not self.name or self.name in self.names)
+
+
+def visible_length(truth: Happening, with_it: list[Series], without: list[Series]) -> float:
+    """d: of orbits, or of what else the kind shows itself in."""
+    squares = []
+    kinds = {"rf": (InstrumentKind.BPM, InstrumentKind.LLRF), "loss": (InstrumentKind.BLM,)}
+    for kind in kinds.get(truth.kind, (InstrumentKind.BPM,)):
+        for period in (1, 116):
+            pairs = [(a, b) for a, b in zip(with_it, without, strict=True) if a.kind == kind and a.period_turns == period]
+            if pairs:
+                squares.append(_square(pairs, kind, period))
+    return float(np.sqrt(sum(squares)))
+
+
+def _square(pairs: list[tuple[Series, Series]], kind: InstrumentKind, period: int) -> float:
+    """Of one rate: the background is learnt from the readings without the event."""
+    quiet = np.hstack([_rows(b, kind) for _, b in pairs])
+    signal = np.hstack([_rows(a, kind) for a, _ in pairs]) - quiet
+    at = int(np.searchsorted(pairs[0][0].turn, EVENT_TURN))
+    before = quiet[:at]
+    cleaned = before - Lines.fit(before, 1157000 / period).at(np.arange(at))
+    background = Background.learn(cleaned, 24)
+    seen = background.course(signal[at : at + SEEN_RECORDS[period]]) @ background.whitener.T
+    return float(np.sum(seen**2))
+
+
+def _rows(series: Series, kind: InstrumentKind) -> Floats:
+    if kind == InstrumentKind.BLM:
+        return np.asarray(2 * np.sqrt(series.values.sum(axis=1, keepdims=True) + 0.375))
+    if kind == InstrumentKind.LLRF:
+        return series.values[:, :4]
+    return series.values[:, [i for i, lane in enumerate(series.lanes) if lane[0] in "xy"]]
+
+
+def judge(folder: Path, truth: Happening, described: Machine, late: int) -> tuple[Outcome, Ranking]:
+    """Lets it happen, and has it explained."""
+    with_it, without = record(folder, truth), record(folder, truth.quiet)
+    length = visible_length(truth, with_it, without)
+    ranking = rank_causes(evidence_of(with_it, described, late))
+    verdict = ranking.verdict
+    listed = [(cause.title, round(cause.probability, 4)) for cause in ranking.causes[:4]]
+    said = (verdict.kind, list(verdict.names), verdict.probability, listed, verdict.turn - EVENT_TURN)
+    return Outcome(truth.kind, truth.name, truth.strength, truth.seed, length, *said), ranking
+
+
+def summary(outcomes: Iterable[Outcome]) -> Mapping[str, Mapping[str, int]]:
+    """Counts by kind, and of all."""
+    counts: dict[str, Counter[str]] = {}
+    for one in outcomes:
+        size = "visible" if one.length >= VISIBLE else "invisible" if one.length < INVISIBLE else "between"
+        answer = "right" if one.is_right else "unknown" if one.verdict == "unknown" else "wrong"
+        for kind in (one.kind, "all"):
+            counts.setdefault(kind, Counter()).update([size, f"{size} {answer}"])
+    return counts
+
+
+def table(counts: Mapping[str, Mapping[str, int]]) -> str:
+    """In Markdown."""
+    columns = [f"{size} {what}" for size in ("visible", "between", "invisible") for what in ("right", "unknown", "wrong")]
+    lines = ["| culprit | " + " | ".join(columns) + " |", "|---|" + "---|" * len(columns)]
+    for kind, count in counts.items():
+        lines.append(f"| {kind} | " + " | ".join(str(count.get(column, 0)) for column in columns) + " |")
+    return "\n".join(lines)
+
+
+def reliability(outcomes: Iterable[Outcome]) -> str:
+    """How often an answer was right that was as probable as it said."""
+    named = [one for one in outcomes if one.verdict != "unknown"]
+    lines = ["| said | answers | right |", "|---|---|---|"]
+    for low, high in ((0.5, 0.8), (0.8, 0.95), (0.95, 0.99), (0.99, 1.01)):
+        some = [one.is_right for one in named if low <= one.probability < high]
+        lines.append(f"| {low:g} to {min(high, 1):g} | {len(some)} | {sum(some)} |")
+    return "\n".join(lines)
+
+
+def _task(given: tuple[Happening, int]) -> Outcome:
+    folder = Path(tempfile.mkdtemp(prefix="blind-trial-"))
+    try:
+        return judge(folder / "run", given[0], machine(), given[1])[0]
+    finally:
+        shutil.rmtree(folder)
+
+
+def main() -> None:
+    """Runs it, and prints the tables."""
+    parser = argparse.ArgumentParser(description="the blind trial of the ranking of causes")
+    parser.add_argument("--each", type=int, default=40, help="events of each kind (40)")
+    parser.add_argument("--seed", type=int, default=2, help="of the events and their rings (2)")
+    parser.add_argument("--jobs", type=int, default=1, help="processes (1)")
+    parser.add_argument("--out", type=Path, help="JSON file for all outcomes")
+    given = parser.parse_args()
+    random = np.random.default_rng(given.seed + 1)
+    tasks = [(truth, int(random.integers(0, LATEST_TURNS))) for truth in cases(given.each, given.seed)]
+    outcomes = []
+    with Pool(given.jobs) as pool:
+        for outcome in pool.imap(_task, tasks):
+            outcomes.append(outcome)
+            what = "right" if outcome.is_right else outcome.verdict
+            of = f"{outcome.kind} {outcome.name} {outcome.strength}"
+            print(f"{of}: d = {outcome.length:.3g}, {what} {outcome.ranking[:2]}", flush=True)
+            if given.out:
+                given.out.write_text(json.dumps([asdict(one) for one in outcomes], indent=1))
+    print(table(summary(outcomes)), reliability(outcomes), sep="\n\n")
+
+
+if __name__ == "__main__":
+    main()
