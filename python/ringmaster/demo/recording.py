@@ -67,6 +67,6 @@ def recorded(directory: Path, shipped: Shipped, archive: Path | None = None) -> 
     """Starts the recorder and the watch of the post-mortem beside a running server."""
     file = write_settings(directory, shipped, archive)
     with ExitStack() as stack:
-        recorder = stack.enter_context(Program("ringmaster-record", file, prefix=GENTLY))
+        recorder = stack.enter_context(Program("ringmaster-record", "run", file, prefix=GENTLY))
         watch = ("-m", "ringmaster", "postmortem", "watch", file)
         yield Recording(recorder, stack.enter_context(Program(sys.executable, *watch, prefix=GENTLY)))

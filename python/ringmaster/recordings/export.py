@@ -142,9 +142,8 @@ class Hdf5Writer:
 
     def _extend(self, group: h5py.Group, name: str, values: Any) -> h5py.Dataset:
         if name not in group:
-            return group.create_dataset(
-                name, data=values, maxshape=(None,), chunks=(CHUNK_RECORDS,), **self._compression
-            )
+            chunk = min(CHUNK_RECORDS, max(1, len(values)))  # one that is not full takes its whole room, too
+            return group.create_dataset(name, data=values, maxshape=(None,), chunks=(chunk,), **self._compression)
         data = group[name]
         before = len(data)
         data.resize(before + len(values), axis=0)
