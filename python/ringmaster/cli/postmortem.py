@@ -186,6 +186,62 @@ def show(id_: str, streams: bool, directory: Path | None, workspace: str | None,
         click.echo(f"  {name:<32} {kept.where:<8} {what if kept.records else ''}{'; ' if kept.why else ''}{kept.why}")
 
 
+@postmortem.command("open", epilog=examples("ringmaster postmortem open", "ringmaster postmortem open --no-browser"))
+@_an_id_or_last
+@click.option("--browser/--no-browser", default=True, help="Show the report in a browser.  [default: browser]")
+@_of_a_catalogue
+def open_(id_: str, browser: bool, directory: Path | None, workspace: str | None) -> None:
+    """Look for the causes of an event, the newest one without an ID, and make its report.
+
+    Prints the causes, and where the report is. The first cause then stands in the catalogue.
+    """
+    from ringmaster.postmortem.explain import explain, write_report
+
+    catalogue = _catalogue(directory, workspace)
+    event = _find(catalogue, id_)
+    explained = explain(event)
+    event = catalogue.name_cause(event.id, explained.verdict)
+    click.echo(f"{event.id}: {event.reason}")
+    click.echo(f"first cause: {explained.verdict}")
+    for cause in explained.causes:
+        about = f"turn {cause.turn} ± {cause.turn_sigma:.1f}"
+        click.echo(f"  {cause.probability:7.2%}  {about:<24} {cause.title}")
+    page = write_report(event, explained)
+    if page is not None:
+        click.echo(f"report: {page}")
+        if browser:
+            click.launch(page.resolve().as_uri())
+
+
+@postmortem.command(epilog=examples("ringmaster postmortem compare 20261125T1943 last"))
+@click.argument("one", shell_complete=_complete_id)
+@click.argument("other", shell_complete=_complete_id)
+@_of_a_catalogue
+@json_option
+def compare(one: str, other: str, directory: Path | None, workspace: str | None, as_json: bool) -> None:
+    """Say what differs between two events: causes, and levels of the streams before the turn zero."""
+    from ringmaster.postmortem.compare import compare as differences
+    from ringmaster.postmortem.explain import explain
+
+    catalogue = _catalogue(directory, workspace)
+    events = [_find(catalogue, id_) for id_ in (one, other)]
+    first, second = map(explain, events)
+    levels, alone = differences(first.evidence, second.evidence)
+    if as_json:
+        causes = [explained.verdict for explained in (first, second)]
+        plain = [{"one": asdict(level.one), "other": asdict(level.other)} for level in levels]
+        print_json({"ids": [event.id for event in events], "causes": causes, "levels": plain, "only_in_one": alone})
+        return
+    for event, explained in zip(events, (first, second), strict=True):
+        click.echo(f"{event.id}: {event.reason}; first cause: {explained.verdict}")
+    for level in levels:
+        before = (
+            f"mean {level.one.mean:.4g} and {level.other.mean:.4g}, RMS {level.one.rms:.3g} and {level.other.rms:.3g}"
+        )
+        click.echo(f"  {level.one.name:<28} {before} {level.one.unit}")
+    click.echo(f"{len(levels)} levels differ; {len(alone)} streams are in only one of them")
+
+
 @postmortem.command(
     epilog=examples("ringmaster postmortem reviewed last --by 'A. Name' --note 'quench of ID04, known'")
 )

@@ -54,7 +54,8 @@ class Capture:
         self._memory.left_out = set(self._recorded)
         self._leave_out_what_is_too_much(look.ws)
         self._pin()
-        self.step(look)
+        self._note_restart(look)
+        self._memory.take(look.ws, self._last_turn)
         self._memory.flush()
 
     def pause(self) -> None:
