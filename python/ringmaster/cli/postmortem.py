@@ -137,14 +137,20 @@ def now(file: Path | None, reason: str, workspace: str | None, as_json: bool) ->
 
 @postmortem.command(epilog=examples("ringmaster postmortem ls", "ringmaster postmortem ls --json | jq '.[].id'"))
 @click.option("--to-review", is_flag=True, help="Only those that no person has reviewed.")
+@click.option(
+    "--times", is_flag=True, help="Say instead how long it took from the turn zero to the entry, and to the end."
+)
 @_of_a_catalogue
 @json_option
-def ls(to_review: bool, directory: Path | None, workspace: str | None, as_json: bool) -> None:
+def ls(to_review: bool, times: bool, directory: Path | None, workspace: str | None, as_json: bool) -> None:
     """List the events, the newest last."""
     from ringmaster.postmortem.show import review_word
 
     catalogue = _catalogue(directory, workspace)
     events = [event for event in catalogue.events() if not (to_review and event.reviewed)]
+    if times:
+        _print_times(events, as_json)
+        return
     if as_json:
         print_json([_plain(event) for event in events])
         return
@@ -164,6 +170,20 @@ def ls(to_review: bool, directory: Path | None, workspace: str | None, as_json: 
     click.echo(f"{len(events)} events, {waiting} to review, in {catalogue.folder}")
     for why in catalogue.damaged.values():
         click.echo(f"left out: {why}", err=True)
+
+
+def _print_times(events: "list[Event]", as_json: bool) -> None:
+    from ringmaster.postmortem.times import times_of
+
+    times = times_of(events)
+    if times is None:
+        raise click.ClickException("no event began with a record that tells its turn, so no time is known")
+    if as_json:
+        print_json(asdict(times))
+        return
+    entry = f"{times.trigger_to_entry_s:.3f} s, p99 {times.trigger_to_entry_p99_s:.3f} s"
+    done = f"{times.after_windows_to_done_s:.2f} s, p99 {times.after_windows_to_done_p99_s:.2f} s"
+    click.echo(f"{times.events} events: turn zero to entry {entry}; end of the windows to complete {done}")
 
 
 @postmortem.command(epilog=examples("ringmaster postmortem show", "ringmaster postmortem show 20261125T1943 --streams"))
