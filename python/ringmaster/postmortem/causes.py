@@ -16,19 +16,20 @@ from scipy.special import logsumexp
 from ringmaster.postmortem.background import Floats, TooShort
 from ringmaster.postmortem.cells import Cells
 from ringmaster.postmortem.evidence import Evidence
-from ringmaster.postmortem.hypotheses import LOSS, NOTHING, RF, SUPPLY, UNKNOWN, Hypotheses, bpm_of
+from ringmaster.postmortem.hypotheses import LOSS, NOTHING, RF, SUPPLY, TRUST, UNKNOWN, Hypotheses, bpm_of
 from ringmaster.postmortem.machine import Machine
 from ringmaster.postmortem.orbit_causes import add_orbit
 from ringmaster.postmortem.view import View, orbit_views
 from ringmaster.postmortem.witnesses import loss_witness, rf_witness
 
-TRUST = 0.5
-"""Of the logarithm of a likelihood ratio: rings without an event have ratios as large as chance makes them at half of
-the logarithm (tests/postmortem)."""
 WITNESS_PRIOR = 0.5
 """That a witness says something when its cause acts."""
-ALIKE = 0.995
-"""Correlation of two patterns beyond which the twin cannot tell them apart."""
+CONSEQUENCE_PRIOR = 0.1
+"""That beam is lost at an aperture soon after another cause."""
+ALIKE, RELATED = 0.995, 0.85
+"""Correlations of two patterns. Those that are alike the twin cannot tell apart; those that are related are one answer
+where the noise does not tell them apart: as long as none is likelier than another by more than"""
+TOLD_APART = 20.0
 LEAST_CERTAIN = 0.5
 """What is less probable than that is no answer: the verdict is *unknown* then."""
 SEARCH_MS = 10.0
@@ -103,8 +104,7 @@ def rank_causes(evidence: Evidence) -> Ranking:
     for view in views:
         add_orbit(hypotheses, view, evidence.machine, cells, views[-1].period_turns > 1)
     _add_witnesses(hypotheses, evidence, cells)
-    alike = _alike(hypotheses, views, evidence.machine)
-    causes = _posterior(hypotheses, cells, alike)
+    causes = _posterior(hypotheses, cells, _correlations(hypotheses, views, evidence.machine))
     return Ranking(tuple(causes), tuple(views), cells, len(hypotheses.names), tuple(notes))
 
 
@@ -138,36 +138,38 @@ def _add_witnesses(made: Hypotheses, evidence: Evidence, cells: Cells) -> None:
     rf = rf_witness(evidence, cells)
     if rf is not None:
         for i in made.where(RF):
-            made.log_ratio[:, i] += np.logaddexp(np.log(WITNESS_PRIOR) + rf.cells, np.log1p(-WITNESS_PRIOR))
+            made.log_ratio[:, i] += np.logaddexp(np.log(WITNESS_PRIOR) + TRUST * rf.cells, np.log1p(-WITNESS_PRIOR))
     loss = loss_witness(evidence, cells)
     if loss is None:
         made.log_ratio[:, made.where(LOSS)] = -np.inf
         return
-    later = np.logaddexp.accumulate(loss.cells[::-1])[::-1] - np.log(np.arange(cells.count, 0, -1))
-    consequence = np.logaddexp(np.log(WITNESS_PRIOR) + later, np.log1p(-WITNESS_PRIOR))
+    seen = TRUST * loss.cells
+    later = np.logaddexp.accumulate(seen[::-1])[::-1] - np.log(np.arange(cells.count, 0, -1))
+    consequence = np.logaddexp(np.log(CONSEQUENCE_PRIOR) + later, np.log1p(-CONSEQUENCE_PRIOR))
     for i, kind in enumerate(made.kinds):
         if made.names[i] != NOTHING:
-            made.log_ratio[:, i] += loss.cells if kind == LOSS else consequence
+            made.log_ratio[:, i] += seen if kind == LOSS else consequence
 
 
-def _alike(made: Hypotheses, views: Sequence[View], machine: Machine | None) -> dict[int, set[int]]:
-    """Of supplies: those whose patterns the BPMs with most rows cannot tell apart."""
+def _correlations(made: Hypotheses, views: Sequence[View], machine: Machine | None) -> Floats:
+    """[hypothesis, hypothesis]: of the patterns of supplies, as the BPMs with most rows see them; 1 of each with itself."""
+    all_of = np.eye(len(made.names))
     if machine is None or not all(row in machine.places for row in views[0].rows):
-        return {}
+        return all_of
     single = [i for i, actor in enumerate(machine.actors) if len(actor.planes) == 1]
     if not single:
-        return {}
+        return all_of
     columns = machine.columns(views[0].rows)
     seen = np.hstack([columns[i] for i in single]) / views[0].noise[:, None]
     seen = seen / np.linalg.norm(seen, axis=0)
-    close = np.abs(seen.T @ seen) >= ALIKE
-    supplies = made.where(SUPPLY)
-    return {supplies[single[a]]: {supplies[single[b]] for b in np.flatnonzero(close[a])} for a in range(len(single))}
+    where = np.array(made.where(SUPPLY))[single]
+    all_of[np.ix_(where, where)] = np.abs(seen.T @ seen)
+    return all_of
 
 
-def _posterior(made: Hypotheses, cells: Cells, alike: dict[int, set[int]]) -> list[Cause]:
+def _posterior(made: Hypotheses, cells: Cells, correlation: Floats) -> list[Cause]:
     prior = made.log_prior()
-    joint = TRUST * made.log_ratio + prior - np.log(cells.count)
+    joint = made.log_ratio + prior - np.log(cells.count)
     total = logsumexp(joint)
     each = np.exp(logsumexp(joint, axis=0) - total)
     left = sorted(range(len(each)), key=lambda i: -each[i])
@@ -177,7 +179,9 @@ def _posterior(made: Hypotheses, cells: Cells, alike: dict[int, set[int]]) -> li
         if made.kinds[leader] == UNKNOWN:
             group = [i for i in left if made.kinds[i] == UNKNOWN]
         else:
-            group = [i for i in left if i in alike.get(leader, {leader})]
+            close = (correlation[leader] >= RELATED) & (each * TOLD_APART >= each[leader])
+            close |= correlation[leader] >= ALIKE
+            group = [i for i in left if close[i]]
         left = [i for i in left if i not in group]
         causes.append(_cause(made, joint, cells, group, float(each[group].sum())))
     return sorted(causes, key=lambda cause: -cause.probability)

@@ -10,15 +10,13 @@ from scipy.special import logsumexp
 
 from ringmaster.postmortem.background import Background
 from ringmaster.postmortem.blocks import Block
-from ringmaster.postmortem.likelihood import Courses, Floats, Patterns, log_ratio, windows
+from ringmaster.postmortem.likelihood import CHANCE, Courses, Floats, Patterns, log_ratio, windows
 from ringmaster.postmortem.view import View
 
 Starts = npt.NDArray[np.int64]
 LENGTHS = (4, 8, 16, 32, 64, 128)
 """Records of a window: the longest that ends before the beam is lost."""
 MOST_MODES = 48
-CHANCE = 2.0
-"""So much of what a hypothesis reached without an event is taken off."""
 MOST_BEFORE = 64
 SAFETY = 1.1
 """Of the variance that few records tell."""

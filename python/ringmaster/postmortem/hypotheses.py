@@ -13,6 +13,9 @@ SUPPLY, RF, BPM, KICK, LOSS, UNKNOWN = "supply", "rf", "bpm", "kick", "loss", "u
 NOTHING, PATTERN, ANYWHERE = "nothing is seen", "another pattern", "a kick from another place"
 PRIORS = {SUPPLY: 0.2, RF: 0.15, BPM: 0.15, KICK: 0.15, LOSS: 0.15, UNKNOWN: 0.2}
 """Of a kind; all of one kind share its prior."""
+TRUST = 0.5
+"""Of the logarithm of a likelihood ratio: rings without an event have ratios as large as chance makes them at half of
+the logarithm (tests/postmortem)."""
 NOTHING_PRIOR = 0.75
 """Of *unknown*: that nothing is seen at all."""
 
@@ -43,8 +46,8 @@ class Hypotheses:
         return [i for i, one in enumerate(self.kinds) if one == kind and name in (None, self.names[i])]
 
     def add(self, log_ratio: Floats, indices: list[int]) -> None:
-        """[cell]: speaks for these."""
-        self.log_ratio[:, indices] += log_ratio[:, None]
+        """[cell]: what the orbit says for these."""
+        self.log_ratio[:, indices] += TRUST * log_ratio[:, None]
 
     def log_prior(self) -> Floats:
         """[hypothesis]."""

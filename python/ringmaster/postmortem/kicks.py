@@ -14,11 +14,13 @@ import numpy.typing as npt
 from scipy.special import logsumexp
 
 from ringmaster.postmortem.blocks import Block
-from ringmaster.postmortem.likelihood import SIZES, TWIN_ERRORS
+from ringmaster.postmortem.likelihood import CHANCE, SIZES, TWIN_ERRORS
 from ringmaster.postmortem.machine import Kicker, Machine
 from ringmaster.postmortem.view import View
 
 Floats = npt.NDArray[np.float64]
+TURNS_BEFORE = 6000
+"""Without an event, in which a fit shows what it reaches by chance."""
 TURNS_BEYOND = 24
 """Of a transient, beyond the filter's length."""
 TUNE_SPAN = 0.06
@@ -56,9 +58,10 @@ def kick_log_ratios(
     tune = machine_tunes(view, machine)
     anywhere = _flat(block, _free(view, machine, tune, turns))
     starts = starts[starts + turns <= view.end]
+    before = np.arange(max(block.background.order, view.first - TURNS_BEFORE), view.first - turns)
+    starts = np.concatenate([starts, before])
     pieces = np.lib.stride_tricks.sliding_window_view(block.left, turns, axis=0)  # [start, row, turn]
-    shape = (len(starts), -1)
-    data = pieces[starts].transpose(0, 2, 1).reshape(shape)
+    data = pieces[starts].transpose(0, 2, 1).reshape(len(starts), -1)
     energy = np.sum(data**2, axis=1)
     inside4 = np.sum((data @ anywhere) ** 2, axis=1)
     size = turns * block.left.shape[1]
@@ -67,7 +70,10 @@ def kick_log_ratios(
         columns = _flat(block, machine.kick(kicker, view.rows, turns, tune))
         made.append(_log_ratio(energy, inside4, np.sum((data @ columns) ** 2, axis=1), columns.shape[1], size))
     free = _log_ratio(energy, inside4, inside4, ANY_START, size)
-    return np.stack(made, axis=1) if made else np.zeros((len(starts), 0)), free
+    each = np.stack([*made, free], axis=1)
+    usual = each[len(each) - len(before) :].max(axis=0, initial=0.0)
+    each = each[: len(each) - len(before)] - CHANCE * usual
+    return each[:, :-1], each[:, -1]
 
 
 def _free(view: View, machine: Machine, tune: Floats, turns: int) -> Floats:

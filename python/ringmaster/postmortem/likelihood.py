@@ -31,6 +31,8 @@ TWIN_ERRORS = (0.05, 0.12, 0.3)
 STEP_SHARE = 1.0
 WALK_SHARE = 1.0
 """Of a course: the variance of its first step, and of its walk over the whole window."""
+CHANCE = 2.0
+"""So much of the largest logarithm that a hypothesis reached without an event is taken off."""
 WHITE_PRIOR = 0.1
 """That a course is white."""
 LEAST_EIGENVALUE = 1e-5

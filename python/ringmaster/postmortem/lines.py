@@ -10,7 +10,7 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.float64]
 WANDER = 0.002
 """Relative: so far the mains may be off."""
-TRIED = 81
+TRIED, ROUNDS = 9, 3
 HIGHEST_HZ = 1000.0
 LEAST_PERIODS = 4.0
 """Before the event: with fewer, lines are left to the prediction."""
@@ -35,10 +35,13 @@ class Lines:
             return cls(nominal, 0, before.mean(axis=0)[None])
         count = int(min(HIGHEST_HZ, 0.4 * record_rate_hz) // mains_hz)
         strongest = _strongest(before)
-        tried = nominal * (1 + WANDER * np.linspace(-1, 1, TRIED))
-        best = min(tried, key=lambda cycles: _misfit(strongest, cycles, min(count, 12)))
-        basis = _basis(np.arange(len(before)), float(best), count)
-        return cls(float(best), count, np.linalg.lstsq(basis, before, rcond=None)[0])
+        best, step = nominal, nominal * WANDER
+        for _ in range(ROUNDS):
+            tried = best + step * np.linspace(-1, 1, TRIED)
+            best = float(min(tried, key=lambda cycles: _misfit(strongest, cycles, min(count, 12))))
+            step *= 2 / (TRIED - 1)
+        basis = _basis(np.arange(len(before)), best, count)
+        return cls(best, count, np.linalg.lstsq(basis, before, rcond=None)[0])
 
     def at(self, record: npt.NDArray[np.int64]) -> Floats:
         """Their values [record, row], the mean included; records count from the first of those that were fitted."""
@@ -59,5 +62,7 @@ def _strongest(before: Floats, count: int = 4) -> Floats:
 
 
 def _misfit(values: Floats, cycles: float, count: int) -> float:
+    """What is left of values by a least-squares fit, up to a constant."""
     basis = _basis(np.arange(len(values)), cycles, count)
-    return float(np.sum((values - basis @ np.linalg.lstsq(basis, values, rcond=None)[0]) ** 2))
+    seen = basis.T @ values
+    return -float(np.sum(seen * np.linalg.solve(basis.T @ basis, seen)))
