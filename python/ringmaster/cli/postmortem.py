@@ -215,10 +215,13 @@ def open_(id_: str, browser: bool, directory: Path | None, workspace: str | None
 
     Prints the causes, and where the report is. The first cause then stands in the catalogue.
     """
+    from ringmaster.postmortem.event import CAPTURING
     from ringmaster.postmortem.explain import explain, write_report
 
     catalogue = _catalogue(directory, workspace)
     event = _find(catalogue, id_)
+    if event.state == CAPTURING:
+        raise click.ClickException(f"{event.id} is still being captured; try again when its windows have passed")
     explained = explain(event)
     event = catalogue.name_cause(event.id, explained.verdict)
     click.echo(f"{event.id}: {event.reason}")

@@ -28,9 +28,9 @@ postmortem:
   quota: 2 GB
   machine: {machine}
   triggers:
-    - {{name: interlock, kind: interlock, before: 100 ms, after: 20 ms, hold_off: 2 s}}
-    - {{name: beam, kind: beam_loss, streams: "tbt01/*", before: 100 ms, after: 20 ms, hold_off: 2 s}}
-    - {{name: server, kind: server, before: 100 ms}}
+    - {{name: interlock, kind: interlock, before: 200000 turns, after: 20000 turns, hold_off: 2 s}}
+    - {{name: beam, kind: beam_loss, streams: "tbt01/*", before: 200000 turns, after: 20000 turns, hold_off: 2 s}}
+    - {{name: server, kind: server, before: 200000 turns}}
 """
 
 

@@ -5,6 +5,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from time import monotonic
 
 from ringmaster.errors import WorkspaceError
 from ringmaster.fabric.workspace import Workspace
@@ -21,6 +22,8 @@ GRACE_NS = 1_000_000_000
 """So long after the windows' end something may still come to memory: filters close late, and a host may be late."""
 ARCHIVE_GRACE_NS = 5_000_000_000
 """So long a recorder may take to write it."""
+ASK_S = 0.2
+"""How often the archive is asked how far it is."""
 MARGIN_S = 0.01
 """So much more is copied from before the windows: the record of an interlock may put the turn zero back."""
 TEXTS, PARAMETERS, COUNTERS, MACHINE = "texts.json", "parameters.json", "counters.json", "machine.yaml"
@@ -34,6 +37,8 @@ class Capture:
         self._catalogue, self._archive, self._settings = catalogue, archive, settings
         first = max(0, event.first_turn - round(MARGIN_S * event.turn_rate_hz))
         self._memory = MemoryWindows(event.folder, event.workspace, first, event.zero.turn_epoch)
+        self._copied = False
+        self._asked_s = float("-inf")
         self._recorded: frozenset[str] = frozenset()
         self._new_epoch: tuple[int, int] | None = None
         """A later turn-counter epoch, and the turn in it at which the windows end by time."""
@@ -66,12 +71,14 @@ class Capture:
         """Another trigger of the same event. The turn of an interlock record is the turn zero from then on."""
         self.event = joined(self.event, seen)
         self.event.save()
+        self._copied = False  # its windows may be longer now
 
     def step(self, look: Look) -> bool:
         """Copies what has come. True when the event is done; then it is written."""
         self._note_restart(look)
         last_turn = self._last_turn
-        self._memory.take(look.ws, last_turn)
+        if not self._copied:
+            self._memory.take(look.ws, last_turn)
         end_tai_ns = self.event.span_tai_ns[1]
         if look.server in (KILLED, ENDED):
             self._finish("" if self.event.after_turns == 0 else self._cut_by(look))
@@ -81,11 +88,20 @@ class Capture:
         late_ns = look.tai_ns - end_tai_ns
         if late_ns < GRACE_NS and self._memory.behind(last_turn):
             return False
-        if late_ns < ARCHIVE_GRACE_NS and not self._archive.durable(self.event):
+        self._copied = True
+        if late_ns < ARCHIVE_GRACE_NS and not self._durable():
             return False
         self._take_over_from_recorder(look)
         self._finish("")
         return True
+
+    def _durable(self) -> bool:
+        """Asked now and then: it looks through the archive."""
+        if monotonic() - self._asked_s < ASK_S:
+            return False
+        durable = self._archive.durable(self.event)
+        self._asked_s = monotonic()
+        return durable
 
     def _take_over_from_recorder(self, look: Look) -> None:
         """What a recorder that has gone meanwhile did not write is copied, as far as it is still there."""
