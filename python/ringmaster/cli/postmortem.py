@@ -216,13 +216,13 @@ def open_(id_: str, browser: bool, directory: Path | None, workspace: str | None
     Prints the causes, and where the report is. The first cause then stands in the catalogue.
     """
     from ringmaster.postmortem.event import CAPTURING
-    from ringmaster.postmortem.explain import explain, write_report
+    from ringmaster.postmortem.first_look import look_at, write_report
 
     catalogue = _catalogue(directory, workspace)
     event = _find(catalogue, id_)
     if event.state == CAPTURING:
         raise click.ClickException(f"{event.id} is still being captured; try again when its windows have passed")
-    explained = explain(event)
+    explained = look_at(event)
     event = catalogue.name_cause(event.id, explained.verdict)
     click.echo(f"{event.id}: {event.reason}")
     click.echo(f"first cause: {explained.verdict}")
@@ -244,11 +244,11 @@ def open_(id_: str, browser: bool, directory: Path | None, workspace: str | None
 def compare(one: str, other: str, directory: Path | None, workspace: str | None, as_json: bool) -> None:
     """Say what differs between two events: causes, and levels of the streams before the turn zero."""
     from ringmaster.postmortem.compare import compare as differences
-    from ringmaster.postmortem.explain import explain
+    from ringmaster.postmortem.first_look import look_at
 
     catalogue = _catalogue(directory, workspace)
     events = [_find(catalogue, id_) for id_ in (one, other)]
-    first, second = map(explain, events)
+    first, second = map(look_at, events)
     levels, alone = differences(first.evidence, second.evidence)
     if as_json:
         causes = [explained.verdict for explained in (first, second)]

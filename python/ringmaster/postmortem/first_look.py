@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The first look at an event of the catalogue: its causes, and its report, where this package has the parts for it."""
+
+import warnings
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ringmaster.errors import TwinError
+from ringmaster.postmortem.causes import Cause, Ranking, rank_causes
+from ringmaster.postmortem.event import Event
+from ringmaster.postmortem.event_evidence import evidence_of
+from ringmaster.postmortem.evidence import Evidence
+
+REPORT = "report.html"
+SHOWN = 5
+
+
+@dataclass(frozen=True)
+class FirstLook:
+    """What was found."""
+
+    evidence: Evidence
+    ranking: Ranking | None
+    why_not: str
+    """Why no causes could be ranked; empty where they were."""
+    explanation: Any = None
+    """What the report is made from: ringmaster.postmortem.explain."""
+
+    @property
+    def verdict(self) -> str:
+        """The first cause, in words."""
+        return self.ranking.verdict.title if self.ranking else f"not judged: {self.why_not}"
+
+    @property
+    def causes(self) -> tuple[Cause, ...]:
+        """The likeliest ones."""
+        return self.ranking.causes[:SHOWN] if self.ranking else ()
+
+
+def look_at(event: Event) -> FirstLook:
+    """Ranks the causes. Raises NothingKept, ValueError for damaged files, OSError."""
+    evidence = evidence_of(event)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # a rate with too few records has no mean
+            return _judged(evidence)
+    except (ValueError, TwinError, np.linalg.LinAlgError) as error:
+        return FirstLook(evidence, None, " ".join(str(error).split()))
+
+
+def _judged(evidence: Evidence) -> FirstLook:
+    parts = _part("explain")
+    if parts is None:
+        return FirstLook(evidence, rank_causes(evidence), "")
+    explanation = parts.explain(evidence)
+    return FirstLook(evidence, explanation.ranking, "", explanation)
+
+
+def write_report(event: Event, look: FirstLook) -> Path | None:
+    """The page, in the event's folder; None where nothing was judged, or this package makes no reports."""
+    report = _part("report")
+    if report is None or look.explanation is None:
+        return None
+    path = event.folder / REPORT
+    report.write_report(path, look.explanation)
+    return path
+
+
+def _part(name: str) -> Any:
+    whole = f"ringmaster.postmortem.{name}"
+    return import_module(whole) if find_spec(whole) is not None else None
