@@ -21,6 +21,9 @@ from ringmaster.postmortem.machine import Machine
 from ringmaster.postmortem.memory import FOLDER
 from ringmaster.postmortem.pinning import MARK
 
+BEFORE_RECORDS, AFTER_RECORDS = 16384, 4096
+"""That are looked at, of a stream: what is usual is known from so many, and more take minutes."""
+
 Floats = np.typing.NDArray[np.float64]
 
 
@@ -31,7 +34,8 @@ class NothingKept(ValueError):
 def evidence_of(event: Event) -> Evidence:
     """All that is kept of an event. Raises NothingKept, ValueError for damaged files, OSError."""
     found: dict[str, Series] = {}
-    for series in [*_saved(event), *_pinned(event)]:
+    for whole in [*_saved(event), *_pinned(event)]:
+        series = whole.between(*_looked_at(event.zero.turn, whole.period_turns))
         before = found.get(series.name)
         if before is None or series.ok.sum() > before.ok.sum():
             found[series.name] = series
@@ -46,6 +50,10 @@ def evidence_of(event: Event) -> Evidence:
         source=str(event.folder),
         configuration={"workspace": event.workspace, "turn zero": event.zero.how, "when": event.utc},
     )
+
+
+def _looked_at(zero: int, period: int) -> tuple[int, int]:
+    return zero - BEFORE_RECORDS * period, zero + AFTER_RECORDS * period
 
 
 def _machine(path: Path) -> Machine | None:

@@ -57,7 +57,10 @@ def _judged(evidence: Evidence) -> FirstLook:
     parts = _part("explain")
     if parts is None:
         return FirstLook(evidence, rank_causes(evidence), "")
-    explanation = parts.explain(evidence)
+    try:
+        explanation = parts.explain(evidence)
+    except np.linalg.LinAlgError:  # a lane that never moves has no background
+        return FirstLook(evidence, rank_causes(evidence), "")
     return FirstLook(evidence, explanation.ranking, "", explanation)
 
 
