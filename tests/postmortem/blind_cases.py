@@ -4,11 +4,17 @@
 from collections.abc import Callable
 
 import numpy as np
-
 from blind_ring import Happening
 
 Random = np.random.Generator
-SUPPLIES = (("ch_01", 35), ("ch_02", 35), ("ch_03", 12), ("cv_01", 35), ("cv_02", 35), ("cv_03", 12))
+SUPPLIES = (
+    ("ch_01", 35),
+    ("ch_02", 35),
+    ("ch_03", 12),
+    ("cv_01", 35),
+    ("cv_02", 35),
+    ("cv_03", 12),
+)
 BPMS, LYING_TURN_BY_TURN = 96, 14
 
 
@@ -24,7 +30,15 @@ def supply(random: Random, seed: int) -> Happening:
     ampere = _size(random, 3e-4, 0.5)
     if random.random() < 0.6:
         before = {"supplies": [{"supplies": name, "initial": ampere * int(random.choice([-1, 1]))}]}
-        return Happening("supply", name, seed, f"trip of {ampere} A", ({"event": "trip", "supply": name},), (), before)
+        return Happening(
+            "supply",
+            name,
+            seed,
+            f"trip of {ampere} A",
+            ({"event": "trip", "supply": name},),
+            (),
+            before,
+        )
     hz = _size(random, 30, 1500)
     event = {"event": "ripple", "supply": name, "amplitude": ampere, "hz": hz}
     return Happening("supply", name, seed, f"ripple of {ampere} A at {hz} Hz", (event,))
@@ -39,7 +53,14 @@ def rf(random: Random, seed: int) -> Happening:
         degrees = _size(random, 1e-3, 2)
         return Happening("rf", "", seed, f"phase by {degrees}°", (), (f"machine/rf_phase={degrees}",))
     share = _size(random, 1e-4, 0.1)
-    return Happening("rf", "", seed, f"voltage less by {share}", (), (f"machine/rf_voltage={1 - share}",))
+    return Happening(
+        "rf",
+        "",
+        seed,
+        f"voltage less by {share}",
+        (),
+        (f"machine/rf_voltage={1 - share}",),
+    )
 
 
 def bpm(random: Random, seed: int) -> Happening:
@@ -63,7 +84,13 @@ def kick(random: Random, seed: int) -> Happening:
     """The injection kicker fires when it should not."""
     size, angle = _size(random, 0.3, 300), random.uniform(0, np.pi / 2)
     x, y = (float(f"{size * part:.3g}") for part in (np.cos(angle), np.sin(angle)))
-    return Happening("kick", "injection", seed, f"{size} µm", ({"event": "kick", "x_um": x, "y_um": y},))
+    return Happening(
+        "kick",
+        "injection",
+        seed,
+        f"{size} µm",
+        ({"event": "kick", "x_um": x, "y_um": y},),
+    )
 
 
 def loss(random: Random, seed: int) -> Happening:
@@ -71,10 +98,25 @@ def loss(random: Random, seed: int) -> Happening:
     ma = _size(random, 1e-5, 100)
     event = {"event": "injection", "misfires": True, "ma": ma}
     late = 5  # what is lost in these turns is seen by the loss monitors; then it is missing
-    return Happening("loss", "", seed, f"{ma} mA", (event,), (f"machine/beam={1 - ma / 310:.6f}",), None, late)
+    return Happening(
+        "loss",
+        "",
+        seed,
+        f"{ma} mA",
+        (event,),
+        (f"machine/beam={1 - ma / 310:.6f}",),
+        None,
+        late,
+    )
 
 
-KINDS: dict[str, Callable[[Random, int], Happening]] = {"supply": supply, "rf": rf, "bpm": bpm, "kick": kick, "loss": loss}
+KINDS: dict[str, Callable[[Random, int], Happening]] = {
+    "supply": supply,
+    "rf": rf,
+    "bpm": bpm,
+    "kick": kick,
+    "loss": loss,
+}
 
 
 def cases(each: int, seed: int) -> list[Happening]:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Events of the real virtual ring in simulated time, as an explanation gets them, and what truly happened beside.
 
-An event is run four times by ``ringmaster simulate``: its BPMs at 10 kHz (96, every 116 turns), and what is sent at every
-turn (seven BPM electronics, low-level RF, loss monitors); both with the event and without. The ring is a function of
-its seed and of the turn, so the difference of the two is what the event did, to the bit. Only the trial sees it.
+An event is run four times by ``ringmaster simulate``: its BPMs at 10 kHz (96, every 116 turns), and what is sent at
+every turn (seven BPM electronics, low-level RF, loss monitors); both with the event and without. The ring is a function
+of its seed and of the turn, so the difference of the two is what the event did, to the bit. Only the trial sees it.
 """
 
 import json
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
 from ringmaster.fabric.layout import InstrumentKind
 from ringmaster.feedback.server_file import read_yaml
 from ringmaster.places import CONFIGS
@@ -28,7 +29,12 @@ SLOW_BEFORE, SLOW_AFTER = 2100, 140
 FAST_BEFORE, FAST_AFTER = 22000, 2400
 """Turns about the event."""
 EVENT_TURN = 2_000_000 // PERIOD * PERIOD + 36
-KINDS = {"bpm": InstrumentKind.BPM, "tbt": InstrumentKind.BPM, "llrf": InstrumentKind.LLRF, "blm": InstrumentKind.BLM}
+KINDS = {
+    "bpm": InstrumentKind.BPM,
+    "tbt": InstrumentKind.BPM,
+    "llrf": InstrumentKind.LLRF,
+    "blm": InstrumentKind.BLM,
+}
 
 
 @dataclass(frozen=True)
@@ -72,7 +78,13 @@ def machine() -> Machine:
 
 def _configuration(period: int, inputs: list[str]) -> dict[str, Any]:
     made: dict[str, Any] = read_yaml(CONFIGS / "elettra.yaml")
-    blm = {"name": "blm01", "kind": "blm", "id": 1, "port": "ring", "source": "10.20.1.1"}
+    blm = {
+        "name": "blm01",
+        "kind": "blm",
+        "id": 1,
+        "port": "ring",
+        "source": "10.20.1.1",
+    }
     made["instruments"].insert(2, blm)
     made["setpoints"] = {"period_turns": period}
     made["applications"] = [
@@ -91,8 +103,16 @@ def _configuration(period: int, inputs: list[str]) -> dict[str, Any]:
 
 def _overlay(happening: Happening, first_turn: int, step_turns: int) -> dict[str, Any]:
     made: dict[str, Any] = read_yaml(CONFIGS / "elettra-ring.yaml")
-    made |= {"seed": happening.seed, "first_turn": first_turn, "beam": dict(made["beam"], synchrotron_um=1)}
-    made["machine"] |= {"seed": happening.seed, "step_turns": step_turns, "current_ma": 310}
+    made |= {
+        "seed": happening.seed,
+        "first_turn": first_turn,
+        "beam": dict(made["beam"], synchrotron_um=1),
+    }
+    made["machine"] |= {
+        "seed": happening.seed,
+        "step_turns": step_turns,
+        "current_ma": 310,
+    }
     given = dict(happening.overlay or {})
     made["machine"] |= given.pop("machine", {})
     made["supplies"] = made["supplies"] + given.pop("supplies", [])
@@ -148,4 +168,10 @@ def record(folder: Path, happening: Happening) -> list[Series]:
 
 def evidence_of(series: list[Series], described: Machine, noticed_after_turns: int) -> Evidence:
     """As a trigger would hand it over, so many turns late."""
-    return Evidence(EVENT_TURN + noticed_after_turns, TURN_RATE_HZ, tuple(series), described, title="trial")
+    return Evidence(
+        EVENT_TURN + noticed_after_turns,
+        TURN_RATE_HZ,
+        tuple(series),
+        described,
+        title="trial",
+    )

@@ -21,9 +21,9 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-
 from blind_cases import cases
 from blind_ring import EVENT_TURN, Happening, evidence_of, machine, record
+
 from ringmaster.fabric.layout import InstrumentKind
 from ringmaster.postmortem.background import Background
 from ringmaster.postmortem.causes import Ranking, rank_causes
@@ -63,10 +63,15 @@ class Outcome:
 def visible_length(truth: Happening, with_it: list[Series], without: list[Series]) -> float:
     """d: of orbits, or of what else the kind shows itself in."""
     squares = []
-    kinds = {"rf": (InstrumentKind.BPM, InstrumentKind.LLRF), "loss": (InstrumentKind.BLM,)}
+    kinds = {
+        "rf": (InstrumentKind.BPM, InstrumentKind.LLRF),
+        "loss": (InstrumentKind.BLM,),
+    }
     for kind in kinds.get(truth.kind, (InstrumentKind.BPM,)):
         for period in (1, 116):
-            pairs = [(a, b) for a, b in zip(with_it, without, strict=True) if a.kind == kind and a.period_turns == period]
+            pairs = [
+                (a, b) for a, b in zip(with_it, without, strict=True) if a.kind == kind and a.period_turns == period
+            ]
             if pairs:
                 squares.append(_square(pairs, kind, period))
     return float(np.sqrt(sum(squares)))
@@ -99,7 +104,13 @@ def judge(folder: Path, truth: Happening, described: Machine, late: int) -> tupl
     ranking = rank_causes(evidence_of(with_it, described, late))
     verdict = ranking.verdict
     listed = [(cause.title, round(cause.probability, 4)) for cause in ranking.causes[:4]]
-    said = (verdict.kind, list(verdict.names), verdict.probability, listed, verdict.turn - EVENT_TURN)
+    said = (
+        verdict.kind,
+        list(verdict.names),
+        verdict.probability,
+        listed,
+        verdict.turn - EVENT_TURN,
+    )
     return Outcome(truth.kind, truth.name, truth.strength, truth.seed, length, *said), ranking
 
 
@@ -116,8 +127,13 @@ def summary(outcomes: Iterable[Outcome]) -> Mapping[str, Mapping[str, int]]:
 
 def table(counts: Mapping[str, Mapping[str, int]]) -> str:
     """In Markdown."""
-    columns = [f"{size} {what}" for size in ("visible", "between", "invisible") for what in ("right", "unknown", "wrong")]
-    lines = ["| culprit | " + " | ".join(columns) + " |", "|---|" + "---|" * len(columns)]
+    columns = [
+        f"{size} {what}" for size in ("visible", "between", "invisible") for what in ("right", "unknown", "wrong")
+    ]
+    lines = [
+        "| culprit | " + " | ".join(columns) + " |",
+        "|---|" + "---|" * len(columns),
+    ]
     for kind, count in counts.items():
         lines.append(f"| {kind} | " + " | ".join(str(count.get(column, 0)) for column in columns) + " |")
     return "\n".join(lines)
@@ -157,7 +173,10 @@ def main() -> None:
             outcomes.append(outcome)
             what = "right" if outcome.is_right else outcome.verdict
             of = f"{outcome.kind} {outcome.name} {outcome.strength}"
-            print(f"{of}: d = {outcome.length:.3g}, {what} {outcome.ranking[:2]}", flush=True)
+            print(
+                f"{of}: d = {outcome.length:.3g}, {what} {outcome.ranking[:2]}",
+                flush=True,
+            )
             if given.out:
                 given.out.write_text(json.dumps([asdict(one) for one in outcomes], indent=1))
     print(table(summary(outcomes)), reliability(outcomes), sep="\n\n")

@@ -6,7 +6,7 @@ oscillations. All others are the noise of electronics alone. What is hidden in t
 are different blocks, each with a background of its own:
 
     moving    what moved before, turn by turn
-    still     the rest. In it the patterns of the mains' lines have more noise: where a line is continued, it is wrong there
+    still     the rest. In it the patterns of the mains' lines have more noise: a line that is continued is wrong there
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from ringmaster.postmortem.background import Background, Floats
 from ringmaster.postmortem.likelihood import Courses, windows
 
 MAINS_LEAST = 10.0
-"""Amplitude of a line's pattern, over all rows together and relative to a row's noise, beyond which it has a noise of its own."""
+"""Amplitude of a line's pattern, over all rows and in units of their noise, beyond which it has a noise of its own."""
 MOVING_LEAST = 1.5
 """Relative to the largest variance that chance gives to a pattern of white noise."""
 MOST_MOVING = 0.4

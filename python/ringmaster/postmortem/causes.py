@@ -30,7 +30,7 @@ ALIKE, RELATED = 0.995, 0.85
 """Correlations of two patterns. Those that are alike the twin cannot tell apart; those that are related are one answer
 where the noise does not tell them apart: as long as none is likelier than another by more than"""
 TOLD_APART = 20.0
-LEAST_CERTAIN = 0.5
+LEAST_CERTAIN = 0.65
 """What is less probable than that is no answer: the verdict is *unknown* then."""
 SEARCH_MS = 10.0
 """Before turn zero: so far back a cause is looked for."""
@@ -48,7 +48,7 @@ class Cause:
     """The likeliest first."""
     probability: float
     log_ratio: float
-    """ln of how much better it explains the readings than noise does, at its best onset."""
+    """TRUST · ln of how much better it explains the readings than noise does, at its best onset."""
     turn: int
     """At which it began, at best."""
     turn_sigma: float
@@ -74,7 +74,7 @@ class Ranking:
 
     @property
     def verdict(self) -> Cause:
-        """The first, if it is likelier than all others together; else *unknown*."""
+        """The first, if it is probable enough; else *unknown*."""
         first = self.causes[0]
         if first.kind == UNKNOWN or first.probability >= LEAST_CERTAIN:
             return first
@@ -118,7 +118,9 @@ def _usable_views(evidence: Evidence, search: int) -> tuple[list[View], list[str
         except TooShort as error:
             notes.append(f"BPMs every {view.period_turns} turns are not judged: {error}")
             continue
-        notes += [f"{row} is left out: too many of its records are missing, or it never changes" for row in view.left_out]
+        notes += [
+            f"{row} is left out: too many of its records are missing, or it never changes" for row in view.left_out
+        ]
         views.append(view)
     if not views:
         raise TooShort("no BPM stream has enough records before the event to know what is usual")
@@ -152,7 +154,7 @@ def _add_witnesses(made: Hypotheses, evidence: Evidence, cells: Cells) -> None:
 
 
 def _correlations(made: Hypotheses, views: Sequence[View], machine: Machine | None) -> Floats:
-    """[hypothesis, hypothesis]: of the patterns of supplies, as the BPMs with most rows see them; 1 of each with itself."""
+    """[hypothesis, hypothesis]: of the patterns of supplies, as the BPMs with most rows see them."""
     all_of = np.eye(len(made.names))
     if machine is None or not all(row in machine.places for row in views[0].rows):
         return all_of
@@ -172,7 +174,8 @@ def _posterior(made: Hypotheses, cells: Cells, correlation: Floats) -> list[Caus
     joint = made.log_ratio + prior - np.log(cells.count)
     total = logsumexp(joint)
     each = np.exp(logsumexp(joint, axis=0) - total)
-    left = sorted(range(len(each)), key=lambda i: -each[i])
+    possible = np.flatnonzero(np.isfinite(joint.max(axis=0)))
+    left = sorted((int(i) for i in possible), key=lambda i: -each[i])
     causes = []
     while left:
         leader = left[0]

@@ -42,7 +42,7 @@ class Cells:
         return inside, cell[inside]
 
     def gather(self, values: Floats, cell: Starts) -> Floats:
-        """ln of the mean of what has these logarithms [start, …] in each cell; 0 where there is none: [cell, …]."""
+        """Ln of the mean of what has these logarithms [start, …] in each cell; 0 where there is none: [cell, …]."""
         made = np.zeros((self.count, *values.shape[1:]))
         for i in np.unique(cell):
             here = values[cell == i]
@@ -75,7 +75,8 @@ def mode_noise(block: Block, courses: Courses) -> Floats:
     if not len(starts):
         return np.ones(len(courses.eigenvalue))
     z = windows(block.held_out, courses, starts)
-    return np.sqrt(np.maximum(1.0, SAFETY * np.mean(z**2, axis=(0, 2))))
+    noise: Floats = np.sqrt(np.maximum(1.0, SAFETY * np.mean(z**2, axis=(0, 2))))
+    return noise
 
 
 def _before(view: View, block: Block, length: int) -> Starts:
@@ -102,7 +103,8 @@ def static_log_ratios(
             parts.append(np.hstack([log_ratio(z, courses, one) for one in patterns]) + courses.log_prior)
         made: Floats = logsumexp(np.stack(parts), axis=0)
         chance = made[len(chosen) :].max(axis=0, initial=0.0)
-        return made[: len(chosen)] - CHANCE * chance
+        result: Floats = made[: len(chosen)] - CHANCE * chance
+        return result
 
     made = by_length(view, starts, compute, sum(widths))
     return list(np.split(made, np.cumsum(widths)[:-1], axis=1))

@@ -24,7 +24,7 @@ class Series:
     """One stream about the event. Records are evenly spaced; those that were not had are not ``ok``."""
 
     name: str
-    """ "bpm01/turn"."""
+    """Instrument and rate: "bpm01/turn"."""
     kind: InstrumentKind
     period_turns: int
     turn: Turns
@@ -40,7 +40,7 @@ class Series:
 
     @property
     def instrument(self) -> str:
-        """ "bpm01"."""
+        """Its instrument: "bpm01"."""
         return self.name.rpartition("/")[0]
 
     @property

@@ -50,7 +50,7 @@ def machine_tunes(view: View, machine: Machine) -> Floats:
 def kick_log_ratios(
     view: View, machine: Machine, kickers: Sequence[Kicker], starts: npt.NDArray[np.int64]
 ) -> tuple[Floats, Floats]:
-    """ln P / P(noise) at each start: [start, kicker], and [start] of a kick from anywhere."""
+    """Ln P / P(noise) at each start: [start, kicker], and [start] of a kick from anywhere."""
     block = view.moving
     if block is None:
         raise ValueError("a view without betatron motion")
@@ -98,9 +98,7 @@ def _log_ratio(energy: Floats, inside4: Floats, inside: Floats, count: int, size
         rest = 1 + SIZES * error**2 / size
         four = rest + SIZES * error**2 / ANY_START
         full = four + SIZES
-        fixed = -0.5 * (
-            count * np.log(full) + (ANY_START - count) * np.log(four) + (size - ANY_START) * np.log(rest)
-        )
+        fixed = -0.5 * (count * np.log(full) + (ANY_START - count) * np.log(four) + (size - ANY_START) * np.log(rest))
         gained = 0.5 * (
             np.outer(energy, 1 - 1 / rest)
             + np.outer(np.maximum(inside4 - inside, 0), 1 / rest - 1 / four)

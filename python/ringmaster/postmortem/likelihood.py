@@ -92,7 +92,7 @@ class Patterns:
 
 
 def log_ratio(z: Floats, courses: Courses, patterns: Patterns | None) -> Floats:
-    """ln P(z | hypothesis) - ln P(z | noise), of z [onset, mode, row]: [onset, hypothesis].
+    """Ln P(z | hypothesis) - ln P(z | noise), of z [onset, mode, row]: [onset, hypothesis].
 
     Without patterns: *unknown*, one hypothesis.
     """
@@ -119,7 +119,7 @@ def log_ratio(z: Floats, courses: Courses, patterns: Patterns | None) -> Floats:
 
 
 def windows(left: Floats, courses: Courses, starts: npt.NDArray[np.int64]) -> Floats:
-    """z [onset, mode, row] of what was not predicted, of windows that begin at ``starts``."""
+    """Z [onset, mode, row] of what was not predicted, of windows that begin at ``starts``."""
     records = courses.vector.shape[1]
     made = np.empty((len(starts), len(courses.eigenvalue), left.shape[1]))
     for i, start in enumerate(starts):

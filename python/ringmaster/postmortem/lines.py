@@ -41,7 +41,7 @@ class Lines:
             best = float(min(tried, key=lambda cycles: _misfit(strongest, cycles, min(count, 12))))
             step *= 2 / (TRIED - 1)
         basis = _basis(np.arange(len(before)), best, count)
-        return cls(best, count, np.linalg.lstsq(basis, before, rcond=None)[0])
+        return cls(best, count, np.asarray(np.linalg.lstsq(basis, before, rcond=None)[0], np.float64))
 
     def at(self, record: npt.NDArray[np.int64]) -> Floats:
         """Their values [record, row], the mean included; records count from the first of those that were fitted."""

@@ -64,7 +64,7 @@ class Kicker:
 
 @dataclass(frozen=True)
 class Modes:
-    """The betatron motion at some readings, per mode: reading(n) = Re Σ_u at[row, u] a_u e^{2πi n (tune + i damping)}."""
+    """The betatron motion at some readings, per mode: reading(n) = Re Σ_u at[row, u] a_u e^{2πi n tune}."""
 
     at: Complex
     """[row, mode], nm per unit of a."""
@@ -163,7 +163,9 @@ class Machine:
         """Eigenvalues and vectors of a turn, and which two are the betatron modes, x first."""
         values, vectors = np.linalg.eig(self._turn[0])
         upper = [i for i in range(6) if values[i].imag > 0]
-        longitudinal = max(upper, key=lambda i: float(np.sum(np.abs(vectors[4:, i]) ** 2) / np.sum(np.abs(vectors[:, i]) ** 2)))
+        longitudinal = max(
+            upper, key=lambda i: float(np.sum(np.abs(vectors[4:, i]) ** 2) / np.sum(np.abs(vectors[:, i]) ** 2))
+        )
         rest = [i for i in upper if i != longitudinal]
         rest.sort(key=lambda i: -float(abs(vectors[0, i])))
         return values, vectors, rest

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The turn at which a stream began to differ from before, with its uncertainty; or that it did not.
 
-What its own background does not predict has a variance of 1. From the onset τ on it has another mean or another variance
-(a step, more noise, an oscillation that grows). The gain in ln likelihood of the best stretch of records tells whether
+What its own background does not predict has a variance of 1. From the onset τ on it has another mean or variance (a
+step, more noise, an oscillation that grows). The gain in ln likelihood of the best stretch of records tells whether
 there is an onset at all, and the change-point's likelihood over all τ, the stretch's end being kept, where it lies and
 how surely (D. Hinkley, Biometrika 57, 1, 1970).
 
@@ -20,7 +20,7 @@ from ringmaster.postmortem.background import Background, Floats, TooShort
 from ringmaster.postmortem.evidence import Evidence, Series
 from ringmaster.postmortem.lines import Lines
 
-FALSE_ONSETS = 0.01
+FALSE_ONSETS = 0.001
 """Share of lanes without an event that chance gives one."""
 BEFORE_FACTOR = 1.3
 """Beyond the largest gain before the event."""
@@ -49,7 +49,7 @@ class Onset:
 
     @property
     def name(self) -> str:
-        """ "bpm01/turn x1"."""
+        """Its stream and itself: "bpm01/turn x1"."""
         return f"{self.stream} {self.lane}"
 
 
@@ -68,9 +68,7 @@ def find_onsets(evidence: Evidence, search_turns: int, after_turns: int) -> list
             key = (series.period_turns, int(series.turn[0]), len(series.turn), series.filter)
             groups.setdefault(key, []).append(series)
     for group in groups.values():
-        a, b = np.searchsorted(
-            group[0].turn, [evidence.turn_zero - search_turns, evidence.turn_zero + after_turns]
-        )
+        a, b = np.searchsorted(group[0].turn, [evidence.turn_zero - search_turns, evidence.turn_zero + after_turns])
         made += group_onsets(group, int(a), int(b), evidence.turn_rate_hz)
     return sorted(made, key=lambda one: (one.turn is None, one.turn or 0, bool(one.why_not)))
 
@@ -126,7 +124,7 @@ def _of_constant(series: Series, lane: str, values: Floats, a: int, b: int) -> O
 
 def change_point(left: Floats, first: int, end: int) -> tuple[float, float, float] | None:
     """Record of the onset, its uncertainty in records, and the gain; None where there is none."""
-    before, _, _ = _best(left, 0, first)
+    before, _, _ = _best(left[:first], 0, first)
     gain, start, length = _best(left, first, end)
     chance = np.log(max(end - first, 1) * len(STRETCHES) / FALSE_ONSETS)
     if gain < max(chance, BEFORE_FACTOR * before):
@@ -163,7 +161,7 @@ def _best(left: Floats, first: int, end: int) -> tuple[float, int, int]:
 
 
 def _split(left: Floats, low: int, stop: int) -> Floats:
-    """ln likelihood of an onset at each record from ``low`` to before ``stop``: noise before, another spread after."""
+    """Ln likelihood of an onset at each record from ``low`` to before ``stop``: noise before, another spread after."""
     squares = left[low:stop] ** 2
     after = np.cumsum(squares[::-1])[::-1]
     count = np.arange(len(squares), 0, -1)

@@ -15,6 +15,7 @@ from ringmaster.postmortem.evidence import Evidence, Series, Turns
 from ringmaster.postmortem.lines import Lines
 
 PLANES = ("x", "y")
+NM_OF = {"nm": 1.0, "µm": 1e3, "um": 1e3, "mm": 1e6, "m": 1e9}
 MOST_MISSING = 0.02
 """Share of a row's records: with more it is left out."""
 BEAM_LEFT = 0.5
@@ -120,7 +121,7 @@ def _view(evidence: Evidence, group: Sequence[Series], search_turns: int) -> Vie
         for i, lane in enumerate(series.lanes):
             if lane[:1] in PLANES and lane[1:] in ("", "1", "2"):
                 names.append(f"{series.instrument}/{lane}")
-                columns.append(series.values[:, i])
+                columns.append(series.values[:, i] * NM_OF.get(series.units[i], 1.0))
             elif lane.startswith("sum"):
                 sums.append(series.values[:, i])
     if not columns:

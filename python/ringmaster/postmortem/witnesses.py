@@ -67,9 +67,7 @@ def _mean_sum(evidence: Evidence) -> tuple[Series, Floats] | None:
     return (group[0], np.nanmedian(used, axis=0)) if used else None
 
 
-def _witness(
-    name: str, evidence: Evidence, cells: Cells, rows: Sequence[tuple[Series, Floats]]
-) -> Witness | None:
+def _witness(name: str, evidence: Evidence, cells: Cells, rows: Sequence[tuple[Series, Floats]]) -> Witness | None:
     """Those of one rate are judged together, and rates one after the other."""
     total, used = np.zeros(cells.count), False
     for period in sorted({series.period_turns for series, _ in rows}):
