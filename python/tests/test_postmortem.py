@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The parts of an explanation, on numbers that are made here: backgrounds, onsets, causes without a machine."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,11 +11,13 @@ import pytest
 from ringmaster.fabric.layout import InstrumentKind
 from ringmaster.postmortem.background import Background, TooShort
 from ringmaster.postmortem.causes import rank_causes
-from ringmaster.postmortem.evidence import Evidence, Series
+from ringmaster.postmortem.evidence import Actuation, Evidence, Series
 from ringmaster.postmortem.explain import explain
 from ringmaster.postmortem.lines import Lines
+from ringmaster.postmortem.machine import Actor, Machine, Place
 from ringmaster.postmortem.onset import find_onsets
 from ringmaster.postmortem.report import write_report
+from ringmaster.twin import Twin, load_lattice
 
 RATE = 1157000.0
 PERIOD = 116
@@ -98,6 +101,22 @@ def test_change_of_all_bpms_is_unknown_without_a_machine(tmp_path: Path) -> None
     found = explain(evidence(values))
     assert found.ranking.verdict.kind == "unknown"
     assert "no single cause" in write_report(tmp_path / "event.html", found).read_text(encoding="utf-8")
+
+
+def test_setpoints_that_were_sent_are_no_cause() -> None:
+    ring = load_lattice("elettra2_like")
+    bpms, steerer = ring.find("BPM_S0[1-3]_*"), int(ring.find("CS_S05_03")[0])
+    places = {f"b{i:02d}/{'xy'[p]}": Place(int(bpm), p) for i, bpm in enumerate(bpms) for p in (0, 1)}
+    machine = Machine(Twin(ring), places, [Actor("c", (steerer,), (0,), 1e-5)])
+    values = background(8, 2 * len(bpms))
+    at = 1_000_000 + BEFORE * PERIOD
+    moved = machine.columns(places)[0][:, 0] * 1e-5
+    since = np.maximum(np.arange(RECORDS) - BEFORE + 1, 0)
+    values += np.outer(1 - np.exp(-2 * np.pi * 1000 * PERIOD / RATE * since), moved)
+    sent = Actuation(("c",), ("A",), np.array([1_000_000, at], np.uint64), np.array([[0.0], [1.0]]))
+    given = replace(evidence(values), machine=machine)
+    assert rank_causes(given).verdict.names == ("c",)
+    assert rank_causes(replace(given, sent=sent)).causes[0].names != ("c",)
 
 
 def test_evidence_without_records_before_says_so() -> None:

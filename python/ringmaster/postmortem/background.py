@@ -8,10 +8,10 @@ from the records before, so what is left of a prediction is white, and an event 
 
 The c add up to 1: whatever drifts slowly is away, also where it did not drift before. One filter for all rows keeps
 what an event looks like across the machine: a pattern u with the course a(t) becomes the same pattern with the course
-a(t) - Σ c_i a(t - i). The filter is the least-squares one (J. Makhoul, Proc. IEEE 63, 561, 1975). What is left of all rows has
-a covariance, and is divided by its root: the noise of each row, and the few patterns that rows share beyond what chance
-makes of so many records (V. Marchenko, L. Pastur, Math. USSR Sbornik 1, 457, 1967). So without an event all of it is
-normal, with a variance of 1, row by row and record by record.
+a(t) - Σ c_i a(t - i). The filter is the least-squares one (J. Makhoul, Proc. IEEE 63, 561, 1975). What is left of all
+rows has a covariance, and is divided by its root: the noise of each row, and the few patterns that rows share beyond
+what chance makes of so many records (V. Marchenko, L. Pastur, Math. USSR Sbornik 1, 457, 1967). So without an event all
+of it is normal, with a variance of 1, row by row and record by record.
 """
 
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which reading and which supply is where in the lattice, and what the orbit does when one of them acts.
 
-A description, as the feedback's key `lattice` (ringmaster.feedback.mapping), with three keys more::
+A description, as the feedback's key `lattice` (ringmaster.feedback.mapping), with four keys more::
 
     lattice: elettra2_like
     bpms: "BPM_S*_0[1-8]"
@@ -11,6 +11,7 @@ A description, as the feedback's key `lattice` (ringmaster.feedback.mapping), wi
     more_bpms: [{bpms: "BPM_S01_*", rows: "tbt[01-07]/{x1,y1,x2,y2}"}]   # other electronics
     magnets: [{name: sr/ps/qf1_01, elements: "QF1_S01_*"}]               # one supply each, that kicks as it can
     kickers: [{name: injection kicker, element: start}]                  # or the name of an element
+    plant: {bandwidth_hz: 1000, delay_us: 22}                            # how correctors follow their setpoints
 """
 
 from collections.abc import Iterable, Mapping
@@ -63,6 +64,14 @@ class Kicker:
 
 
 @dataclass(frozen=True)
+class Plant:
+    """How the orbit follows a corrector's setpoint."""
+
+    bandwidth_hz: float = 1000.0
+    delay_us: float = 0.0
+
+
+@dataclass(frozen=True)
 class Modes:
     """The betatron motion at some readings, per mode: reading(n) = Re Σ_u at[row, u] a_u e^{2πi n tune}."""
 
@@ -82,6 +91,7 @@ class Machine:
         actors: Iterable[Actor] = (),
         kickers: Iterable[Kicker] = (),
         has_rf: bool = True,
+        plant: Plant | None = None,
     ) -> None:
         self.twin = twin
         if has_rf and not twin.is_6d:
@@ -91,6 +101,7 @@ class Machine:
         self.actors = tuple(actors)
         self.kickers = tuple(kickers)
         self.has_rf = has_rf
+        self.plant = plant or Plant()
 
     @classmethod
     def from_description(cls, given: Mapping[str, Any], lattice: str | None = None) -> "Machine":
@@ -112,7 +123,7 @@ class Machine:
                 raise ValueError(f"magnets: no element of {ring.name} is named {magnet['elements']}")
             actors += [Actor(name, elements, (0, 1)) for name in names_of(str(magnet["name"]))]
         kickers = [_kicker(ring, entry) for entry in given.get("kickers") or [{"name": "injection", "element": START}]]
-        return cls(Twin(ring), places, actors, kickers)
+        return cls(Twin(ring), places, actors, kickers, plant=Plant(**(given.get("plant") or {})))
 
     @cached_property
     def _elements(self) -> list[int]:

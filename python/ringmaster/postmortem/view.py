@@ -13,6 +13,7 @@ from ringmaster.postmortem.background import Background, Floats
 from ringmaster.postmortem.blocks import Block, continued_worse, row_noise, split
 from ringmaster.postmortem.evidence import Evidence, Series, Turns
 from ringmaster.postmortem.lines import Lines
+from ringmaster.postmortem.sent import orbit_of_setpoints
 
 PLANES = ("x", "y")
 NM_OF = {"nm": 1.0, "µm": 1e3, "um": 1e3, "mm": 1e6, "m": 1e9}
@@ -134,6 +135,8 @@ def _view(evidence: Evidence, group: Sequence[Series], search_turns: int) -> Vie
     if not rows:
         return None
     end = _beam_end(sums, before, count)
+    known = orbit_of_setpoints(evidence, rows, turn, period)
+    values = values if known is None else values - known
     return View(period, turn, rows, values, before, end, left_out, evidence.turn_rate_hz / period)
 
 
