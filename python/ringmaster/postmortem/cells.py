@@ -79,10 +79,9 @@ def mode_noise(block: Block, courses: Courses) -> Floats:
     return noise
 
 
-def _before(view: View, block: Block, length: int) -> Starts:
-    """Starts of windows without an event; at most so many, side by side."""
-    room = np.arange(block.background.order, view.first - length, max(1, length // 2))
-    return room[-MOST_BEFORE:]
+def _side_by_side(first: int, end: int, length: int) -> Starts:
+    """Starts of windows within these records; at most so many."""
+    return np.arange(first, end - length + 1, max(1, length // 2))[-MOST_BEFORE:]
 
 
 def static_log_ratios(
@@ -95,11 +94,12 @@ def static_log_ratios(
     widths = [1 if one is None else one.columns.shape[1] for one in patterns]
 
     def compute(chosen: Starts, length: int) -> Floats:
-        usual = _before(view, block, length)
-        both = np.concatenate([chosen, usual])
+        learnt = _side_by_side(block.background.order, view.first, length)
+        unlearnt = _side_by_side(0, len(block.held_out), length)
         parts = []
         for courses in families(block.background, length, short):
-            z = windows(block.left, courses, both) / mode_noise(block, courses)[:, None]
+            usual = [windows(block.left, courses, learnt), windows(block.held_out, courses, unlearnt)]
+            z = np.concatenate([windows(block.left, courses, chosen), *usual]) / mode_noise(block, courses)[:, None]
             parts.append(np.hstack([log_ratio(z, courses, one) for one in patterns]) + courses.log_prior)
         made: Floats = logsumexp(np.stack(parts), axis=0)
         chance = made[len(chosen) :].max(axis=0, initial=0.0)
