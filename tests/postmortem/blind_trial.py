@@ -134,7 +134,7 @@ def table(counts: Mapping[str, Mapping[str, int]]) -> str:
         "| culprit | " + " | ".join(columns) + " |",
         "|---|" + "---|" * len(columns),
     ]
-    for kind, count in counts.items():
+    for kind, count in sorted(counts.items(), key=lambda one: one[0] == "all"):
         lines.append(f"| {kind} | " + " | ".join(str(count.get(column, 0)) for column in columns) + " |")
     return "\n".join(lines)
 
@@ -143,7 +143,7 @@ def reliability(outcomes: Iterable[Outcome]) -> str:
     """How often an answer was right that was as probable as it said."""
     named = [one for one in outcomes if one.verdict != "unknown"]
     lines = ["| said | answers | right |", "|---|---|---|"]
-    for low, high in ((0.5, 0.8), (0.8, 0.95), (0.95, 0.99), (0.99, 1.01)):
+    for low, high in ((0.65, 0.8), (0.8, 0.95), (0.95, 0.99), (0.99, 1.01)):
         some = [one.is_right for one in named if low <= one.probability < high]
         lines.append(f"| {low:g} to {min(high, 1):g} | {len(some)} | {sum(some)} |")
     return "\n".join(lines)
