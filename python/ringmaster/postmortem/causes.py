@@ -115,7 +115,7 @@ def _usable_views(evidence: Evidence, search: int) -> tuple[list[View], list[str
         view = _with_motion(found, evidence.machine)
         try:
             _ = view.still
-        except TooShort as error:
+        except (TooShort, np.linalg.LinAlgError) as error:
             notes.append(f"BPMs every {view.period_turns} turns are not judged: {error}")
             continue
         notes += [

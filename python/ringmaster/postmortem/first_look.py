@@ -1,20 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The first look at an event of the catalogue: its causes, and its report, where this package has the parts for it."""
+"""The first look at an event of the catalogue: its causes, and its report."""
 
 import warnings
 from dataclasses import dataclass
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from ringmaster.errors import TwinError
+from ringmaster.postmortem import report
 from ringmaster.postmortem.causes import Cause, Ranking, rank_causes
 from ringmaster.postmortem.event import Event
 from ringmaster.postmortem.event_evidence import evidence_of
 from ringmaster.postmortem.evidence import Evidence
+from ringmaster.postmortem.explain import Explanation, explain
 
 REPORT = "report.html"
 SHOWN = 5
@@ -28,8 +27,8 @@ class FirstLook:
     ranking: Ranking | None
     why_not: str
     """Why no causes could be ranked; empty where they were."""
-    explanation: Any = None
-    """What the report is made from: ringmaster.postmortem.explain."""
+    explanation: Explanation | None = None
+    """What the report is made from."""
 
     @property
     def verdict(self) -> str:
@@ -54,26 +53,13 @@ def look_at(event: Event) -> FirstLook:
 
 
 def _judged(evidence: Evidence) -> FirstLook:
-    parts = _part("explain")
-    if parts is None:
-        return FirstLook(evidence, rank_causes(evidence), "")
     try:
-        explanation = parts.explain(evidence)
+        explanation = explain(evidence)
     except np.linalg.LinAlgError:  # a lane that never moves has no background
         return FirstLook(evidence, rank_causes(evidence), "")
     return FirstLook(evidence, explanation.ranking, "", explanation)
 
 
 def write_report(event: Event, look: FirstLook) -> Path | None:
-    """The page, in the event's folder; None where nothing was judged, or this package makes no reports."""
-    report = _part("report")
-    if report is None or look.explanation is None:
-        return None
-    path = event.folder / REPORT
-    report.write_report(path, look.explanation)
-    return path
-
-
-def _part(name: str) -> Any:
-    whole = f"ringmaster.postmortem.{name}"
-    return import_module(whole) if find_spec(whole) is not None else None
+    """The page, in the event's folder; None where nothing was judged."""
+    return None if look.explanation is None else report.write_report(event.folder / REPORT, look.explanation)
