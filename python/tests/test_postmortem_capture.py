@@ -24,6 +24,12 @@ WANTED_BYTES = 3 * 4096 * 64
 SERVER = "{name: server, kind: server, before: 500 turns}"
 
 
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Turns of the test may come late, on a host that is starved."""
+    monkeypatch.setattr("ringmaster.postmortem.capture.GRACE_NS", 60 * 10**9)
+
+
 @pytest.fixture
 def machine(make_owner: MakeOwner) -> Machine:
     made = Machine(make_owner)
@@ -77,8 +83,11 @@ def test_a_ring_that_is_too_short_is_said(make_owner: MakeOwner, root: Path) -> 
     assert "3 of 3 streams are not whole: bpm01/turn: its ring reached" in event.why
 
 
-def test_a_restart_of_the_turn_counter_within_the_windows_is_followed_by_time(machine: Machine, root: Path) -> None:
-    watch = Watch(settings(root, "{kind: interlock, before: 1000 turns, after: 500 ms}"))
+def test_a_restart_of_the_turn_counter_within_the_windows_is_followed_by_time(
+    machine: Machine, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ringmaster.postmortem.capture.GRACE_NS", 0)
+    watch = Watch(settings(root, "{kind: interlock, before: 1000 turns, after: 1500 ms}"))
     watch.look()
     machine.run(10)
     lost = machine.lose_beam()

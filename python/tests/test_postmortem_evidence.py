@@ -17,6 +17,12 @@ from ringmaster.postmortem.watch import Watch
 INTERLOCK = "{name: mps, kind: interlock, before: 1000 turns, after: 1000 turns}"
 
 
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Turns of the test may come late, on a host that is starved."""
+    monkeypatch.setattr("ringmaster.postmortem.capture.GRACE_NS", 60 * 10**9)
+
+
 @pytest.fixture
 def events(make_owner: MakeOwner, root: Path) -> list[Event]:
     """Two beam losses; the beam is smaller before the second one."""

@@ -15,6 +15,12 @@ INTERLOCK = "{name: mps, kind: interlock, before: 1000 turns, after: 1000 turns}
 BEAM = "{name: beam, kind: beam_loss, before: 500 turns, after: 1000 turns}"
 
 
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Turns of the test may come late, on a host that is starved."""
+    monkeypatch.setattr("ringmaster.postmortem.capture.GRACE_NS", 60 * 10**9)
+
+
 @pytest.fixture
 def machine(make_owner: MakeOwner) -> Machine:
     """With some thousand turns."""

@@ -83,6 +83,9 @@ class MemoryWindows:
         upto = min(head, last // stream.period * stream.period)
         start = max(taken.next, oldest)
         if start > upto:
+            if oldest > last >= taken.next:  # the rest of the windows is overwritten: nothing more comes
+                taken.lapped += (last - taken.next) // stream.period + 1
+                taken.next = last + stream.period
             return
         if taken.records and start > taken.next:
             taken.lapped += (start - taken.next) // stream.period
