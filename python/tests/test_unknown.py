@@ -52,6 +52,7 @@ ASKING: dict[str, tuple[str, ...]] = {
 ELSEWHERE = {
     *("demo", "run", "check", "virtual", "application", "simulate", "doctor", "completion", "replay", "clean", "flags"),
     *("calibration template", "calibration check", "calibration convert", "measure", "bench", "twin"),
+    *("record", "archive", "postmortem"),
     *("feedback predict", "feedback matrix twin", "feedback matrix convert", "feedback matrix show"),
 }
 """Those that ask none; of a group its name means all that are not above."""
