@@ -8,6 +8,7 @@
 #include "base/timebase.h"
 #include "config/config.h"
 #include "engine/application_setup.h"
+#include "recorded_archive.h"
 #include "recorded_folder.h"
 
 static enum rm_code archive_open(struct rm_simulate_options const *options, struct rm_config const *config,
@@ -52,13 +53,17 @@ static enum rm_code archive_run(struct rm_simulate_options const *options, struc
 enum rm_code rm_archive_replay(struct rm_simulate_options const *options, volatile sig_atomic_t const *stop,
                                struct rm_archive_result *result, struct rm_error *error) {
     struct rm_config *config = NULL;
+    struct rm_recorded_archive *archive = NULL;
     struct rm_recorded_folder *folder = NULL;
+    bool const is_archive = rm_recorded_archive_is(options->archive);
     struct rm_host_replay *replay = NULL;
     *result = (struct rm_archive_result){.same = 0};
     enum rm_code code = rm_config_load(options->files.config, &config, error);
     if (code == RM_OK)
-        code = rm_recorded_folder_open(options->archive, &folder, error);
-    struct rm_recorded_source const recorded = rm_recorded_folder_source(folder);
+        code = is_archive ? rm_recorded_archive_open(options->archive, &archive, error)
+                          : rm_recorded_folder_open(options->archive, &folder, error);
+    struct rm_recorded_source const recorded =
+        is_archive ? rm_recorded_archive_source(archive) : rm_recorded_folder_source(folder);
     if (code == RM_OK)
         code = archive_open(options, config, &recorded, &replay, error);
     if (code == RM_OK) {
@@ -67,6 +72,7 @@ enum rm_code rm_archive_replay(struct rm_simulate_options const *options, volati
     }
     rm_host_replay_close(replay);
     rm_recorded_folder_close(folder);
+    rm_recorded_archive_close(archive);
     rm_config_free(config);
     return code;
 }
