@@ -86,7 +86,7 @@ static void follow_begin(struct rm_follow *follow, struct rm_record_moment const
     if (restarted)
         follow_tell_loss(follow, moment);
     follow->turn_epoch = look->turn_epoch;
-    follow->next = restarted ? look->first : look->head;
+    follow->next = restarted || follow->was_empty ? look->first : look->head;
     follow->head = RM_TURN_NONE;
     rm_follow_mark(follow, moment, restarted ? RM_MARK_RESTARTED : RM_MARK_BEGAN);
 }

@@ -11,6 +11,7 @@
 
 #include <ringmaster/clock.h>
 #include <ringmaster/stream.h>
+#include <stdbool.h>
 
 #include "log.h"
 
@@ -45,6 +46,8 @@ struct rm_follow {
     uint64_t lag_turns;
     /** Records that make it worth to begin a block before the log is flushed. */
     uint64_t block_records;
+    /** It was empty when the recorder came: all of it is recorded. Else it begins with the head. */
+    bool was_empty;
     /** Called with all records in their order, lost ones included, of which the turn is RM_TURN_NONE. May be NULL. */
     void (*reduce)(void *context, struct rm_record const *records, size_t count, rm_turn first, uint64_t turn_epoch,
                    struct rm_record_moment const *moment);

@@ -76,6 +76,7 @@ static bool session_add(struct rm_recorder *recorder, struct rm_recorded_log *lo
         .lag_turns = lag < capacity / 8 * view.period ? lag : capacity / 8 * view.period,
         .block_records = BLOCK_BYTES / sizeof(struct rm_record) < capacity / 8 ? BLOCK_BYTES / sizeof(struct rm_record)
                                                                                : capacity / 8,
+        .was_empty = rm_stream_head(&view) == RM_TURN_NONE,
         .next = RM_TURN_NONE,
         .head = RM_TURN_NONE,
     };
@@ -90,6 +91,7 @@ static void session_go_on(struct rm_recorder const *recorder, unsigned index, st
         struct rm_left_stream const *left = &recorder->left[i];
         if (left->log == index && strcmp(left->name, name) == 0) {
             follow->next = left->next;
+            follow->was_empty = left->next == RM_TURN_NONE;
             follow->turn_epoch = left->turn_epoch;
         }
     }

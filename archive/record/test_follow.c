@@ -21,13 +21,12 @@ enum { CAPACITY = 1024, MARGIN = 16, FIRST = 5000, STEP = 10, LEVELS = 2, MARKS_
 static uint8_t image[TEST_IMAGE];
 
 struct rig {
-    struct test_log test;
     struct stream_ring ring;
-    struct rm_follow follow;
-    struct rm_record_moment moment;
-    struct rm_reduction_level level[LEVELS];
     struct rm_reducer reducer;
-    struct test_log reduced;
+    struct rm_record_moment moment;
+    struct rm_follow follow;
+    struct rm_reduction_level level[LEVELS];
+    struct test_log test, reduced;
 };
 
 /** What is found on the disk afterwards. */
@@ -175,6 +174,26 @@ static void test_every_record_once(void **state) {
     rig_free(&rig);
 }
 
+/** What came between two looks is there from the first record on, if the stream had none before. */
+static void test_a_stream_that_was_empty_is_recorded_whole(void **state) {
+    struct rig rig;
+    struct finding finding;
+    (void)state;
+    for (unsigned was_empty = 0; was_empty < 2; ++was_empty) {
+        rig_make(&rig);
+        rig.follow.was_empty = was_empty != 0;
+        put(&rig, FIRST, 100);
+        step(&rig, RM_FOLLOW_ALL);
+        find(&rig.test, &finding);
+        rm_turn const begin = was_empty ? FIRST : FIRST + 99;
+        assert_each_once(finding.there, begin, FIRST + 100);
+        assert_int_equal(rig.follow.records, FIRST + 100 - begin);
+        assert_int_equal(mark_of(&finding, RM_MARK_BEGAN)->first_turn, begin);
+        finding_free(&finding);
+        rig_free(&rig);
+    }
+}
+
 static void test_what_comes_out_of_order_and_what_never_comes(void **state) {
     struct rig rig;
     struct finding finding;
@@ -291,6 +310,7 @@ static void test_a_full_disk_costs_raw_records_alone(void **state) {
 int main(void) {
     struct CMUnitTest const tests[] = {
         cmocka_unit_test(test_every_record_once),
+        cmocka_unit_test(test_a_stream_that_was_empty_is_recorded_whole),
         cmocka_unit_test(test_what_comes_out_of_order_and_what_never_comes),
         cmocka_unit_test(test_a_ring_that_has_gone_round),
         cmocka_unit_test(test_a_turn_counter_that_restarts),
