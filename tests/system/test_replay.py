@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The orbit feedback in a real server, while its thread `work` solves matrices: recorded, and replayed."""
 
+import json
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from fnmatch import fnmatch
 from pathlib import Path
 from threading import Event, Thread
@@ -10,9 +11,12 @@ from time import monotonic
 
 import numpy as np
 import pytest
+from harness import terminate, wait_for
 
+from ringmaster import Archive, attach
 from ringmaster.fabric.layout import DecisionLane
 from ringmaster.fabric.workspace import Workspace
+from ringmaster.programs.program import Program
 from ringmaster.recordings.streams import HEAD_BYTES, StreamRecorder
 from ringmaster.simulation import replay
 from ringmaster.virtual import loop as virtual_loop
@@ -55,20 +59,25 @@ def pass_steps(loop: virtual_loop.Loop, steps: int) -> None:
         loop.pass_time(0.05, 0.001)
 
 
+def work_a_while(loop: virtual_loop.Loop) -> None:
+    """Closes the loop, and makes its thread `work` solve some matrices."""
+    loop.put("loop", 1.0)
+    pass_steps(loop, STEPS // 5)
+    mask = np.array(loop.ws.parameters["feedback/bpm_mask"].read().value)
+    mask[3] = 0.0
+    loop.ws.put("feedback/bpm_mask", mask, timeout=virtual_loop.TIMEOUT_S)
+    for name, value in (("gain", 0.7), ("modes", 60.0), ("tikhonov", 0.001), ("resonators", 0.0)):
+        loop.put(name, value)
+        pass_steps(loop, STEPS // 5)
+
+
 @pytest.mark.usefixtures("root")
 def test_a_live_feedback_can_be_replayed_to_the_bit(tmp_path: Path) -> None:
     with virtual_loop.prepare() as directory:
         with virtual_loop.start(directory, FULL_TURN_RATE_HZ, simulated=True) as loop:
             loop.figures()
             with recording(loop.attach(), tmp_path / "recorded") as recorder:
-                loop.put("loop", 1.0)
-                pass_steps(loop, STEPS // 5)
-                mask = np.array(loop.ws.parameters["feedback/bpm_mask"].read().value)
-                mask[3] = 0.0
-                loop.ws.put("feedback/bpm_mask", mask, timeout=virtual_loop.TIMEOUT_S)
-                for name, value in (("gain", 0.7), ("modes", 60.0), ("tikhonov", 0.001), ("resonators", 0.0)):
-                    loop.put(name, value)
-                    pass_steps(loop, STEPS // 5)
+                work_a_while(loop)
             assert recorder.lost == 0
         told = replay(directory / virtual_loop.ELETTRA2.server, "feedback", tmp_path / "recorded")
     decisions = np.fromfile(tmp_path / "recorded/feedback.decision.records", RECORD, offset=HEAD_BYTES)
@@ -77,3 +86,48 @@ def test_a_live_feedback_can_be_replayed_to_the_bit(tmp_path: Path) -> None:
     adopted = decisions["lane"][:, DecisionLane.ADOPTED]
     assert adopted[-1] >= 4  # each by a thread that is not the stepping one
     print(f"{told.steps_same} steps, {adopted[-1]} matrices, {told.times_real_time:.1f} times as fast as real time")
+
+
+def start_recorder(stack: ExitStack, ws: Workspace, folder: Path) -> Program:
+    """Starts a real recorder of all that a replay needs, while no stream of the server has a record yet."""
+
+    def has_streams() -> bool:
+        with attach(ws.name) as now:
+            return "feedback/decision" in now.streams
+
+    def records() -> bool:
+        with attach(ws.name) as now:
+            return "recorder/state" in now.parameters
+
+    wait_for(has_streams, "the feedback's streams")
+    file = folder / "record.yaml"
+    log = {"name": "feedback", "streams": RECORDED}
+    file.write_text(
+        json.dumps({"workspace": ws.name, "directory": str(folder / "archive"), "quota": "2 GB", "logs": [log]})
+    )
+    recorder = stack.enter_context(Program("ringmaster-record", "run", file, "--json"))
+    wait_for(records, lambda: recorder.words)
+    return recorder
+
+
+@pytest.mark.usefixtures("root")
+def test_a_recorders_archive_is_replayed_to_the_bit(tmp_path: Path) -> None:
+    recorders: list[Program] = []
+
+    def beside(stack: ExitStack, ws: Workspace) -> None:
+        recorders.append(start_recorder(stack, ws, tmp_path))
+
+    with virtual_loop.prepare() as directory:
+        with virtual_loop.start(directory, FULL_TURN_RATE_HZ, simulated=True, beside=beside) as loop:
+            loop.figures()
+            work_a_while(loop)
+            loop.ring.stop()
+            assert terminate(recorders[0]) == 0, recorders[0].words
+            told_at_end = json.loads(recorders[0].words.splitlines()[-1])
+        told = replay(directory / virtual_loop.ELETTRA2.server, "feedback", tmp_path / "archive")
+    with Archive(tmp_path / "archive") as archive:
+        decisions = archive["feedback/decision"].read()
+    assert told_at_end["logs"]["feedback"]["lost"] == 0
+    assert told.differs is None
+    assert told.steps_same == len(decisions.turn) > STEPS
+    assert decisions.records["adopted"][-1] >= 4

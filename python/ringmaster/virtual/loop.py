@@ -4,7 +4,7 @@
 import os
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -233,8 +233,17 @@ def simulate_time(server: Path, overlay: Path) -> None:
 
 
 @contextmanager
-def start(directory: Path, turn_rate_hz: float, shipped: Shipped = ELETTRA2, simulated: bool = False) -> Iterator[Loop]:
-    """Starts the server with its feedback, then the ring, and waits until both are seen; ends them on leaving."""
+def start(
+    directory: Path,
+    turn_rate_hz: float,
+    shipped: Shipped = ELETTRA2,
+    simulated: bool = False,
+    beside: Callable[[ExitStack, Workspace], None] = lambda _stack, _ws: None,
+) -> Iterator[Loop]:
+    """Starts the server with its feedback, then the ring, and waits until both are seen; ends them on leaving.
+
+    ``beside`` may start more in between, while nothing has been received yet.
+    """
     ring_core, server_core = cores()
     with ExitStack() as stack:
         server_config = adapted(shipped.server, directory, turn_rate_hz, server_core)
@@ -243,7 +252,8 @@ def start(directory: Path, turn_rate_hz: float, shipped: Shipped = ELETTRA2, sim
             simulate_time(server_config, overlay)
         stack.callback(release_workspace, shipped.workspace)
         server = stack.enter_context(Program("ringmaster-server", "run", server_config))
-        attach_to(shipped.workspace, server).close()
+        with attach_to(shipped.workspace, server) as empty:
+            beside(stack, empty)
         ring = stack.enter_context(Program("ringmaster-instruments", "run", server_config, overlay))
         ws: Workspace = attach_to(shipped.workspace, server, OWNERS)
         loop = Loop(server, ring, ws, turn_rate_hz)
