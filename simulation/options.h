@@ -34,7 +34,7 @@ struct rm_simulate_options {
     char const *truth;
     /** Folder to replay; NULL: none. */
     char const *replay;
-    /** Folder of recorded streams to replay; NULL: none. */
+    /** Folder of recorded streams, or directory of a recorder's archive, to replay; NULL: none. */
     char const *archive;
     /** 0: `cycles` says how long. */
     double seconds;

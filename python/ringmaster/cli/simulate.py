@@ -84,7 +84,8 @@ def simulate(
     supplies after the latency. The same command gives the same numbers, to the bit.
 
     With --archive it replays recorded streams of a machine or of a simulation, and obeys the decision record that each
-    step has left. It says whether all steps are the same to the bit, or the first that is not.
+    step has left. It says whether all steps are the same to the bit, or the first that is not. DIR is the archive of
+    `ringmaster record`, or what a simulation left in OUT/recorded.
 
     docs/simulation.md says what lies in --out, and how to look at it from Python. Ctrl-C ends it early and keeps what
     was done.
