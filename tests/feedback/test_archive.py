@@ -11,8 +11,11 @@ import numpy as np
 import pytest
 from rigs import Rig
 
+from ringmaster.archive.write import Described, LogFile
 from ringmaster.errors import SimulationError
-from ringmaster.fabric.layout import DecisionFlag, DecisionLane
+from ringmaster.fabric.layout import STREAM, TURN_NONE, DecisionFlag, DecisionLane, LaneType
+from ringmaster.fabric.stream import Lane
+from ringmaster.recordings.streams import HEAD
 from ringmaster.simulation import Simulation, replay
 
 HEAD_BYTES, RECORD = 4096, np.dtype([("turn", "<u8"), ("tag", "<u8"), ("lane", "<i4", 12)])
@@ -69,6 +72,54 @@ def test_all_is_on_record(recorded: Simulation) -> None:
     sent = np.concatenate([stream(recorded, f"feedback/sent{i}")["lane"][-1].view("<f4") for i in range(6)])
     known = np.isfinite(recorded.sent[-1])
     assert (sent[:64][known] == recorded.sent[-1][known]).all()
+
+
+def described(path: Path) -> Described:
+    """What the head of a recorded file says."""
+    head = np.fromfile(path, HEAD, 1)[0]
+    told = np.frombuffer(head["stream"].tobytes(), STREAM)[0]
+    lanes = [
+        Lane(lane["name"].decode(), lane["unit"].decode(), LaneType(int(lane["type"])))
+        for lane in told["lane"][: told["lane_count"]]
+    ]
+    return Described(head["name"].decode(), lanes, period=int(told["period"]))
+
+
+def dense(path: Path, period: int) -> np.ndarray:
+    """Its records with those that are missing, as an archive has them."""
+    there = np.fromfile(path, RECORD, offset=HEAD_BYTES)
+    at = (there["turn"] - there["turn"][0]) // period
+    records = np.zeros(int(at[-1]) + 1, RECORD)
+    records["turn"] = TURN_NONE
+    records[at] = there
+    return records
+
+
+def write_archive(run: Simulation, archive: Path, old_only: str = "") -> None:
+    """An archive of two turn-counter epochs of the same turns: in the older one, each lane is another."""
+    rate_hz = 1157e3
+    with LogFile(archive, "feedback", rate_hz) as file:
+        for path in sorted(run.recorded.glob("*.records")):
+            what = described(path)
+            records, number = dense(path, what.period), file.describe(what)
+            old = records.copy()
+            old["lane"] ^= 1
+            for begin_s, each in ((1000, old), (2000, records))[: 1 if what.name == old_only else 2]:
+                first = int(records["turn"][0])
+                times = [round((begin_s + turn / rate_hz) * 1e9) for turn in (first, first + len(each) * what.period)]
+                file.append(number, what, each, first, (times[0], times[1]))
+
+
+def test_the_newest_epoch_of_a_recorders_archive_is_replayed(rig: Rig, recorded: Simulation, tmp_path: Path) -> None:
+    write_archive(recorded, tmp_path / "both")
+    told = replay(rig.folder / "server.yaml", "feedback", tmp_path / "both")
+    assert told.differs is None
+    assert told.steps_same == recorded.cycles
+    write_archive(recorded, tmp_path / "mixed", old_only="bpm03/raw")
+    told = replay(rig.folder / "server.yaml", "feedback", tmp_path / "mixed")
+    assert told.differs is not None
+    assert (told.differs.what, told.differs.step) == ("inputs", 0)
+    assert "bpm03/raw" in told.differs.text
 
 
 def test_a_replay_is_the_same_to_the_bit(rig: Rig, recorded: Simulation) -> None:
