@@ -91,6 +91,26 @@ def test_what_a_recorder_writes_is_linked_and_the_rest_is_copied(machine: Machin
     assert len(window) == 2001
 
 
+def test_what_was_recorded_since_the_last_look_counts_when_time_is_up(
+    machine: Machine, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ringmaster.postmortem.capture.ARCHIVE_GRACE_NS", 0)
+    recorder = Recorder(root, machine)
+    recorder.record(1, START, 3000)
+    watch = Watch(settings(root, INTERLOCK))
+    watch.look()
+    machine.run(10)
+    machine.lose_beam()
+    machine.run(10)
+    (event,) = watch.look()
+    recorder.record(2, START + 3000, 3000)
+    finish(watch, machine)
+    watch.close()
+    event = load(event.folder)
+    assert event.state == COMPLETE, event.why
+    assert event.streams["bpm01/turn"].records == 2001
+
+
 def test_files_that_only_others_need_are_not_pinned(machine: Machine, root: Path) -> None:
     recorder = Recorder(root, machine)
     for number in (1, 2):

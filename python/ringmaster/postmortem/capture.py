@@ -89,8 +89,10 @@ class Capture:
         if late_ns < GRACE_NS and self._memory.behind(last_turn):
             return False
         self._copied = True
-        if late_ns < ARCHIVE_GRACE_NS and not self._durable():
-            return False
+        if not self._durable():
+            if late_ns < ARCHIVE_GRACE_NS:
+                return False
+            self._archive.look()  # on a busy host it is long since the last one: what came meanwhile counts
         self._take_over_from_recorder(look)
         self._finish("")
         return True
