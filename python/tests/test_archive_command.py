@@ -59,6 +59,7 @@ def test_get_takes_a_reduction_for_few_points(path: str) -> None:
 def test_get_says_what_is_wrong(path: str) -> None:
     for words, code, arguments in (
         ("did you mean 'bpm01/turn'", 7, ["bpm1/turn"]),
+        ("`ringmaster archive ls` shows them", 7, ["zzz"]),
         ("nothing was recorded", 1, ["bpm01/turn", "--from", "5000"]),
         ("is no time", 2, ["bpm01/turn", "--from", "noon"]),
         ("one end is a turn", 1, ["bpm01/turn", "--from", "5", "--until", "2026-01-01"]),

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     import xarray
 
 T = TypeVar("T")
+SHOWN_BY = "ringmaster archive ls"
 StoredT = TypeVar("StoredT", StoredStream, StoredReduction)
 _OF_KIND: dict[int, type[StoredStream] | type[StoredReduction]] = {
     lib.RM_BLOCK_RECORDS: StoredStream,
@@ -190,7 +191,7 @@ class Archive:
 
     def _newest(self, of_that_name: list[StoredStream], name: str) -> StoredStream:
         if not of_that_name:
-            raise not_found("stream of the archive", name, sorted({stream.name for stream in self.streams}))
+            raise not_found("stream of the archive", name, sorted({stream.name for stream in self.streams}), SHOWN_BY)
         return max(of_that_name, key=_last_tai_ns)
 
     def reductions(self, name: str) -> dict[int, StoredReduction]:
@@ -279,7 +280,7 @@ class Archive:
         names = sorted({it.name for it in (*self.streams, *self.all_reductions)})
         chosen = [name for name in names if any(fnmatchcase(name, pattern) for pattern in patterns or ("*",))]
         if not chosen:
-            raise not_found("stream of the archive", patterns[0], names)
+            raise not_found("stream of the archive", patterns[0], names, SHOWN_BY)
         return lazy.to_xarray(self, chosen, start, stop, step, records or lazy.PIECE_RECORDS)
 
     def dask(self, name: str, start: Edge = None, stop: Edge = None, step: int | None = None) -> Any:

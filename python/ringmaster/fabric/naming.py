@@ -19,10 +19,10 @@ def without_controls(words: str) -> str:
     return words.translate(_CONTROLS)
 
 
-def not_found(what: str, name: str, names: list[str]) -> ObjectNotFound:
-    """An error that names the nearest of ``names``."""
+def not_found(what: str, name: str, names: list[str], shown_by: str = "ringmaster ls") -> ObjectNotFound:
+    """An error that names the nearest of ``names``, or the command that shows them all."""
     near = get_close_matches(name, names, n=1, cutoff=0.4)
-    hint = f"did you mean {near[0]!r}?" if near else f"there are {len(names)}; `ringmaster ls` shows them"
+    hint = f"did you mean {near[0]!r}?" if near else f"there are {len(names)}; `{shown_by}` shows them"
     return ObjectNotFound(f"no {what} named {name!r}; {hint}")
 
 
