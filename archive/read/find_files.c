@@ -26,7 +26,10 @@ static bool entry_is_beside(FTSENT const *entry) {
     if (name_ends(entry->fts_name, ".rmlog.new"))
         return true;
     bool const in_event = entry->fts_level == 3 && strstr(entry->fts_path, "/pinned/") != NULL;
-    return in_event || (entry->fts_level == 1 && !name_ends(entry->fts_name, ".rmlog"));
+    if (in_event || name_ends(entry->fts_name, ".rmlog"))
+        return in_event;
+    char const *const folder = entry->fts_level > 0 ? entry->fts_parent->fts_name : "";
+    return entry->fts_level == 1 || strcmp(folder, "pinned") == 0 || strcmp(folder, "memory") == 0;
 }
 
 static enum rm_code archive_add_foreign(struct rm_archive *archive, char const *path, char const *what,

@@ -116,6 +116,14 @@ def test_foreign_files_are_named_and_left_alone(tmp_path: Path) -> None:
     assert archive["bpm01/turn"].records == 900
 
 
+def test_what_events_keep_beside_their_logs_is_not_foreign(tmp_path: Path) -> None:
+    path = simple(tmp_path / "archive")
+    for name in (".lock", "EVENT/event.json", "EVENT/memory/1.h5", "EVENT/turns/notes.txt"):
+        (path / "pinned" / name).parent.mkdir(parents=True, exist_ok=True)
+        (path / "pinned" / name).touch()
+    assert [Path(name).name for name in ringmaster.Archive(path).foreign] == ["notes.txt"]
+
+
 def test_a_folder_that_is_no_archive_is_refused(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(ringmaster.ArchiveAbsent, match="no file `archive`"):
