@@ -73,8 +73,9 @@ static enum rm_code archive_begin(struct rm_archive *archive, struct rm_error *e
     if (code != RM_OK || is_archive || archive->files.count > 0)
         return code;
     struct rm_archive_foreign const *const foreign = archive->foreigns.items;
+    bool const is_file = !S_ISDIR(status.st_mode) && archive->foreigns.count > 0;
     return rm_fail(error, RM_E_NOT_FOUND, "%s: is no archive: %s", archive->path,
-                   archive->foreigns.count > 0 ? foreign->what : "there is no file `archive` and no log in it");
+                   is_file ? foreign->what : "there is no file `archive` and no log in it");
 }
 
 enum rm_code rm_archive_open(char const *path, struct rm_archive **archive, struct rm_error *error) {

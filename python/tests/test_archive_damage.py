@@ -128,6 +128,10 @@ def test_a_folder_that_is_no_archive_is_refused(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(ringmaster.ArchiveAbsent, match="no file `archive`"):
         ringmaster.Archive(tmp_path / "empty")
+    (tmp_path / "empty/notes").mkdir()
+    (tmp_path / "empty/notes/notes.txt").touch()
+    with pytest.raises(ringmaster.ArchiveError, match="there is no file `archive` and no log in it"):
+        ringmaster.Archive(tmp_path / "empty")
     (tmp_path / "empty/archive").write_text("RMARCHIVE 2 00000000-0000-0000-0000-000000000007\n")
     with pytest.raises(ringmaster.ArchiveError, match="version 2"):
         ringmaster.Archive(tmp_path / "empty")
