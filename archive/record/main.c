@@ -95,8 +95,10 @@ static char const *or_dash(char const *text) { return text != NULL ? text : "-";
 
 /** Says what the file amounts to: a line for each log. */
 static enum rm_code record_check(struct rm_record_configuration const *configuration) {
-    printf("workspace %s into %s, at most %s\n%-24s %-10s %-10s streams\n", configuration->workspace,
-           configuration->directory, or_dash(configuration->quota_text), "log", "keep", "quota");
+    char const *const quota = configuration->quota_text;
+    printf("workspace %s into %s, %s%s\n%-24s %-10s %-10s streams\n", configuration->workspace,
+           configuration->directory, quota != NULL ? "at most " : "as long as there is room",
+           quota != NULL ? quota : "", "log", "keep", "quota");
     for (uint32_t l = 0; l < configuration->log_count; ++l) {
         struct rm_record_log const *log = &configuration->log[l];
         printf("%-24s %-10s %-10s", log->name, or_dash(log->retention.keep_text), or_dash(log->retention.quota_text));
