@@ -116,7 +116,9 @@ def _usable_views(evidence: Evidence, search: int) -> tuple[list[View], list[str
         try:
             _ = view.still
         except (TooShort, np.linalg.LinAlgError) as error:
-            notes.append(f"BPMs every {view.period_turns} turns are not judged: {error}")
+            rate = "every turn" if view.period_turns == 1 else f"every {view.period_turns} turns"
+            why = error if isinstance(error, TooShort) else "their background before the event cannot be learnt"
+            notes.append(f"BPMs read {rate} are not judged: {why}")
             continue
         notes += [
             f"{row} is left out: too many of its records are missing, or it never changes" for row in view.left_out
