@@ -161,7 +161,7 @@ class MemoryWindows:
         if taken.lapped:
             why.append(f"{taken.lapped} records were overwritten before they were copied")
         if last - taken.had_last > 2 * period + taken.stream.closing_delay_turns and not self.restarted:
-            why.append(f"it ended {_time(last - taken.had_last, turn_rate_hz)} before the windows")
+            why.append(f"no record of it in the last {_time(last - taken.had_last, turn_rate_hz)} of the windows")
         missing = taken.missing + taken.lapped + max(0, begins_late // period)
         return Kept("memory", taken.had_first, taken.had_last, taken.records, missing, "; ".join(why))
 
