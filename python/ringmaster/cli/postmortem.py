@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from ringmaster.postmortem.catalogue import Catalogue
     from ringmaster.postmortem.event import Event
 
+WIDTH = 160
+"""Columns of the table, at least: as of `archive ls`."""
+
 NOW_S = 20.0
 """At most, until a watch has made the entry of a command."""
 
@@ -165,9 +168,12 @@ def ls(to_review: bool, times: bool, directory: Path | None, workspace: str | No
         cells = (event.id, event.reason, str(event.zero.turn), event.state, event.cause or "–", review_word(event))
         table.add_row(*map(Text, cells))
     if events:
-        Console().print(table)
+        console = Console()
+        console.width = max(console.width, WIDTH)
+        console.print(table)
     waiting = sum(event.reviewed is None for event in events)
-    click.echo(f"{len(events)} events, {waiting} to review, in {catalogue.folder}")
+    counted = "1 event" if len(events) == 1 else f"{len(events)} events"
+    click.echo(f"{counted}, {waiting} to review, in {catalogue.folder}")
     for why in catalogue.damaged.values():
         click.echo(f"left out: {why}", err=True)
 
