@@ -69,6 +69,8 @@ def test_the_commands_open_compare_and_time_events(events: list[Event], root: Pa
     assert load(events[1].folder).cause == opened.splitlines()[1].removeprefix("first cause: ")
     told = json.loads(ringmaster("postmortem", "compare", events[0].id, "last", "--json", *where).stdout)
     assert told["ids"] == [event.id for event in events]
+    same = ringmaster("postmortem", "compare", events[1].id, "last", *where, expect=1).stderr
+    assert f"{events[1].id}: both are this event" in same
     listed = ringmaster("postmortem", "ls", *where).stdout.splitlines()
     assert events[0].reason in listed[1]  # on one line, whatever the terminal
     assert listed[-1].startswith("2 events, 2 to review")

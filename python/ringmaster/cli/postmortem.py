@@ -254,6 +254,10 @@ def compare(one: str, other: str, directory: Path | None, workspace: str | None,
 
     catalogue = _catalogue(directory, workspace)
     events = [_find(catalogue, id_) for id_ in (one, other)]
+    if events[0].id == events[1].id:
+        raise click.ClickException(
+            f"{events[0].id}: both are this event; name two, `ringmaster postmortem ls` has them"
+        )
     first, second = map(look_at, events)
     levels, alone = differences(first.evidence, second.evidence)
     if as_json:
