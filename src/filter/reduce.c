@@ -59,7 +59,7 @@ void rm_reducer_start(struct rm_reducer *reducer, struct rm_record const *record
 
 void rm_reducer_take(struct rm_reducer *reducer, struct rm_record const *group, uint32_t decimation, uint16_t absent) {
     memmove(&reducer->row[0], &reducer->row[1], (reducer->rows - 1) * sizeof reducer->row[0]);
-    struct rm_reduced *const newest = &reducer->row[reducer->rows - 1];
+    struct rm_reduced_group *const newest = &reducer->row[reducer->rows - 1];
     memcpy(newest->lane, group[decimation - 1].lane, sizeof newest->lane);
     newest->absent = true;
     for (uint32_t phase = 0; phase < decimation; ++phase) {

@@ -24,7 +24,7 @@
 #include "filter/design.h"
 
 /** One group, reduced. */
-struct rm_reduced {
+struct rm_reduced_group {
     union rm_lane lane[RM_LANES];
     /** All its inputs are missing. */
     bool absent;
@@ -40,7 +40,7 @@ struct rm_reducer {
     /** Groups from that of an output's turn to the one that closes it, both included. */
     uint32_t rows;
     /** Reduced groups, the oldest first. */
-    struct rm_reduced row[RM_OVERLAP_MAX / 2];
+    struct rm_reduced_group row[RM_OVERLAP_MAX / 2];
 };
 
 /** Makes a reducer. `overlap` is the design's; `float_lanes` are those of the instrument's records. */
