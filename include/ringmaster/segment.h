@@ -5,6 +5,8 @@
  * an application, a virtual ring) has two files. `OWNER.segment` is its segment: the owner alone may write it, and all
  * others map it read-only. On `OWNER.lock` a living owner holds a write lock (an fcntl open file description lock). The
  * kernel drops the lock however the owner ends, so it tells a living owner from a dead one without any heartbeat.
+ * Its first byte is locked as long as a process owns the segment, its second as soon as the segment tells of that owner, and no
+ * longer of the one before. A reader looks at the second, and then at `state`.
  *
  * Where the workspace has a folder of the owner's name, both files lie in that folder. So an owner may run as another
  * user than the server, which cannot write the workspace itself. Short-lived owners, which ask for a parameter to be

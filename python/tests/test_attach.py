@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Attaching: every way in which a workspace can be unusable says so in its own words."""
 
+import fcntl
+import os
 from pathlib import Path
 
 import fabric
@@ -10,6 +12,7 @@ from conftest import MakeOwner
 import ringmaster
 from ringmaster.errors import WorkspaceWarning
 from ringmaster.fabric.layout import ABI_VERSION, ObjectKind, SegmentState
+from ringmaster.fabric.segment import BYTE_OWNS, BYTE_TELLS, LOCK
 
 
 def test_an_absent_workspace_names_where_it_was_looked_for(root: Path) -> None:
@@ -63,6 +66,20 @@ def test_a_dead_server_is_refused_unless_asked_for(make_owner: MakeOwner) -> Non
     with ringmaster.attach("demo", dead=True) as ws:
         assert not ws.alive
         assert ws.texts["server/version"] == "0.1.0"
+
+
+def test_a_successor_that_has_not_begun_does_not_speak_with_a_dead_servers_numbers(make_owner: MakeOwner) -> None:
+    owner = make_owner()
+    with ringmaster.attach("demo") as ws:
+        owner.die()
+        successor = (owner.directory / "server.lock").open("r+b")
+        with successor:
+            fcntl.fcntl(successor, fcntl.F_OFD_SETLK, LOCK.pack(fcntl.F_WRLCK, os.SEEK_SET, BYTE_OWNS, 1, 0))
+            assert not ws.alive
+            with pytest.raises(ringmaster.WorkspaceHalfMade, match="starting just now"):
+                ringmaster.attach("demo")
+            fcntl.fcntl(successor, fcntl.F_OFD_SETLK, LOCK.pack(fcntl.F_WRLCK, os.SEEK_SET, BYTE_TELLS, 1, 0))
+            assert ws.alive
 
 
 @pytest.mark.parametrize("state", [SegmentState.CLOSED, SegmentState.REPLACED])

@@ -139,7 +139,7 @@ static void control_thread_let_go(struct rm_control_thread *control_thread, uint
 static void look_at(struct rm_control_thread *control_thread, uint32_t application) {
     struct rm_control_thread_client *const client = &control_thread->client[application];
     bool const alive =
-        rm_segment_lock_held(control_thread->workspace, control_thread->setup.config->application[application].name);
+        rm_segment_lock_tells(control_thread->workspace, control_thread->setup.config->application[application].name);
     control_thread_let_go(control_thread, application);
     if (client->here) {
         struct rm_segment_header const *const header = client->mapped.header;

@@ -149,6 +149,14 @@ static enum rm_code create_segment_file(char const *directory, uint64_t bytes, s
     return rm_fail(error, RM_E_SYSTEM, "%s: cannot be reserved: %s", segment->path, strerror(reason));
 }
 
+/** Lets go of a segment that could not be opened whole. */
+static void give_up(struct rm_segment *segment) {
+    if (segment->header != NULL)
+        munmap(segment->header, segment->bytes);
+    segment->header = NULL;
+    close(segment->lock_file);
+}
+
 /** Opens, in a directory that is there. */
 enum rm_code rm_segment_open_in(char const *directory, char const *owner, struct rm_segment_plan *plan,
                                 struct rm_segment *segment, struct rm_error *error) {
@@ -163,14 +171,16 @@ enum rm_code rm_segment_open_in(char const *directory, char const *owner, struct
     if (segment->adopted) {
         atomic_store_explicit(&segment->header->state, RM_SEGMENT_BUILDING, memory_order_relaxed);
         rm_objects_renew(segment->header, plan);
-        return RM_OK;
+    } else {
+        rm_segment_unlink(segment->path);
+        code = create_segment_file(directory, bytes, segment, error);
+        if (code == RM_OK)
+            rm_objects_begin(segment->header, plan, owner, bytes);
     }
-    rm_segment_unlink(segment->path);
-    code = create_segment_file(directory, bytes, segment, error);
     if (code == RM_OK)
-        rm_objects_begin(segment->header, plan, owner, bytes);
-    else
-        close(segment->lock_file);
+        code = rm_segment_lock_tell(directory, segment->lock_file, error);
+    if (code != RM_OK)
+        give_up(segment);
     return code;
 }
 

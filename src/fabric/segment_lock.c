@@ -39,9 +39,15 @@ static int open_lock(char const *path, int how) {
     return -1;
 }
 
-static bool lock_whole(int file) {
-    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    return fcntl(file, F_OFD_SETLK, &whole) == 0;
+/** The bytes of the file that are locked, each for itself; the file may be shorter. */
+enum lock_byte {
+    BYTE_OWNS = 0,  /**< by the owner, for its whole life */
+    BYTE_TELLS = 1, /**< by the owner too, as soon as its segment tells nothing of an earlier life */
+};
+
+static bool lock_byte(int file, enum lock_byte byte) {
+    struct flock one = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = byte, .l_len = 1};
+    return fcntl(file, F_OFD_SETLK, &one) == 0;
 }
 
 /** True when the file at `path` is the open one: it was not removed since. */
@@ -66,7 +72,7 @@ enum rm_code rm_segment_lock_take(char const *directory, char const *owner, int 
         if (opened < 0)
             return rm_fail(error, errno == ENOSPC ? RM_E_NO_SPACE : RM_E_SYSTEM, "%s: cannot be opened: %s", path,
                            strerror(errno));
-        if (!lock_whole(opened)) {
+        if (!lock_byte(opened, BYTE_OWNS)) {
             int const reason = errno;
             enum rm_code const code =
                 reason == EAGAIN || reason == EACCES
@@ -91,22 +97,38 @@ enum rm_code rm_segment_lock_take(char const *directory, char const *owner, int 
     }
 }
 
-bool rm_segment_lock_held_in(char const *directory, char const *owner) {
+enum rm_code rm_segment_lock_tell(char const *directory, int file, struct rm_error *error) {
+    if (lock_byte(file, BYTE_TELLS))
+        return RM_OK;
+    return rm_fail(error, RM_E_SYSTEM, "%s: a lock cannot be taken whole: %s", directory, strerror(errno));
+}
+
+static bool byte_is_locked(char const *directory, char const *owner, enum lock_byte byte) {
     char path[PATH_MAX];
     lock_path(path, directory, owner);
     int const file = open_lock(path, O_RDONLY);
     if (file < 0)
         return false;
-    struct flock question = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
+    struct flock question = {.l_type = F_RDLCK, .l_whence = SEEK_SET, .l_start = byte, .l_len = 1};
     bool const held = fcntl(file, F_OFD_GETLK, &question) == 0 && question.l_type != F_UNLCK;
     close(file);
     return held;
+}
+
+bool rm_segment_lock_held_in(char const *directory, char const *owner) {
+    return byte_is_locked(directory, owner, BYTE_OWNS);
 }
 
 bool rm_segment_lock_held(char const *workspace_path, char const *owner) {
     char directory[PATH_MAX];
     rm_owner_directory(directory, workspace_path, owner);
     return rm_segment_lock_held_in(directory, owner);
+}
+
+bool rm_segment_lock_tells(char const *workspace_path, char const *owner) {
+    char directory[PATH_MAX];
+    rm_owner_directory(directory, workspace_path, owner);
+    return byte_is_locked(directory, owner, BYTE_TELLS);
 }
 
 void rm_segment_lock_clear(char const *directory, char const *owner) {
@@ -116,7 +138,7 @@ void rm_segment_lock_clear(char const *directory, char const *owner) {
     int const file = open_lock(path, O_RDWR);
     if (file < 0)
         return;
-    if (lock_whole(file) && still_there(path, file)) {
+    if (lock_byte(file, BYTE_OWNS) && still_there(path, file)) {
         rm_segment_unlink(segment);
         unlink(path);
     }

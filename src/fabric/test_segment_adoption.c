@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** One owner after another: which may have a segment, what the next owner keeps, and what attached readers see. */
 #include "fabric/clock_writer.h"
+#include "fabric/segment_lock.h"
 #include "fabric/stream_writer.h"
 #include "fabric/test_segment_steps.h"
 #include <ringmaster/parameter.h>
@@ -23,6 +24,26 @@ static void test_busy(void **state) {
     kill_owner(child);
     start_server(test);
     assert_true(test->segment.adopted);
+}
+
+/** A successor has the lock, and has not touched the segment yet: nobody takes the dead owner's numbers for its. */
+static void test_not_yet_adopted(void **state) {
+    struct segment_test *test = *state;
+    pid_t const child = fork_owner(test, start_server);
+    struct rm_workspace *reader = attach(test, 0);
+    char directory[PATH_MAX];
+    path_of(test, "", directory);
+    assert_true(rm_workspace_alive(reader));
+    kill_owner(child);
+    int file;
+    assert_ok(rm_segment_lock_take(directory, "server", &file, &test->error), &test->error);
+    assert_false(rm_workspace_alive(reader));
+    assert_refused(test, RM_E_HALF_MADE, "starting just now", NULL);
+    assert_ok(rm_segment_lock_tell(directory, file, &test->error), &test->error);
+    assert_true(rm_workspace_alive(reader));
+    close(file);
+    assert_false(rm_workspace_alive(reader));
+    rm_workspace_detach(reader);
 }
 
 /** What the first server of the adoption tests leaves behind. */
@@ -168,6 +189,7 @@ static void test_damaged_segment_is_not_adopted(void **state) {
 int main(void) {
     struct CMUnitTest const tests[] = {
         cmocka_unit_test_setup_teardown(test_busy, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_not_yet_adopted, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_adoption, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_server_that_adopts_is_not_there_before_it_has_finished, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_adoption_renews, set_up, tear_down),

@@ -51,7 +51,8 @@ static enum rm_code attach_server(struct rm_workspace *workspace, char const *na
     if ((flags & RM_ATTACH_DEAD) != 0 || rm_workspace_alive(workspace))
         return RM_OK;
     uint32_t const state = atomic_load_explicit(&workspace->segment[0].header->state, memory_order_acquire);
-    if (state == RM_SEGMENT_BUILDING && rm_segment_lock_held(workspace->path, SERVER))
+    bool const begins = state == RM_SEGMENT_BUILDING || state == RM_SEGMENT_LIVE;
+    if (begins && rm_segment_lock_held(workspace->path, SERVER))
         return rm_fail(error, RM_E_HALF_MADE,
                        "the server of workspace \"%s\" is starting just now; try again in a moment", name);
     return rm_fail(error, RM_E_DEAD,
@@ -93,11 +94,13 @@ char const *rm_workspace_cut(struct rm_workspace const *workspace) {
 }
 
 bool rm_workspace_alive(struct rm_workspace const *workspace) {
+    /* The lock before the state: segment_lock.h says why. */
+    if (!rm_segment_lock_tells(workspace->path, SERVER))
+        return false;
     /* Acquire: pairs with the release of rm_segment_finish, whose generation is then the one that is read, and of the
      * owner that replaced the segment (adopt_segment() in segment_file.c). */
     uint32_t const state = atomic_load_explicit(&workspace->segment[0].header->state, memory_order_acquire);
-    return state == RM_SEGMENT_LIVE && rm_segment_whole(workspace->segment[0].header) &&
-           rm_segment_lock_held(workspace->path, SERVER);
+    return state == RM_SEGMENT_LIVE && rm_segment_whole(workspace->segment[0].header);
 }
 
 uint64_t rm_workspace_generation(struct rm_workspace const *workspace) {

@@ -43,7 +43,13 @@ class ObjectInfo:
     """Bytes of the object, its header included."""
 
 
-def owner_lives(directory: Path, owner: str) -> bool:
+BYTE_OWNS, BYTE_TELLS = 0, 1
+"""The bytes of ``OWNER.lock`` that its owner locks: at its start, and when the segment tells of it and no longer of an
+owner before it (``src/fabric/segment_lock.h``).
+"""
+
+
+def owner_lives(directory: Path, owner: str, byte: int = BYTE_OWNS) -> bool:
     """Whether a process holds the write lock on ``OWNER.lock``; the kernel drops it however the owner ends."""
     try:
         how = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC  # neither through a link nor waiting
@@ -53,7 +59,7 @@ def owner_lives(directory: Path, owner: str) -> bool:
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             return False
-        question = LOCK.pack(fcntl.F_RDLCK, os.SEEK_SET, 0, 0, 0)
+        question = LOCK.pack(fcntl.F_RDLCK, os.SEEK_SET, byte, 1, 0)
         answer = fcntl.fcntl(descriptor, fcntl.F_OFD_GETLK, question)
     finally:
         os.close(descriptor)
@@ -142,8 +148,10 @@ class Segment:
 
     @property
     def alive(self) -> bool:
-        """Whether its owner lives and keeps it; one system call."""
-        return self.state == SegmentState.LIVE and owner_lives(self.path.parent, self.owner)
+        """Whether its owner lives and keeps it; one system call. The lock first: an owner that begins takes it after
+        the state of the one before it is gone.
+        """
+        return owner_lives(self.path.parent, self.owner, BYTE_TELLS) and self.state == SegmentState.LIVE
 
     @property
     def stopped(self) -> bool:

@@ -29,7 +29,7 @@ from ringmaster.fabric.grant import Grant
 from ringmaster.fabric.group import Group
 from ringmaster.fabric.histogram import Histogram
 from ringmaster.fabric.intended import Intended
-from ringmaster.fabric.layout import ObjectKind
+from ringmaster.fabric.layout import ObjectKind, SegmentState
 from ringmaster.fabric.memory import text
 from ringmaster.fabric.naming import Named
 from ringmaster.fabric.parameter import Parameter, ParameterReading
@@ -178,8 +178,8 @@ class Workspace:
         return self._server.alive
 
     def check(self, owner: str = SERVER) -> None:
-        """Whether what an owner says is of now. Raises WorkspaceDead where it has ended, WorkspaceStopped where its
-        process is stopped, ObjectNotFound where there is none of that name.
+        """Whether what an owner says is of now. Raises WorkspaceDead where it has ended, WorkspaceHalfMade where it is
+        starting, WorkspaceStopped where its process is stopped, ObjectNotFound where there is none of that name.
         """
         if owner not in self.segments:
             raise ObjectNotFound(f"workspace {self.name!r} has no owner {owner!r}")
@@ -189,6 +189,11 @@ class Workspace:
         is_server = segment.owner == SERVER
         what = "the server" if is_server else f"{segment.owner!r}"
         if not segment.alive:
+            begins = segment.state in (SegmentState.BUILDING, SegmentState.LIVE)
+            if begins and owner_lives(segment.path.parent, segment.owner):
+                raise WorkspaceHalfMade(
+                    f"{what} of workspace {self.name!r} is starting just now; try again in a moment"
+                )
             raise WorkspaceDead(
                 f"{what} of workspace {self.name!r} has ended; start it again, or read what it left (`ringmaster get "
                 f"--dead`, in Python dead=True)"
