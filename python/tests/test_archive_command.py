@@ -80,7 +80,7 @@ def test_plot_draws_records_or_a_reduction(path: str, tmp_path: Path, points: st
 def test_plot_says_what_is_wrong(path: str, tmp_path: Path) -> None:
     out = str(tmp_path / "out.png")
     for words, code, arguments in (
-        ("expected .png or .svg", 1, ["-o", str(tmp_path / "out.gif")]),
+        ("expected .png, .svg, .pdf", 1, ["-o", str(tmp_path / "out.gif")]),
         ("no lane 'z'", 7, ["--lane", "z", "-o", out]),
         ("nothing was recorded", 1, ["--from", "5000", "-o", out]),
     ):

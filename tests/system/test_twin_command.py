@@ -66,7 +66,7 @@ def test_what_cannot_be_done_is_reported_in_a_line(tmp_path: Path) -> None:
     text.write_text("this is no lattice\n" * 20)
     assert "words.mat" in refused("twin", text)
     assert "nowhere.mat" in refused("twin", tmp_path / "nowhere.mat")
-    assert "expected .png or .svg" in refused("twin", HMBA, "--plot", "optics.pdf")
+    assert "expected .png, .svg, .pdf" in refused("twin", HMBA, "--plot", "optics.gif")
     assert "no element of S28d is named NOBODY" in refused("twin", HMBA, "--at", "NOBODY")
 
 

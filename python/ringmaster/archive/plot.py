@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ringmaster import plots
 from ringmaster.archive.stream import StoredStream
 from ringmaster.archive.times import Edge
 from ringmaster.archive.window import ReducedWindow
@@ -15,32 +16,19 @@ if TYPE_CHECKING:
 
     from ringmaster.archive.window import ArchiveWindow
 
-SUFFIXES = (".png", ".svg")
 MOST_PANELS = 24
-
-
-def check_suffix(path: Path) -> None:
-    """Raises ArchiveArgument for another kind of file."""
-    if path.suffix.lower() not in SUFFIXES:
-        raise ArchiveArgument(f"{path}: found suffix {path.suffix!r}, expected .png or .svg")
 
 
 def draw(
     streams: Sequence[StoredStream], start: Edge, stop: Edge, points: int, lanes: Sequence[str], path: Path
 ) -> str:
     """Writes the file, a panel for each lane; says what is in it."""
-    check_suffix(path)
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: F401 says now whether it is there
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise ArchiveArgument("plots need matplotlib: install `ringmaster[plot]`, or matplotlib itself") from None
     wanted = list(dict.fromkeys(lane for stream in streams for lane in _lanes(stream, lanes)))[:MOST_PANELS]
     windows = [(stream, stream.view(start, stop, points)) for stream in streams]
     windows = [(stream, window) for stream, window in windows if len(window)]
     if not windows:
         raise ArchiveArgument("nothing was recorded in this span; `ringmaster archive ls` shows what was")
-    figure = Figure(figsize=(11, 1.2 + 2.0 * len(wanted)), layout="constrained")
+    figure = plots.figure(11, 1.2 + 2.0 * len(wanted))
     panels = figure.subplots(len(wanted), squeeze=False, sharex=True)[:, 0]
     for lane, axes in zip(wanted, panels, strict=True):
         for stream, window in windows:
@@ -49,7 +37,7 @@ def draw(
         axes.grid(alpha=0.25)
     panels[0].legend(frameon=False, ncols=4, fontsize=8)
     panels[-1].set_xlabel("UTC")
-    figure.savefig(path, dpi=150)
+    plots.save(figure, path)
     return ", ".join(_words(stream, window) for stream, window in windows)
 
 

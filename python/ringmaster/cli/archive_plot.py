@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 @over_a_span
 @click.option("--lane", "lanes", multiple=True, metavar="LANE", help="Only these lanes; may be repeated.")
 @click.option("--points", type=click.IntRange(min=2), default=2000, show_default=True, help="Of a curve, about.")
-@click.option("-o", "--output", type=click.Path(path_type=Path), required=True, metavar="FILE", help="A .png or .svg.")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), required=True, metavar="FILE", help="A .png, .svg or .pdf."
+)
 def plot(
     path: str,
     names: tuple[str, ...],
@@ -39,10 +41,11 @@ def plot(
     Long spans are drawn from the reduction that has enough points: the mean, and a band from the smallest to the
     largest value. What was not recorded is a gap.
     """
-    from ringmaster.archive.plot import check_suffix, draw
+    from ringmaster import plots
+    from ringmaster.archive.plot import draw
     from ringmaster.archive.stream import StoredStream
 
-    check_suffix(output)
+    plots.check(output)
     archive = opened(path)
     streams = [source for source in sources(archive, names, None) if isinstance(source, StoredStream)]
     drawn = draw(streams, start, stop, points, lanes, output)

@@ -182,7 +182,7 @@ matrix.add_command(measure)
     )
 )
 @click.argument("files", metavar="FILE [FILE]", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--plot", type=click.Path(path_type=Path), metavar="FILE", help="Draw it into a .png or .svg.")
+@click.option("--plot", type=click.Path(path_type=Path), metavar="FILE", help="Draw it into a .png, .svg or .pdf.")
 @rf_option
 @json_option
 def show(files: Sequence[Path], plot: Path | None, rf: str | None, as_json: bool) -> None:
@@ -195,7 +195,7 @@ def show(files: Sequence[Path], plot: Path | None, rf: str | None, as_json: bool
 
     import numpy as np
 
-    from ringmaster.feedback import plots
+    from ringmaster import plots
     from ringmaster.feedback.compare import coupling, difference, draw, singular_values
     from ringmaster.feedback.matrix import load_csv
 

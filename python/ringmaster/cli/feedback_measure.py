@@ -50,7 +50,7 @@ def predict(
     """
     from dataclasses import replace
 
-    from ringmaster.feedback import plots
+    from ringmaster import plots
     from ringmaster.feedback.configuration import read_configuration
     from ringmaster.feedback.predict import draw, predict
     from ringmaster.feedback.server_file import cycle_rate_hz
@@ -131,7 +131,7 @@ def sensitivity(
     Excites a mode's error (or an actuator) while the loop runs, records what comes of it, and divides. The prediction
     is of the feedback's own file. The excitation ends with the command, however that ends.
     """
-    from ringmaster.feedback import plots
+    from ringmaster import plots
     from ringmaster.feedback.configuration import read_configuration
     from ringmaster.feedback.golden import matching
     from ringmaster.feedback.law import Law
@@ -278,7 +278,7 @@ def spectrum(
     **where: Any,
 ) -> None:
     """Take the spectrum of the orbit and its cumulated RMS, and compare that with a tenth of the beam's size."""
-    from ringmaster.feedback import plots
+    from ringmaster import plots
     from ringmaster.feedback.golden import rate_of
     from ringmaster.feedback.spectrum import SHARE, beam_sizes_um, capture, draw, spectra, switched
 

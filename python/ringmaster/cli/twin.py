@@ -77,7 +77,9 @@ class _TwinCommand(click.Command):
 @click.option(
     "--at", "patterns", multiple=True, metavar="PATTERN", shell_complete=_complete_element, help="Elements to look at."
 )
-@click.option("--plot", type=click.Path(path_type=Path), metavar="FILE", help="Draw the optics into a .png or .svg.")
+@click.option(
+    "--plot", type=click.Path(path_type=Path), metavar="FILE", help="Draw the optics into a .png, .svg or .pdf."
+)
 @json_option
 def twin(
     lattice: str,
@@ -98,12 +100,13 @@ def twin(
 
     `ringmaster twin follow LATTICE` follows a running machine instead.
     """
+    from ringmaster import plots
     from ringmaster.twin import Twin
-    from ringmaster.twin.plot import check_suffix, draw
+    from ringmaster.twin.plot import draw
     from ringmaster.twin.report import Report
 
     if plot is not None:
-        check_suffix(plot)
+        plots.check(plot)
     machine = Twin(_load(lattice, use, variable, energy))
     if flat or not len(machine.lattice.get_cavities()):
         machine.disable_6d()

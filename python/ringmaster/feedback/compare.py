@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ringmaster.feedback import plots
+from ringmaster import plots
 from ringmaster.feedback.matrix import Matrix
 
 Floats = NDArray[np.float64]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ringmaster.feedback import plots
+from ringmaster import plots
 from ringmaster.feedback.configuration import Configuration, Family
 from ringmaster.feedback.law import Law, Plant
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ringmaster import plots
 from ringmaster.fabric.stream import Stream
-from ringmaster.feedback import plots
 from ringmaster.feedback.law import Law
 from ringmaster.feedback.loop import Feedback
 from ringmaster.feedback.names import MULTI_SINE_LINES, Excitation, State

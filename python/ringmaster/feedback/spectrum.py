@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ringmaster import plots
 from ringmaster.fabric.stream import Stream
 from ringmaster.fabric.workspace import Workspace
-from ringmaster.feedback import plots
 from ringmaster.feedback.loop import Feedback
 from ringmaster.feedback.matrix import row_plane
 from ringmaster.feedback.names import State

@@ -5,36 +5,24 @@ from pathlib import Path
 
 import numpy as np
 
+from ringmaster import plots
 from ringmaster.errors import SimulationError
 from ringmaster.simulation.run import Simulation
 
-SUFFIXES = (".png", ".svg")
 COLOURS = {"x": "#1f5f8b", "y": "#c1440e"}
 POINTS = 4000
 """Of a curve, at most: more are not seen."""
-
-
-def check_suffix(path: Path) -> None:
-    """Raises SimulationError for another kind of file."""
-    if path.suffix.lower() not in SUFFIXES:
-        raise SimulationError(f"{path}: found suffix {path.suffix!r}, expected .png or .svg")
 
 
 def draw(run: Simulation, path: Path, split_s: float) -> None:
     """Writes the file. Before is up to ``split_s``, after is from there; the spectra are of the second half of either,
     so that what begins has settled.
     """
-    check_suffix(path)
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: F401 says now whether it is there
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise SimulationError("plots need matplotlib: install `ringmaster[plot]`, or matplotlib itself") from None
     planes = [plane for plane in COLOURS if run.rows(plane)]
     if not planes:
         raise SimulationError(f"{run.folder}: no orbit was recorded, so there is nothing to draw")
     end_s = run.cycles / run.rate_hz
-    figure = Figure(figsize=(11, 4.0 + 2.6 * len(planes)), layout="constrained")
+    figure = plots.figure(11, 4.0 + 2.6 * len(planes))
     over_time, *others = figure.subplots(1 + len(planes))
     step = max(1, run.cycles // POINTS)
     for plane in planes:
@@ -56,4 +44,4 @@ def draw(run: Simulation, path: Path, split_s: float) -> None:
         axes.set(xlabel="frequency, Hz", ylabel="nm/√Hz")
         axes.grid(alpha=0.25, which="both")
         axes.legend(frameon=False)
-    figure.savefig(path, dpi=150)
+    plots.save(figure, path)

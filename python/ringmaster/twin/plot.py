@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ringmaster.errors import TwinArgument
+from ringmaster import plots
 from ringmaster.twin._library import Floats
 from ringmaster.twin.elements import Kind
 from ringmaster.twin.report import Report
@@ -14,7 +14,6 @@ from ringmaster.twin.report import Report
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-SUFFIXES = (".png", ".svg")
 COLOURS = ("#1f5f8b", "#c1440e")
 """Of the horizontal and the vertical plane."""
 INSIDE = 8
@@ -30,23 +29,11 @@ MAGNETS = {
 """Colour and height in the strip that shows where the magnets are."""
 
 
-def check_suffix(path: Path) -> None:
-    """Raises TwinArgument for another kind of file."""
-    if path.suffix.lower() not in SUFFIXES:
-        raise TwinArgument(f"{path}: found suffix {path.suffix!r}, expected .png or .svg")
-
-
 def draw(report: Report, path: Path) -> None:
     """Writes the file."""
-    check_suffix(path)
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: F401 says now whether it is there
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise TwinArgument("plots need matplotlib: install `ringmaster[plot]`, or matplotlib itself") from None
     panels = _panels(report)
     heights = [0.25, *(1.0 for _ in panels)]
-    figure = Figure(figsize=(11, 1.0 + 1.9 * len(panels)), layout="constrained")
+    figure = plots.figure(11, 1.0 + 1.9 * len(panels))
     strip, *axes = figure.subplots(len(heights), sharex=True, height_ratios=heights)
     _magnets(strip, report)
     strip.set_title(_title(report), loc="left", fontsize=10)
@@ -54,7 +41,7 @@ def draw(report: Report, path: Path) -> None:
         _panel(each, s_m, label, values)
     figure.legend(*axes[0].get_legend_handles_labels(), loc="upper right", ncols=2, frameon=False)
     axes[-1].set_xlabel("s, m")
-    figure.savefig(path, dpi=150)
+    plots.save(figure, path)
 
 
 def _title(report: Report) -> str:

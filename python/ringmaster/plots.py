@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the plots of the feedback have in common. By matplotlib, which nothing else needs."""
+"""What all plots into files have in common. By matplotlib, which only they and the reports need."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
