@@ -10,7 +10,8 @@ import pytest
 
 from ringmaster.fabric.stream import Stream
 from ringmaster.fabric.workspace import Workspace
-from ringmaster.feedback.spectrum import USUAL_S, capture, held_s
+from ringmaster.feedback.spectrum import capture
+from ringmaster.spectra.series import USUAL_S, held_s
 
 PERIOD = 100
 TURN_RATE_HZ = 1e6

@@ -46,6 +46,7 @@ ASKING: dict[str, tuple[str, ...]] = {
     "feedback bump": ("bpm01", "--x", "1um"),
     "feedback sensitivity": (),
     "feedback spectrum": (),
+    "spectrum": ("bpm01/turn/x1",),
     "feedback matrix measure": ("--amplitude", "0.1", "-o", "matrix.csv"),
 }
 """Every command that asks a server, and what it needs besides."""

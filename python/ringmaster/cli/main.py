@@ -49,6 +49,7 @@ Examples:
   ringmaster record configs/record.yaml
   ringmaster top
   ringmaster twin elettra2.mat
+  ringmaster spectrum bpm01/turn/x1
   ringmaster feedback why
   ringmaster doctor --for ingest
   ringmaster archive ls /archive
@@ -69,6 +70,7 @@ MODULES = {
     **dict.fromkeys(("save", "diff", "restore"), "snapshot"),
     **{name: name for name in ("demo", "ls", "get", "put", "monitor", "top", "feedback", "replay", "calibration")},
     "premortem": "premortem",
+    "spectrum": "spectrum",
     **{name: name for name in ("align", "doctor", "bench", "measure", "simulate", "twin", "clean", "flags")},
     "archive": "archive",
     "postmortem": "postmortem",

@@ -12,20 +12,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ringmaster import plots
-from ringmaster.fabric.stream import Stream
 from ringmaster.fabric.workspace import Workspace
 from ringmaster.feedback.loop import Feedback
 from ringmaster.feedback.matrix import row_plane
 from ringmaster.feedback.names import State
+from ringmaster.spectra.density import piece_size, welch
+from ringmaster.spectra.series import USUAL_S, held_s
 
 Floats = NDArray[np.float64]
 SHARE = 0.1
 """Of the beam's size that the orbit may move: what every light source asks for."""
 PIECES = 4
 WHOLE = 0.99
-"""Share of its records that a BPM must have sent; those missing are interpolated."""
-USUAL_S = 4.0
-"""Of data, where the streams hold so much: it resolves 0.6 Hz."""
+"""Share of its records that a BPM must have sent."""
 SETTLE_S = 3.0
 """After switching: soft start and what was there before must be over."""
 
@@ -60,11 +59,6 @@ class Spectrum:
         }
 
 
-def held_s(stream: Stream, turn_rate: float) -> float:
-    """How many seconds of a stream can be read at once: all but what its writer may be about to overwrite."""
-    return (stream.capacity - 2 * stream.margin) * stream.period / turn_rate
-
-
 def capture(
     ws: Workspace, rows: Sequence[str], rate: str, seconds: float | None = None
 ) -> tuple[float, dict[str, Floats]]:
@@ -96,8 +90,7 @@ def capture(
         values = windows[f"{instrument}/{rate}"].values(lane)
         share[row] = float(np.isfinite(values).mean()) if len(values) == count else 0.0
         if share[row] > WHOLE:
-            good = np.isfinite(values)
-            found[row] = np.interp(np.arange(count), np.flatnonzero(good), values[good])
+            found[row] = values
     if not found:
         best = max(share.values())
         raise RuntimeError(
@@ -129,22 +122,10 @@ def spectra(rate_hz: float, orbit_nm: dict[str, Floats], label: str) -> list[Spe
     for plane in "xy":
         chosen = [values for row, values in orbit_nm.items() if row_plane(row) == plane]
         if chosen:
-            hz, density = welch(np.array(chosen) * 1e-3, rate_hz)
-            made.append(Spectrum(plane, label, hz, density.mean(axis=0), len(chosen)))
+            found = [welch(values * 1e-3, rate_hz, piece_size(len(values), PIECES)) for values in chosen]
+            density = np.mean([one.density for one in found], axis=0)
+            made.append(Spectrum(plane, label, found[0].hz, density, len(chosen)))
     return made
-
-
-def welch(values: Floats, rate_hz: float, pieces: int = PIECES) -> tuple[Floats, Floats]:
-    """Density of each row without its mean, from half-overlapping pieces with Hann's window; without 0 Hz."""
-    size = 2 * (values.shape[1] // (pieces + 1))
-    window = np.hanning(size)
-    scale = 2.0 / (rate_hz * np.sum(window**2))
-    total = np.zeros((len(values), size // 2 + 1))
-    for i in range(pieces):
-        part = values[:, i * (size // 2) : i * (size // 2) + size]
-        part = part - part.mean(axis=1, keepdims=True)
-        total += np.abs(np.fft.rfft(part * window, axis=1)) ** 2 * scale / pieces
-    return np.asarray(np.fft.rfftfreq(size, 1 / rate_hz)[1:], np.float64), total[:, 1:]
 
 
 def beam_sizes_um(lattice_path: str, pattern: str) -> tuple[float, float]:

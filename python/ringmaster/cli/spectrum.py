@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`ringmaster spectrum`: of any lane of any stream, live or archived."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ringmaster.cli.archive_options import EDGE, opened
+from ringmaster.cli.options import examples, json_option, print_json, workspace_option
+
+if TYPE_CHECKING:
+    from ringmaster.archive.times import Edge
+    from ringmaster.spectra.draw import Spectrum
+    from ringmaster.spectra.series import Series
+
+MOST_CURVES = 12
+"""On a terminal."""
+
+
+@click.command(
+    epilog=examples(
+        "ringmaster spectrum bpm01/turn/x1",
+        "ringmaster spectrum 'bpm0*/fast/[xy]1' --seconds 10 --plot orbit.png --spectrogram",
+        "ringmaster spectrum bpm01/turn --archive /archive --from 2026-11-25T14:00 --until 2026-11-25T14:01",
+        "ringmaster spectrum bpm01/turn/x1 --json | jq .spectra[0].lines",
+    )
+)
+@click.argument("names", metavar="NAME…", nargs=-1, required=True)
+@workspace_option
+@click.option("--seconds", type=click.FloatRange(0, min_open=True), help="The newest so many; else 4, or what is held.")
+@click.option("--archive", "archive_path", metavar="ARCHIVE", type=click.Path(), help="Of a recording, not of now.")
+@click.option("--from", "start", type=EDGE, metavar="WHEN", help="--archive: the begin: a turn, or a time in UTC.")
+@click.option("--until", "stop", type=EDGE, metavar="WHEN", help="--archive: the end, which is not included.")
+@click.option("--resolution", type=click.FloatRange(0, min_open=True), metavar="HZ", help="From bin to bin.")
+@click.option("--window", type=click.Choice(["hann", "rectangular"]), default="hann", show_default=True)
+@click.option("--plot", type=click.Path(path_type=Path), metavar="FILE", help="Draw it into a .png, .svg or .pdf.")
+@click.option("--spectrogram", is_flag=True, help="--plot: how it changed over the time, too.")
+@click.option("--linear", is_flag=True, help="Frequencies side by side, not by decades.")
+@json_option
+def spectrum(
+    names: tuple[str, ...],
+    workspace: str | None,
+    seconds: float | None,
+    archive_path: str | None,
+    start: "Edge",
+    stop: "Edge",
+    resolution: float | None,
+    window: str,
+    plot: Path | None,
+    spectrogram: bool,
+    linear: bool,
+    as_json: bool,
+) -> None:
+    """Show the spectrum of NAME: a stream's lane as bpm01/turn/x1, a whole stream, or a shell pattern of them.
+
+    The density is one-sided, in the lane's unit squared per hertz, averaged over half-overlapping pieces (Welch): eight
+    of them, or as many as --resolution allows. Its integral is the square of the RMS. What was lost on the way is left
+    out of the fit, and its share is told. Lines stand where noise alone would show one in a thousand spectra; their
+    amplitude is that of the sine.
+    """
+    from ringmaster import plots
+    from ringmaster.cli.spectrum_text import print_spectrum
+    from ringmaster.spectra.series import archived, live
+
+    if archive_path is None and (start is not None or stop is not None):
+        raise click.UsageError("--from and --until are of an --archive; of now there is --seconds")
+    if archive_path is not None and (seconds is not None or workspace is not None):
+        raise click.UsageError("--archive has its own span: --from and --until")
+    if spectrogram and plot is None:
+        raise click.UsageError("--spectrogram is drawn: give --plot FILE")
+    plots.check(plot)
+    if archive_path is not None:
+        series = archived(opened(archive_path), names, start, stop)
+    else:
+        from ringmaster.fabric.workspace import attach
+
+        with attach(workspace) as ws:
+            series = live(ws, names, seconds)
+    spectra = [_spectrum(one, resolution, window) for one in series]
+    if plot is not None:
+        from ringmaster.spectra.draw import draw
+
+        draw(spectra, plot, spectrogram, linear)
+    if as_json:
+        print_json({"spectra": [_as_json(one) for one in spectra]})
+        return
+    for one in spectra[:MOST_CURVES]:
+        print_spectrum(one, linear)
+    if len(spectra) > MOST_CURVES:
+        click.echo(f"… and {len(spectra) - MOST_CURVES} more; --plot draws all, --json tells all")
+    if plot is not None:
+        click.echo(f"plot written to {plot}")
+
+
+def _spectrum(series: "Series", resolution_hz: float | None, window: str) -> "Spectrum":
+    from ringmaster.console.units import quantity
+    from ringmaster.spectra.density import lines, welch
+    from ringmaster.spectra.draw import Spectrum
+
+    size = 0 if resolution_hz is None else round(series.rate_hz / resolution_hz)
+    if size > len(series):
+        span, best = quantity(series.seconds, "s", 3), quantity(1 / series.seconds, "Hz", 3)
+        raise ValueError(f"{series.name}: a span of {span} resolves {best}, and no less")
+    try:
+        found = welch(series.values, series.rate_hz, size, window)
+    except ValueError as error:
+        raise ValueError(f"{series.name}: {error}") from None
+    return Spectrum(series, found, lines(found))
+
+
+def _as_json(one: "Spectrum") -> dict[str, Any]:
+    found = one.density
+    return {
+        "name": one.series.name,
+        "unit": one.series.unit,
+        "rate_hz": one.series.rate_hz,
+        "first_turn": one.series.first_turn,
+        "records": len(one.series),
+        "missing": found.missing,
+        "window": found.window,
+        "pieces": found.pieces,
+        "pieces_left_out": found.left_out,
+        "noise_bandwidth_hz": found.enbw_hz,
+        "relative_sigma": found.relative_sigma,
+        "rms": found.rms(),
+        "lines": [line.as_json() for line in one.lines],
+        "hz": found.hz.tolist(),
+        "density": found.density.tolist(),
+    }
