@@ -71,6 +71,7 @@ MODULES = {
     **{name: name for name in ("demo", "ls", "get", "put", "monitor", "top", "feedback", "replay", "calibration")},
     "premortem": "premortem",
     "spectrum": "spectrum",
+    "correlate": "correlate",
     **{name: name for name in ("align", "doctor", "bench", "measure", "simulate", "twin", "clean", "flags")},
     "archive": "archive",
     "postmortem": "postmortem",

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ringmaster.cli.archive_options import EDGE, opened
-from ringmaster.cli.options import examples, json_option, print_json, workspace_option
+from ringmaster.cli.options import examples, json_option, print_json
+from ringmaster.cli.series_options import of_series, read_series
 
 if TYPE_CHECKING:
-    from ringmaster.archive.times import Edge
     from ringmaster.spectra.draw import Spectrum
     from ringmaster.spectra.series import Series
 
@@ -27,11 +26,7 @@ MOST_CURVES = 12
     )
 )
 @click.argument("names", metavar="NAME…", nargs=-1, required=True)
-@workspace_option
-@click.option("--seconds", type=click.FloatRange(0, min_open=True), help="The newest so many; else 4, or what is held.")
-@click.option("--archive", "archive_path", metavar="ARCHIVE", type=click.Path(), help="Of a recording, not of now.")
-@click.option("--from", "start", type=EDGE, metavar="WHEN", help="--archive: the begin: a turn, or a time in UTC.")
-@click.option("--until", "stop", type=EDGE, metavar="WHEN", help="--archive: the end, which is not included.")
+@of_series
 @click.option("--resolution", type=click.FloatRange(0, min_open=True), metavar="HZ", help="From bin to bin.")
 @click.option("--window", type=click.Choice(["hann", "rectangular"]), default="hann", show_default=True)
 @click.option("--plot", type=click.Path(path_type=Path), metavar="FILE", help="Draw it into a .png, .svg or .pdf.")
@@ -40,17 +35,13 @@ MOST_CURVES = 12
 @json_option
 def spectrum(
     names: tuple[str, ...],
-    workspace: str | None,
-    seconds: float | None,
-    archive_path: str | None,
-    start: "Edge",
-    stop: "Edge",
     resolution: float | None,
     window: str,
     plot: Path | None,
     spectrogram: bool,
     linear: bool,
     as_json: bool,
+    **span: Any,
 ) -> None:
     """Show the spectrum of NAME: a stream's lane as bpm01/turn/x1, a whole stream, or a shell pattern of them.
 
@@ -61,22 +52,11 @@ def spectrum(
     """
     from ringmaster import plots
     from ringmaster.cli.spectrum_text import print_spectrum
-    from ringmaster.spectra.series import archived, live
 
-    if archive_path is None and (start is not None or stop is not None):
-        raise click.UsageError("--from and --until are of an --archive; of now there is --seconds")
-    if archive_path is not None and (seconds is not None or workspace is not None):
-        raise click.UsageError("--archive has its own span: --from and --until")
     if spectrogram and plot is None:
         raise click.UsageError("--spectrogram is drawn: give --plot FILE")
     plots.check(plot)
-    if archive_path is not None:
-        series = archived(opened(archive_path), names, start, stop)
-    else:
-        from ringmaster.fabric.workspace import attach
-
-        with attach(workspace) as ws:
-            series = live(ws, names, seconds)
+    series = read_series(names, **span)
     spectra = [_spectrum(one, resolution, window) for one in series]
     if plot is not None:
         from ringmaster.spectra.draw import draw

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """One lane over evenly spaced turns, from a live stream or from an archive."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from time import monotonic, sleep
@@ -68,7 +69,7 @@ def live(ws: Workspace, names: tuple[str, ...], seconds: float | None = None) ->
     at the same time, to a record. Raises ObjectNotFound where a name fits nothing, ValueError where more is asked for
     than a ring holds, RuntimeError where nothing comes.
     """
-    chosen = _chosen(names, {name: stream.lanes for name, stream in ws.streams.items()})
+    chosen = _chosen(names, lanes_of(ws.streams.values()))
     reading = ws.clock.read()
     turn_rate_hz = reading.measured_turn_rate_hz or ws.parameters["server/turn_rate_hz"].number
     streams = [ws.streams[name] for name in chosen]
@@ -122,7 +123,7 @@ def _await(streams: list[Stream], seconds: float, turn_rate_hz: float) -> int:
 
 def archived(archive: "Archive", names: tuple[str, ...], start: "Edge", stop: "Edge") -> list[Series]:
     """The span [start, stop) of the lanes that are named. Where turns began anew within it: what came after that."""
-    chosen = _chosen(names, {stream.name: stream.lanes for stream in archive.streams})
+    chosen = _chosen(names, lanes_of(archive.streams))
     found = []
     for name, lanes in chosen.items():
         stream = archive[name]
@@ -164,12 +165,13 @@ def _filled(
     return Series(name, unit, rate_hz, even, int(window.turn[begin]), stream.period, stream.gain)
 
 
-def _chosen(names: tuple[str, ...], streams: "dict[str, tuple[object, ...]]") -> dict[str, list[str]]:
+def lanes_of(streams: "Iterable[Stream | StoredStream]") -> dict[str, list[str]]:
+    """The names of each stream's lanes that are in use."""
+    return {it.name: [lane.name for lane in it.lanes if lane.type != LaneType.UNUSED] for it in streams}
+
+
+def _chosen(names: tuple[str, ...], lanes: dict[str, list[str]]) -> dict[str, list[str]]:
     """Lanes by stream, in the order of the names."""
-    lanes = {
-        name: [lane.name for lane in there if lane.type != LaneType.UNUSED]  # type: ignore[attr-defined]
-        for name, there in streams.items()
-    }
     found: dict[str, list[str]] = {}
     for pattern in names:
         hits = [
