@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hold the order of the Python packages: which may import which, by [packages] of tools/rooms.toml.
 
+And of packages that are not ours a module imports as it is read only what every installation has: the `dependencies` of
+python/pyproject.toml. What only some have is imported where it is needed, which says what to install.
+
 Prints each offence with file, line and what is allowed; exit 1 when there is one.
 """
 
 from __future__ import annotations
 
 import ast
+import re
 import sys
 import tomllib
 from collections.abc import Iterator
@@ -18,6 +22,8 @@ NAME = "ringmaster"
 PACKAGE = Path("python") / NAME
 TOP = "top"
 """The modules that lie in no package."""
+BROUGHT_ALONG = {"markupsafe", "_cffi_backend"}
+"""By Jinja2 and by cffi."""
 
 Arrows = dict[str, list[str]]
 """Package → packages that it may import."""
@@ -74,10 +80,34 @@ def offences(arrows: Arrows, root: Path, files: list[Path]) -> list[str]:
     return found
 
 
+def dependencies(path: Path = ROOT / "python/pyproject.toml") -> set[str]:
+    """The names by which every installation imports what is not ours: "ruamel" of "ruamel.yaml>=0.18"."""
+    required: list[str] = tomllib.loads(path.read_text())["project"]["dependencies"]
+    return {re.split(r"[^a-z0-9_]", one.lower())[0] for one in required} | BROUGHT_ALONG
+
+
+def strangers(known: set[str], root: Path, files: list[Path]) -> list[str]:
+    """Imports at the head of a module that not every installation has."""
+    found = []
+    for file in files:
+        for node in ast.parse((root / file).read_text()).body:
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            else:
+                names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            for name in (name.partition(".")[0] for name in names):
+                if name not in known | {NAME} and name not in sys.stdlib_module_names:
+                    found.append(
+                        f"{file}:{node.lineno}: imports {name}, which is none of the dependencies in "
+                        f"python/pyproject.toml; import it where it is needed, and say there what to install"
+                    )
+    return found
+
+
 def main() -> int:
     """Returns the exit status."""
     files = [file for file in tracked_files(".py") if file.is_relative_to(PACKAGE)]
-    found = offences(load(), ROOT, files)
+    found = offences(load(), ROOT, files) + strangers(dependencies(), ROOT, files)
     for line in found:
         print(line, file=sys.stderr)
     return 1 if found else 0

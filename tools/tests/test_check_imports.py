@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from check_imports import PACKAGE, Arrows, load, offences
+from check_imports import PACKAGE, Arrows, dependencies, load, offences, strangers
 from repository import ROOT, tracked_files
 
 ARROWS: Arrows = {"fabric": [], "beam": ["fabric"], "cli": ["fabric", "beam"], "top": ["cli"]}
@@ -67,3 +67,27 @@ def test_circle_of_packages_is_refused(tmp_path: Path) -> None:
 
 def test_this_repository_holds_it() -> None:
     assert offences(load(), ROOT, [file for file in tracked_files(".py") if file.is_relative_to(PACKAGE)]) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "problems"),
+    [
+        ("import scipy.special", 1),
+        ("from scipy.special import logsumexp", 1),
+        ("import os, numpy, ruamel.yaml\nfrom ringmaster import errors", 0),
+        ("def f() -> None:\n    import scipy", 0),
+        ("from __future__ import annotations", 0),
+    ],
+)
+def test_what_not_every_installation_has_is_imported_where_it_is_needed(
+    tmp_path: Path, text: str, problems: int
+) -> None:
+    path = PACKAGE / "beam/a.py"
+    (tmp_path / path).parent.mkdir(parents=True)
+    (tmp_path / path).write_text(text)
+    assert len(strangers({"numpy", "ruamel"}, tmp_path, [path])) == problems
+
+
+def test_the_dependencies_are_those_of_the_project() -> None:
+    assert {"numpy", "ruamel", "jinja2", "h5py"} < dependencies()
+    assert "matplotlib" not in dependencies()
