@@ -47,6 +47,10 @@ ASKING: dict[str, tuple[str, ...]] = {
     "feedback sensitivity": (),
     "feedback spectrum": (),
     "spectrum": ("bpm01/turn/x1",),
+    "correlate modes": ("bpm01/turn",),
+    "correlate pair": ("bpm01/turn/x1", "bpm01/turn/y1"),
+    "correlate sources": ("--at", "50", "--matrix", "response.csv"),
+    "optics": ("elettra2_like", "--mapping", "bpms.yaml"),
     "feedback matrix measure": ("--amplitude", "0.1", "-o", "matrix.csv"),
 }
 """Every command that asks a server, and what it needs besides."""
@@ -58,6 +62,8 @@ ELSEWHERE = {
 }
 """Those that ask none; of a group its name means all that are not above."""
 FILES = {
+    "response.csv": ",ps/a\nbpm01/x1,1.0\n",
+    "bpms.yaml": 'bpms: "BPM_*"\nrows: "bpm[01-84]/{x1,y1,x2,y2}"\n',
     "before.yaml": "snapshot: 1\nworkspace: demo\ntime: now\nturn: 1\nparameters: {}\n",
     "mapping.yaml": "bpms: BPM_*\nrows: bpm[01-84]/{x1,y1}\ncorrectors: []\n",
 }

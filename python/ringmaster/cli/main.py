@@ -72,6 +72,7 @@ MODULES = {
     "premortem": "premortem",
     "spectrum": "spectrum",
     "correlate": "correlate",
+    "optics": "optics",
     **{name: name for name in ("align", "doctor", "bench", "measure", "simulate", "twin", "clean", "flags")},
     "archive": "archive",
     "postmortem": "postmortem",
