@@ -55,6 +55,9 @@ enum rm_read rm_stream_read(struct rm_stream_view const *view, rm_turn turn, str
     uint64_t word[8];
     /* Acquire: pairs with the release of rm_slot_store. */
     word[0] = atomic_load_explicit(&slot->word[0], memory_order_acquire);
+    /* Unrolled, so that the words stay in registers: on the stack they would be stored singly and loaded in pairs, for
+     * which the load waits until the stores are done. */
+#pragma GCC unroll 7
     for (int i = 1; i < 8; ++i)
         word[i] = stream_reader_load_word(&slot->word[i]);
     /* Pairs with the release fences of rm_stream_writer_publish, rm_stream_writer_restart and
@@ -68,7 +71,9 @@ enum rm_read rm_stream_read(struct rm_stream_view const *view, rm_turn turn, str
         return RM_READ_LAPPED;
     if (word[0] != turn || !same_turn)
         return RM_READ_MISSING;
-    memcpy(record, word, sizeof word);
+#pragma GCC unroll 8
+    for (int i = 0; i < 8; ++i)
+        memcpy((uint8_t *)record + i * sizeof word[i], &word[i], sizeof word[i]);
     return RM_READ_OK;
 }
 
