@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Memory that is taken piece by piece and given back all at once, close together and on large pages where the kernel
- * has them to give (transparent huge pages: `madvise` or `always` in
- * /sys/kernel/mm/transparent_hugepage/enabled). For the private state of a role: with a page for every few kilobytes, a
- * hundred instruments need more entries than the first level of the TLB has.
+/** Memory that is taken piece by piece and given back all at once, close together and on large pages
+ * (base/large_pages.h). For the private state of a role: with a page for every few kilobytes, a hundred instruments need
+ * more entries than the first level of the TLB has.
  *
  * One thread's. A zeroed struct is an empty arena.
  */
