@@ -10,6 +10,7 @@
 
 #include "archive/format/block.h"
 #include "base/fail.h"
+#include "base/large_pages.h"
 #include "disk_uring.h"
 #include "session.h"
 
@@ -235,33 +236,49 @@ static void session_rate(struct rm_recorder const *recorder, struct rm_recorded_
             recorder->identity.turn_rate_hz / (double)log->follow[i].view.period * sizeof(struct rm_record);
 }
 
+/** Where the buffers of a log may begin: at a large page if they are as large, which the disk then gets in one piece. */
+static size_t session_buffers_at(struct rm_log const *log, size_t at) {
+    return log->buffer_bytes >= RM_LARGE_PAGE_BYTES ? rm_large_pages_bytes(at) : at;
+}
+
+/** Gives a log its buffers and its head, from `at` of the memory on, and lists them for the disk; returns what is behind. */
+static size_t session_lay_out(struct rm_recorder const *recorder, struct rm_log *log, size_t at, struct iovec *vector,
+                              unsigned *count) {
+    at = session_buffers_at(log, at);
+    for (unsigned b = 0; b <= RM_LOG_BUFFERS; ++b) {
+        uint8_t *const memory = (uint8_t *)recorder->memory + at;
+        size_t const bytes = b < RM_LOG_BUFFERS ? log->buffer_bytes : log->head_bytes;
+        if (b < RM_LOG_BUFFERS) {
+            log->buffer[b].data = memory;
+            log->buffer[b].number = *count;
+        } else {
+            log->head = memory;
+            log->head_number = *count;
+        }
+        vector[(*count)++] = (struct iovec){memory, bytes};
+        at += bytes;
+    }
+    return at;
+}
+
 /** One piece of memory for all buffers, told to the disk. */
 static enum rm_code session_memory(struct rm_recorder *recorder, struct rm_error *error) {
     struct iovec vector[RM_RECORDER_LOGS_MAX * (RM_LOG_BUFFERS + 1)];
     unsigned count = 0;
-    recorder->memory_bytes = 0;
-    for (unsigned l = 0; l < recorder->log_count; ++l)
-        recorder->memory_bytes += recorder->log[l].log.head_bytes + RM_LOG_BUFFERS * recorder->log[l].log.buffer_bytes;
-    recorder->memory =
-        mmap(NULL, recorder->memory_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-    if (recorder->memory == MAP_FAILED) {
-        recorder->memory = NULL;
+    size_t bytes = 0, at = 0;
+    for (unsigned l = 0; l < recorder->log_count; ++l) {
+        struct rm_log const *log = &recorder->log[l].log;
+        bytes = session_buffers_at(log, bytes) + RM_LOG_BUFFERS * log->buffer_bytes + log->head_bytes;
+    }
+    recorder->memory_bytes = rm_large_pages_bytes(bytes);
+    recorder->memory = rm_large_pages_map(bytes);
+    if (recorder->memory == NULL)
         return rm_fail(error, RM_E_NO_SPACE, "no memory for %zu bytes of buffers: %s", recorder->memory_bytes,
                        strerror(errno));
-    }
-    uint8_t *at = recorder->memory;
-    for (unsigned l = 0; l < recorder->log_count; ++l) {
-        struct rm_log *log = &recorder->log[l].log;
-        log->head = at;
-        log->head_number = count;
-        vector[count++] = (struct iovec){at, log->head_bytes};
-        at += log->head_bytes;
-        for (unsigned b = 0; b < RM_LOG_BUFFERS; ++b, at += log->buffer_bytes) {
-            log->buffer[b].data = at;
-            log->buffer[b].number = count;
-            vector[count++] = (struct iovec){at, log->buffer_bytes};
-        }
-    }
+    /* Now, not while it records. An old kernel refuses. */
+    (void)madvise(recorder->memory, recorder->memory_bytes, MADV_POPULATE_WRITE);
+    for (unsigned l = 0; l < recorder->log_count; ++l)
+        at = session_lay_out(recorder, &recorder->log[l].log, at, vector, &count);
     if (!recorder->disk_is_lent)
         rm_disk_uring_buffers(&recorder->disk, vector, count);
     return RM_OK;
