@@ -316,10 +316,10 @@ void rm_log_unprepare(struct rm_log *log) {
     log->prepared = -1;
 }
 
-/** Has the next file made when this one is half full. */
+/** Has the next file made as soon as this one is begun: on a disk that is busy with the log's own writes that takes as
+ * long as half a file. */
 static void log_prepare(struct rm_log *log) {
-    bool const due = log->open != NULL && log->open->at > log->open->limit / 2;
-    if (due && log->owner.prepare != NULL && log->prepared < 0 && !log->preparing)
+    if (log->open != NULL && log->owner.prepare != NULL && log->prepared < 0 && !log->preparing)
         log->preparing = log->owner.prepare(log->owner.context, log, log->next_number);
 }
 

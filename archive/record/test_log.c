@@ -5,6 +5,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -154,9 +155,55 @@ static void test_each_file_tells_tai_less_utc(void **state) {
     }
 }
 
+static void forget_file(void *context, struct rm_log *log, struct rm_log_file const *file) {
+    (void)context;
+    (void)log;
+    free(file->place);
+}
+
+static bool say_there_is_room(void *context, struct rm_log *log, uint64_t bytes) {
+    (void)context;
+    (void)log;
+    (void)bytes;
+    return true;
+}
+
+/** Notes the number of the file that is asked for: the test makes it later. */
+static bool note_number(void *context, struct rm_log *log, uint64_t number) {
+    uint64_t *asked = context;
+    (void)log;
+    *asked = number;
+    return true;
+}
+
+/** The next file is asked for with the first block of the one before; made in time, it is taken up without a stall. */
+static void test_the_next_file_is_made_ahead(void **state) {
+    struct test_log test;
+    uint64_t asked = 0;
+    (void)state;
+    test_log_make(&test, 6);
+    test.log.owner = (struct rm_log_owner){&asked, forget_file, note_number, say_there_is_room};
+    for (uint64_t file = 1; file < 4; ++file) {
+        test_log_put(&test, 50);
+        test_log_turn(&test);
+        assert_int_equal(test.log.open->number, file);
+        assert_int_equal(asked, file + 1);
+        char path[PATH_MAX];
+        rm_log_file_path(path, test.log.folder, asked);
+        rm_log_prepared(&test.log, test.handle.ops->create(test.handle.state, path, TEST_FILE));
+        rm_log_end_file(&test.log);
+        for (unsigned turn = 0; turn < 100 && !rm_log_is_idle(&test.log); ++turn)
+            test_log_turn(&test);
+    }
+    assert_int_equal(test.log.figures.stalls, 0);
+    assert_int_equal(test.disk.file_count, 4);
+    test_log_free(&test);
+}
+
 int main(void) {
     struct CMUnitTest const tests[] = {
         cmocka_unit_test(test_files_follow_each_other),
+        cmocka_unit_test(test_the_next_file_is_made_ahead),
         cmocka_unit_test(test_a_full_disk),
         cmocka_unit_test(test_no_room_is_a_full_disk),
         cmocka_unit_test(test_a_broken_disk),

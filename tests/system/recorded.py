@@ -51,6 +51,8 @@ class Block:
 def blocks(path: Path) -> Iterator[Block]:
     """All of a file up to the first that is none."""
     data = path.read_bytes()
+    if not any(data[:HEADER_BYTES]):  # the next one, made ahead
+        return
     magic, _, _, _, _, number, file_id, *_ = HEADER.unpack_from(data)
     assert data[:8] == b"RMARCLOG", magic
     assert path.name == f"{number:016d}.rmlog"
