@@ -13,6 +13,7 @@
 #include "archive/record/disk_uring.h"
 #include "archive/record/follow.h"
 #include "archive/record/sealer.h"
+#include "base/large_pages.h"
 #include "base/options.h"
 #include "base/pin.h"
 #include "base/timebase.h"
@@ -28,7 +29,8 @@ enum {
     FILE_BYTES = 256 << 20,
     FLUSH_NS = 400 * 1000 * 1000,
     BLOCK_RECORDS = 4096,
-    WAIT_NS = 100 * 1000 * 1000,
+    /** Where nothing has come it looks again so soon, as the recorder does. */
+    IDLE_NS = 1000 * 1000,
     DONE_MOST = 64,
 };
 
@@ -146,7 +148,9 @@ static void speed_log(struct speed *speed, char const *folder) {
     struct rm_log *log = &speed->log;
     struct iovec vector[RM_LOG_BUFFERS + 1];
     log->head_bytes = rm_log_head_bytes(STREAMS);
-    uint8_t *memory = speed_memory(log->head_bytes + RM_LOG_BUFFERS * (size_t)BUFFER_BYTES);
+    uint8_t *memory = rm_large_pages_map(RM_LOG_BUFFERS * (size_t)BUFFER_BYTES + log->head_bytes);
+    if (memory == NULL)
+        speed_fail(&(struct rm_error){.text = "no memory"});
     snprintf(log->name, sizeof log->name, "turn");
     snprintf(log->folder, sizeof log->folder, "%s", folder);
     log->file_bytes = FILE_BYTES;
@@ -157,14 +161,15 @@ static void speed_log(struct speed *speed, char const *folder) {
     log->disk = &speed->disk;
     log->identity = &speed->identity;
     log->owner = (struct rm_log_owner){speed, speed_done_with, speed_prepare, speed_make_room};
-    log->head = memory;
-    vector[0] = (struct iovec){memory, log->head_bytes};
     log->buffer_bytes = BUFFER_BYTES;
     for (unsigned b = 0; b < RM_LOG_BUFFERS; ++b) {
-        log->buffer[b].data = memory + log->head_bytes + b * (size_t)BUFFER_BYTES;
-        log->buffer[b].number = b + 1;
-        vector[b + 1] = (struct iovec){log->buffer[b].data, BUFFER_BYTES};
+        log->buffer[b].data = memory + b * (size_t)BUFFER_BYTES;
+        log->buffer[b].number = b;
+        vector[b] = (struct iovec){log->buffer[b].data, BUFFER_BYTES};
     }
+    log->head = memory + RM_LOG_BUFFERS * (size_t)BUFFER_BYTES;
+    log->head_number = RM_LOG_BUFFERS;
+    vector[RM_LOG_BUFFERS] = (struct iovec){log->head, log->head_bytes};
     rm_disk_uring_buffers(&speed->disk, vector, RM_LOG_BUFFERS + 1);
     rm_log_open(log);
 }
@@ -208,7 +213,7 @@ static void speed_turn(struct speed *speed, uint64_t *flushed_ns) {
     rm_log_work(&speed->log, speed->moment.now_ns, speed->moment.tai_ns);
     speed_take_sealed(speed);
     if (taken == 0)
-        speed_reap(speed, WAIT_NS);
+        speed_reap(speed, IDLE_NS);
 }
 
 static double speed_cpu_s(void) {
@@ -222,7 +227,7 @@ static void speed_end(struct speed *speed) {
     rm_log_end_file(&speed->log);
     while (!rm_log_is_idle(&speed->log) || speed->log.preparing) {
         speed_take_sealed(speed);
-        speed_reap(speed, WAIT_NS);
+        speed_reap(speed, IDLE_NS);
         rm_log_work(&speed->log, rm_monotonic_ns(), rm_tai_ns());
     }
 }

@@ -53,6 +53,8 @@ def test_fio_writes_as_we_do() -> None:
     assert "--bs=4194304" in words
     assert "--fdatasync=100" in words  # 1 GiB/s in blocks of 4 MiB are 250 a second, and a sync is every 0.4 s
     assert "--direct=1" in words
+    assert "--size=10000000000" in words
+    assert not any("fixedbufs" in word for word in words)  # its syncs would be refused
 
 
 def test_what_the_programs_say() -> None:
