@@ -93,13 +93,13 @@ static void follow_begin(struct rm_follow *follow, struct rm_record_moment const
 
 /** Records that can be taken: up to the head, less what may still come. */
 static uint64_t follow_waiting(struct rm_follow *follow, struct rm_record_moment const *moment,
-                               struct rm_stream_look const *look, enum rm_follow_wish wish) {
+                               struct rm_stream_look const *look, enum rm_follow_extent extent) {
     if (look->head != follow->head) {
         follow->head = look->head;
         follow->moved_ns = moment->now_ns;
     }
     bool const is_still = moment->now_ns - follow->moved_ns > STILL_NS;
-    uint64_t const lag = wish == RM_FOLLOW_ALL || is_still ? 0 : follow->lag_turns;
+    uint64_t const lag = extent == RM_FOLLOW_ALL || is_still ? 0 : follow->lag_turns;
     if (look->head < lag || look->head - lag < follow->next)
         return 0;
     return (look->head - lag - follow->next) / follow->view.period + 1;
@@ -188,7 +188,7 @@ static size_t follow_copy(struct rm_follow *follow, uint64_t waiting, struct rm_
     return count;
 }
 
-uint64_t rm_follow_step(struct rm_follow *follow, struct rm_record_moment const *moment, enum rm_follow_wish wish) {
+uint64_t rm_follow_step(struct rm_follow *follow, struct rm_record_moment const *moment, enum rm_follow_extent extent) {
     struct rm_stream_look look;
     uint64_t taken = 0;
     rm_stream_look(&follow->view, &look);
@@ -197,8 +197,8 @@ uint64_t rm_follow_step(struct rm_follow *follow, struct rm_record_moment const 
     follow_begin(follow, moment, &look);
     uint64_t const capacity = follow->view.mask + 1;
     follow_skip_lapped(follow, rm_stream_oldest(&follow->view, look.head, capacity / 64), RM_MARK_LAPPED);
-    uint64_t waiting = follow_waiting(follow, moment, &look, wish);
-    uint64_t const least = wish == RM_FOLLOW_BLOCKS ? follow->block_records : 1;
+    uint64_t waiting = follow_waiting(follow, moment, &look, extent);
+    uint64_t const least = extent == RM_FOLLOW_BLOCKS ? follow->block_records : 1;
     while (waiting >= least) {
         size_t const count = follow_copy(follow, waiting, &look, moment);
         if (count == 0)

@@ -65,8 +65,8 @@ struct rm_follow {
     uint64_t moved_ns;
 };
 
-/** What is wanted of a step. */
-enum rm_follow_wish {
+/** How much a step takes. */
+enum rm_follow_extent {
     /** Only what makes whole blocks. */
     RM_FOLLOW_BLOCKS,
     /** All but what may still come out of order. */
@@ -76,7 +76,7 @@ enum rm_follow_wish {
 };
 
 /** Takes what has come. Returns how many records. */
-uint64_t rm_follow_step(struct rm_follow *follow, struct rm_record_moment const *moment, enum rm_follow_wish wish);
+uint64_t rm_follow_step(struct rm_follow *follow, struct rm_record_moment const *moment, enum rm_follow_extent extent);
 
 /** Marks that from here on nothing comes, and why. */
 void rm_follow_mark(struct rm_follow *follow, struct rm_record_moment const *moment, enum rm_mark_reason reason);

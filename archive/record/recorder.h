@@ -125,7 +125,7 @@ enum rm_code rm_session_begin(struct rm_recorder *recorder, struct rm_error *err
 /** Writes all that is left, and frees what the session had. */
 void rm_session_end(struct rm_recorder *recorder);
 /** One turn of the loop. Returns whether there was something to do. */
-bool rm_session_step(struct rm_recorder *recorder, enum rm_follow_wish wish);
+bool rm_session_step(struct rm_recorder *recorder, enum rm_follow_extent extent);
 /** False when the server has gone, or another one has come. */
 bool rm_session_lives(struct rm_recorder *recorder, uint64_t generation);
 /** Takes the time and the clock. */

@@ -214,8 +214,8 @@ static void session_flush_steps(struct rm_recorder *recorder, struct rm_recorded
 }
 
 static uint64_t session_follow(struct rm_recorded_log *log, struct rm_follow *follow,
-                               struct rm_record_moment const *moment, enum rm_follow_wish wish) {
-    uint64_t const taken = rm_follow_step(follow, moment, wish);
+                               struct rm_record_moment const *moment, enum rm_follow_extent extent) {
+    uint64_t const taken = rm_follow_step(follow, moment, extent);
     log->missing += follow->missing;
     follow->missing = 0;
     for (unsigned r = 0; r < RM_FOLLOW_REASONS; ++r) {
@@ -225,13 +225,14 @@ static uint64_t session_follow(struct rm_recorded_log *log, struct rm_follow *fo
     return taken;
 }
 
-static bool session_step_log(struct rm_recorder *recorder, struct rm_recorded_log *log, enum rm_follow_wish wish) {
+static bool session_step_log(struct rm_recorder *recorder, struct rm_recorded_log *log, enum rm_follow_extent extent) {
     struct rm_record_moment const *moment = &recorder->moment;
-    bool const due = moment->now_ns - log->flushed_ns >= FLUSH_NS || wish != RM_FOLLOW_BLOCKS;
+    bool const due = moment->now_ns - log->flushed_ns >= FLUSH_NS || extent != RM_FOLLOW_BLOCKS;
     uint64_t taken = 0;
     session_tell(&log->log, moment);
     for (uint32_t i = 0; i < log->follow_count; ++i)
-        taken += session_follow(log, &log->follow[i], moment, due && wish == RM_FOLLOW_BLOCKS ? RM_FOLLOW_FLUSH : wish);
+        taken +=
+            session_follow(log, &log->follow[i], moment, due && extent == RM_FOLLOW_BLOCKS ? RM_FOLLOW_FLUSH : extent);
     if (due && log->step != NULL)
         session_flush_steps(recorder, log);
     if (due) {
@@ -260,14 +261,14 @@ static void session_tell_trouble(struct rm_recorder *recorder, struct rm_recorde
     log->told_ns = due ? recorder->moment.now_ns : log->told_ns;
 }
 
-bool rm_session_step(struct rm_recorder *recorder, enum rm_follow_wish wish) {
+bool rm_session_step(struct rm_recorder *recorder, enum rm_follow_extent extent) {
     bool busy = session_reap(recorder, 0);
     for (unsigned l = 0; l < recorder->log_count; ++l) {
         session_tell_trouble(recorder, &recorder->log[l]);
-        busy = session_step_log(recorder, &recorder->log[l], wish) || busy;
+        busy = session_step_log(recorder, &recorder->log[l], extent) || busy;
     }
     rm_events_look(&recorder->watch, &recorder->log[recorder->log_count - 1].log, &recorder->moment,
-                   wish != RM_FOLLOW_BLOCKS);
+                   extent != RM_FOLLOW_BLOCKS);
     for (unsigned l = 0; recorder->watch.stepped && l < recorder->log_count; ++l)
         recorder->log[l].log.stepped = true;
     recorder->watch.stepped = false;
@@ -306,8 +307,8 @@ static void session_take_rest(struct rm_recorder *recorder) {
     bool const is_gone = !rm_workspace_alive(recorder->workspace);
     if (is_gone || *recorder->ending)
         rm_events_recorder(&recorder->watch, is_gone ? "server_gone" : "ended", NULL, NULL, 0);
-    enum rm_follow_wish const wish = is_gone ? RM_FOLLOW_ALL : RM_FOLLOW_FLUSH;
-    for (unsigned turn = 0; rm_session_step(recorder, wish) && turn < REST_TURNS; ++turn) { /* as the disk takes it */
+    enum rm_follow_extent const extent = is_gone ? RM_FOLLOW_ALL : RM_FOLLOW_FLUSH;
+    for (unsigned turn = 0; rm_session_step(recorder, extent) && turn < REST_TURNS; ++turn) { /* as the disk takes it */
         session_reap(recorder, REST_NS);
         rm_session_look(recorder);
     }

@@ -79,10 +79,10 @@ static void put(struct rig *rig, rm_turn from, unsigned count) {
     rm_stream_writer_publish(&rig->ring.writer, 1);
 }
 
-static void step(struct rig *rig, enum rm_follow_wish wish) {
+static void step(struct rig *rig, enum rm_follow_extent extent) {
     rig->moment.now_ns += 1000 * 1000;
     rig->moment.tai_ns += 1000 * 1000;
-    rm_follow_step(&rig->follow, &rig->moment, wish);
+    rm_follow_step(&rig->follow, &rig->moment, extent);
     for (unsigned l = 0; l < LEVELS; ++l)
         rm_reduction_flush(&rig->reducer, &rig->level[l], &rig->moment);
     rm_log_flush(&rig->test.log);
