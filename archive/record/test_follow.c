@@ -20,15 +20,6 @@ enum { CAPACITY = 1024, MARGIN = 16, FIRST = 5000, STEP = 10, LEVELS = 2, MARKS_
 
 static uint8_t image[TEST_IMAGE];
 
-struct rig {
-    struct stream_ring ring;
-    struct rm_reducer reducer;
-    struct rm_record_moment moment;
-    struct rm_follow follow;
-    struct rm_reduction_level level[LEVELS];
-    struct test_log test, reduced;
-};
-
 /** What is found on the disk afterwards. */
 struct finding {
     /** How often a turn is there, and how often as a record that is missing. */
@@ -38,6 +29,16 @@ struct finding {
     unsigned marks;
     /** Of reductions: steps, and the records in them. */
     unsigned steps, present, lacking;
+};
+
+struct rig {
+    struct stream_ring ring;
+    struct rm_reducer reducer;
+    struct rm_record_moment moment;
+    struct rm_follow follow;
+    struct rm_reduction_level level[LEVELS];
+    struct test_log test, reduced;
+    struct finding finding;
 };
 
 static void rig_make(struct rig *rig) {
@@ -65,7 +66,14 @@ static void rig_make(struct rig *rig) {
     rig->moment = (struct rm_record_moment){.now_ns = 1000, .tai_ns = 1000};
 }
 
+static void finding_free(struct finding *finding) {
+    free(finding->there);
+    free(finding->missing);
+    *finding = (struct finding){0};
+}
+
 static void rig_free(struct rig *rig) {
+    finding_free(&rig->finding);
     for (unsigned l = 0; l < LEVELS; ++l)
         free(rig->level[l].waiting);
     test_ring_free(&rig->ring);
@@ -114,7 +122,10 @@ static void finding_take(struct finding *finding, struct rm_block_place const *p
     }
 }
 
-static void find(struct test_log *test, struct finding *finding) {
+/** Looks what a log of the rig has come to: in `rig->finding` until the next look. */
+static struct finding *find(struct rig *rig, struct test_log *test) {
+    struct finding *finding = &rig->finding;
+    finding_free(finding);
     *finding = (struct finding){.there = calloc(1, TURNS_MAX), .missing = calloc(1, TURNS_MAX)};
     assert_non_null(finding->there);
     assert_non_null(finding->missing);
@@ -128,11 +139,7 @@ static void find(struct test_log *test, struct finding *finding) {
         for (struct rm_block_place place; rm_scan_next(&scan, &place);)
             finding_take(finding, &place, image + place.offset + sizeof place.block);
     }
-}
-
-static void finding_free(struct finding *finding) {
-    free(finding->there);
-    free(finding->missing);
+    return finding;
 }
 
 static struct rm_mark const *mark_of(struct finding const *finding, unsigned reason) {
@@ -148,173 +155,160 @@ static void assert_each_once(uint8_t const *turns, rm_turn from, rm_turn end) {
             fail_msg("turn %llu is there %u times", (unsigned long long)turn, turns[turn]);
 }
 
-static void test_every_record_once(void **state) {
-    struct rig rig;
-    struct finding finding;
-    (void)state;
+/** A stream that has no record yet. */
+static int rig_set_up(void **state) {
+    static struct rig rig;
     rig_make(&rig);
-    put(&rig, FIRST, 1);
-    step(&rig, RM_FOLLOW_FLUSH);
-    for (unsigned i = 0; i < 100; ++i) {
-        put(&rig, FIRST + 1 + 37 * i, 37);
-        step(&rig, i % 4 == 0 ? RM_FOLLOW_FLUSH : RM_FOLLOW_BLOCKS);
-    }
-    step(&rig, RM_FOLLOW_ALL);
-    find(&rig.test, &finding);
-    assert_each_once(finding.there, FIRST, FIRST + 1 + 3700);
-    assert_int_equal(finding.marks, 1);
-    assert_int_equal(finding.mark[0].reason, RM_MARK_BEGAN);
-    assert_int_equal(finding.mark[0].first_turn, FIRST);
-    finding_free(&finding);
-    find(&rig.reduced, &finding);
-    assert_int_equal(finding.steps, 3700 / STEP);
-    assert_int_equal(finding.present, 3700);
-    assert_int_equal(finding.lacking, 0);
-    finding_free(&finding);
-    rig_free(&rig);
+    *state = &rig;
+    return 0;
 }
 
-/** What came between two looks is there from the first record on, if the stream had none before. */
-static void test_a_stream_that_was_empty_is_recorded_whole(void **state) {
-    struct rig rig;
-    struct finding finding;
-    (void)state;
-    for (unsigned was_empty = 0; was_empty < 2; ++was_empty) {
-        rig_make(&rig);
-        rig.follow.was_empty = was_empty != 0;
-        put(&rig, FIRST, 100);
-        step(&rig, RM_FOLLOW_ALL);
-        find(&rig.test, &finding);
-        rm_turn const begin = was_empty ? FIRST : FIRST + 99;
-        assert_each_once(finding.there, begin, FIRST + 100);
-        assert_int_equal(rig.follow.records, FIRST + 100 - begin);
-        assert_int_equal(mark_of(&finding, RM_MARK_BEGAN)->first_turn, begin);
-        finding_free(&finding);
-        rig_free(&rig);
+/** A stream whose first record has been taken. */
+static int rig_set_up_begun(void **state) {
+    rig_set_up(state);
+    put(*state, FIRST, 1);
+    step(*state, RM_FOLLOW_FLUSH);
+    return 0;
+}
+
+static int rig_tear_down(void **state) {
+    rig_free(*state);
+    return 0;
+}
+
+static void test_every_record_once(void **state) {
+    struct rig *rig = *state;
+    for (unsigned i = 0; i < 100; ++i) {
+        put(rig, FIRST + 1 + 37 * i, 37);
+        step(rig, i % 4 == 0 ? RM_FOLLOW_FLUSH : RM_FOLLOW_BLOCKS);
     }
+    step(rig, RM_FOLLOW_ALL);
+    struct finding const *finding = find(rig, &rig->test);
+    assert_each_once(finding->there, FIRST, FIRST + 1 + 3700);
+    assert_int_equal(finding->marks, 1);
+    assert_int_equal(finding->mark[0].reason, RM_MARK_BEGAN);
+    assert_int_equal(finding->mark[0].first_turn, FIRST);
+    finding = find(rig, &rig->reduced);
+    assert_int_equal(finding->steps, 3700 / STEP);
+    assert_int_equal(finding->present, 3700);
+    assert_int_equal(finding->lacking, 0);
+}
+
+/** What came between two looks: there from `begin` on. */
+static void assert_recorded_from(struct rig *rig, rm_turn begin) {
+    put(rig, FIRST, 100);
+    step(rig, RM_FOLLOW_ALL);
+    struct finding const *finding = find(rig, &rig->test);
+    assert_each_once(finding->there, begin, FIRST + 100);
+    assert_int_equal(rig->follow.records, FIRST + 100 - begin);
+    assert_int_equal(mark_of(finding, RM_MARK_BEGAN)->first_turn, begin);
+}
+
+static void test_a_stream_that_was_empty_is_recorded_whole(void **state) {
+    struct rig *rig = *state;
+    rig->follow.was_empty = true;
+    assert_recorded_from(rig, FIRST);
+}
+
+static void test_a_stream_that_had_records_is_recorded_from_its_head_on(void **state) {
+    assert_recorded_from(*state, FIRST + 99);
 }
 
 static void test_what_comes_out_of_order_and_what_never_comes(void **state) {
-    struct rig rig;
-    struct finding finding;
-    (void)state;
-    rig_make(&rig);
-    put(&rig, FIRST, 1);
-    step(&rig, RM_FOLLOW_FLUSH);
-    put(&rig, FIRST + 1, 99);
-    put(&rig, FIRST + 110, 5); /* ten are missing … */
-    step(&rig, RM_FOLLOW_FLUSH);
-    put(&rig, FIRST + 100, 5); /* … and five of them come late */
-    put(&rig, FIRST + 115, 85);
-    step(&rig, RM_FOLLOW_ALL);
-    find(&rig.test, &finding);
-    assert_each_once(finding.there, FIRST, FIRST + 105);
-    assert_each_once(finding.missing, FIRST + 105, FIRST + 110);
-    assert_each_once(finding.there, FIRST + 110, FIRST + 200);
-    assert_int_equal(rig.follow.missing, 5);
-    assert_int_equal(rig.follow.records, 195);
-    finding_free(&finding);
-    rig_free(&rig);
+    struct rig *rig = *state;
+    put(rig, FIRST + 1, 99);
+    put(rig, FIRST + 110, 5); /* ten are missing … */
+    step(rig, RM_FOLLOW_FLUSH);
+    put(rig, FIRST + 100, 5); /* … and five of them come late */
+    put(rig, FIRST + 115, 85);
+    step(rig, RM_FOLLOW_ALL);
+    struct finding const *finding = find(rig, &rig->test);
+    assert_each_once(finding->there, FIRST, FIRST + 105);
+    assert_each_once(finding->missing, FIRST + 105, FIRST + 110);
+    assert_each_once(finding->there, FIRST + 110, FIRST + 200);
+    assert_int_equal(rig->follow.missing, 5);
+    assert_int_equal(rig->follow.records, 195);
 }
 
 static void test_a_ring_that_has_gone_round(void **state) {
-    struct rig rig;
-    struct finding finding;
-    (void)state;
-    rig_make(&rig);
-    put(&rig, FIRST, 1);
-    step(&rig, RM_FOLLOW_FLUSH);
-    put(&rig, FIRST + 1, 3 * CAPACITY);
+    struct rig *rig = *state;
+    put(rig, FIRST + 1, 3 * CAPACITY);
     for (unsigned i = 0; i < 20; ++i) /* the buffers do not hold all of it at once */
-        step(&rig, RM_FOLLOW_ALL);
-    find(&rig.test, &finding);
-    struct rm_mark const *mark = mark_of(&finding, RM_MARK_LAPPED);
+        step(rig, RM_FOLLOW_ALL);
+    struct finding const *finding = find(rig, &rig->test);
+    struct rm_mark const *mark = mark_of(finding, RM_MARK_LAPPED);
     assert_non_null(mark);
     assert_int_equal(mark->first_turn, FIRST); /* nothing came after it, so it waited */
     assert_int_equal(mark->records, mark->last_turn - mark->first_turn + 1);
-    assert_int_equal(mark->records, rig.follow.lost[RM_MARK_LAPPED]);
-    assert_each_once(finding.there, mark->last_turn + 1, FIRST + 1 + 3 * CAPACITY);
+    assert_int_equal(mark->records, rig->follow.lost[RM_MARK_LAPPED]);
+    assert_each_once(finding->there, mark->last_turn + 1, FIRST + 1 + 3 * CAPACITY);
     for (rm_turn turn = mark->first_turn; turn <= mark->last_turn; ++turn)
-        assert_int_equal(finding.there[turn] + finding.missing[turn], 0);
-    finding_free(&finding);
-    rig_free(&rig);
+        assert_int_equal(finding->there[turn] + finding->missing[turn], 0);
 }
 
 static void test_a_turn_counter_that_restarts(void **state) {
-    struct rig rig;
-    struct finding finding;
-    (void)state;
-    rig_make(&rig);
-    put(&rig, FIRST, 1);
-    step(&rig, RM_FOLLOW_FLUSH);
-    put(&rig, FIRST + 1, 200);
-    step(&rig, RM_FOLLOW_ALL);
-    rm_stream_writer_restart(&rig.ring.writer);
-    step(&rig, RM_FOLLOW_ALL);
-    put(&rig, 100, 150);
-    step(&rig, RM_FOLLOW_ALL);
-    find(&rig.test, &finding);
-    assert_each_once(finding.there, FIRST, FIRST + 201);
-    assert_each_once(finding.there, 100, 250);
-    struct rm_mark const *mark = mark_of(&finding, RM_MARK_RESTARTED);
+    struct rig *rig = *state;
+    put(rig, FIRST + 1, 200);
+    step(rig, RM_FOLLOW_ALL);
+    rm_stream_writer_restart(&rig->ring.writer);
+    step(rig, RM_FOLLOW_ALL);
+    put(rig, 100, 150);
+    step(rig, RM_FOLLOW_ALL);
+    struct finding const *finding = find(rig, &rig->test);
+    assert_each_once(finding->there, FIRST, FIRST + 201);
+    assert_each_once(finding->there, 100, 250);
+    struct rm_mark const *mark = mark_of(finding, RM_MARK_RESTARTED);
     assert_non_null(mark);
     assert_int_equal(mark->first_turn, 100);
-    assert_int_equal(finding.epoch[mark - finding.mark], 1);
-    finding_free(&finding);
-    rig_free(&rig);
+    assert_int_equal(finding->epoch[mark - finding->mark], 1);
 }
 
 /** A disk that is full for longer than the ring holds: the raw records go, and are told; the reductions stay. */
 static void test_a_full_disk_costs_raw_records_alone(void **state) {
-    struct rig rig;
-    struct finding finding;
-    (void)state;
-    rig_make(&rig);
-    put(&rig, FIRST, 1);
-    step(&rig, RM_FOLLOW_FLUSH);
-    rig.test.disk.create_error = ENOSPC;
-    rm_log_end_file(&rig.test.log);
+    struct rig *rig = *state;
+    rig->test.disk.create_error = ENOSPC;
+    rm_log_end_file(&rig->test.log);
     unsigned const turns = 12 * CAPACITY;
     for (unsigned done = 0; done < turns; done += 64) {
-        put(&rig, FIRST + 1 + done, 64);
-        step(&rig, RM_FOLLOW_FLUSH);
+        put(rig, FIRST + 1 + done, 64);
+        step(rig, RM_FOLLOW_FLUSH);
         if (done == 10 * CAPACITY) {
-            rig.test.disk.create_error = 0;
-            rig.test.now_ns += 2000000000;
+            rig->test.disk.create_error = 0;
+            rig->test.now_ns += 2000000000;
         }
     }
-    step(&rig, RM_FOLLOW_ALL);
-    find(&rig.test, &finding);
+    step(rig, RM_FOLLOW_ALL);
+    struct finding const *finding = find(rig, &rig->test);
     uint64_t lost = 0;
-    for (unsigned m = 0; m < finding.marks; ++m)
-        if (finding.mark[m].reason == RM_MARK_DISK_FULL) {
-            assert_int_equal(finding.mark[m].error, ENOSPC);
-            assert_int_equal(finding.mark[m].records, finding.mark[m].last_turn - finding.mark[m].first_turn + 1);
-            for (rm_turn turn = finding.mark[m].first_turn; turn <= finding.mark[m].last_turn; ++turn)
-                ++finding.missing[turn];
-            lost += finding.mark[m].records;
+    for (unsigned m = 0; m < finding->marks; ++m)
+        if (finding->mark[m].reason == RM_MARK_DISK_FULL) {
+            assert_int_equal(finding->mark[m].error, ENOSPC);
+            assert_int_equal(finding->mark[m].records, finding->mark[m].last_turn - finding->mark[m].first_turn + 1);
+            for (rm_turn turn = finding->mark[m].first_turn; turn <= finding->mark[m].last_turn; ++turn)
+                ++finding->missing[turn];
+            lost += finding->mark[m].records;
         }
     assert_true(lost > 0);
-    assert_int_equal(lost, rig.follow.lost[RM_MARK_DISK_FULL]);
-    assert_int_equal(rig.follow.lost[RM_MARK_LAPPED], 0);
+    assert_int_equal(lost, rig->follow.lost[RM_MARK_DISK_FULL]);
+    assert_int_equal(rig->follow.lost[RM_MARK_LAPPED], 0);
     for (rm_turn turn = FIRST; turn <= FIRST + turns; ++turn)
-        assert_int_equal(finding.there[turn] + finding.missing[turn], 1);
-    finding_free(&finding);
-    find(&rig.reduced, &finding);
-    assert_int_equal(finding.present, turns / STEP * STEP);
-    assert_int_equal(finding.lacking, 0);
-    finding_free(&finding);
-    rig_free(&rig);
+        assert_int_equal(finding->there[turn] + finding->missing[turn], 1);
+    finding = find(rig, &rig->reduced);
+    assert_int_equal(finding->present, turns / STEP * STEP);
+    assert_int_equal(finding->lacking, 0);
 }
 
 int main(void) {
     struct CMUnitTest const tests[] = {
-        cmocka_unit_test(test_every_record_once),
-        cmocka_unit_test(test_a_stream_that_was_empty_is_recorded_whole),
-        cmocka_unit_test(test_what_comes_out_of_order_and_what_never_comes),
-        cmocka_unit_test(test_a_ring_that_has_gone_round),
-        cmocka_unit_test(test_a_turn_counter_that_restarts),
-        cmocka_unit_test(test_a_full_disk_costs_raw_records_alone),
+        cmocka_unit_test_setup_teardown(test_every_record_once, rig_set_up_begun, rig_tear_down),
+        cmocka_unit_test_setup_teardown(test_a_stream_that_was_empty_is_recorded_whole, rig_set_up, rig_tear_down),
+        cmocka_unit_test_setup_teardown(test_a_stream_that_had_records_is_recorded_from_its_head_on, rig_set_up,
+                                        rig_tear_down),
+        cmocka_unit_test_setup_teardown(test_what_comes_out_of_order_and_what_never_comes, rig_set_up_begun,
+                                        rig_tear_down),
+        cmocka_unit_test_setup_teardown(test_a_ring_that_has_gone_round, rig_set_up_begun, rig_tear_down),
+        cmocka_unit_test_setup_teardown(test_a_turn_counter_that_restarts, rig_set_up_begun, rig_tear_down),
+        cmocka_unit_test_setup_teardown(test_a_full_disk_costs_raw_records_alone, rig_set_up_begun, rig_tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
