@@ -4,12 +4,16 @@
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))  # the tests' own helper, whatever import mode pytest runs in
 
 from fabric import Owner, Spec
+
+if TYPE_CHECKING:
+    from postmortem_memory import Machine
 
 MakeOwner = Callable[..., Owner]
 
@@ -33,3 +37,19 @@ def make_owner(root: Path) -> Iterator[MakeOwner]:
     yield make
     for owner in owners:
         owner.die()
+
+
+@pytest.fixture
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Turns of a test of the post-mortem may come late, on a host that is starved."""
+    monkeypatch.setattr("ringmaster.postmortem.capture.GRACE_NS", 60 * 10**9)
+
+
+@pytest.fixture
+def machine(make_owner: MakeOwner) -> "Machine":
+    """A machine in memory with 3000 turns of beam."""
+    from postmortem_memory import Machine
+
+    made = Machine(make_owner)
+    made.run(3000)
+    return made

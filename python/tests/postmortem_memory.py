@@ -2,6 +2,7 @@
 """A workspace in memory for tests of the post-mortem: two BPMs, an interlock, parameters and a clock."""
 
 import struct
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import fabric
 import numpy as np
 
 from ringmaster.fabric.layout import ElementType, InstrumentKind, LaneType
+from ringmaster.postmortem.event import Event, load
 from ringmaster.postmortem.settings import Settings, read_settings
 from ringmaster.postmortem.watch import Watch
 from ringmaster.values import time_format
@@ -24,18 +26,20 @@ LANES = {
     "mps": [("flags", "bits"), ("permits", "bits"), ("loss_turn", "turn"), ("current", "uA")],
 }
 BEAM, NO_LOSS = 1_000_000, -1
+INTERLOCK = "{name: mps, kind: interlock, before: 1000 turns, after: 1000 turns}"
 
 
 class Machine:
     """Its streams go on when the test says so. Its clock is the host's, so the watch sees them as of now."""
 
-    def __init__(self, make_owner: Any, capacity: int = 4096) -> None:
+    def __init__(self, make_owner: Any, capacity: int = 4096, more: Sequence[fabric.Spec] = ()) -> None:
         self.began_tai_ns = time_format.now_tai_ns()
         streams = [self._stream(name, capacity) for name in LANES]
         value = np.array([400.0])
         self.owner = make_owner(
             [
                 *streams,
+                *more,
                 fabric.parameter("machine/current_ma", value, "mA", ElementType.F64),
                 fabric.parameter("premortem/alarms", np.array([0], "<i8"), "", ElementType.I64),
                 self._clock(0, START),
@@ -121,3 +125,14 @@ def finish(watch: Watch, machine: Machine, turns: int = 500) -> None:
         machine.run(turns)
         watch.look()
     raise AssertionError("an event is still being captured")
+
+
+def lose_beam(watch: Watch, machine: Machine) -> Event:
+    """One event, from the loss to its end."""
+    watch.look()
+    machine.run(10)
+    machine.lose_beam()
+    machine.run(10)
+    (event,) = watch.look()
+    finish(watch, machine)
+    return load(event.folder)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from command import ringmaster
 from conftest import MakeOwner
-from postmortem_memory import START, Machine, finish, settings
+from postmortem_memory import INTERLOCK, START, Machine, finish, lose_beam, settings
 
 from ringmaster.fabric.layout import SegmentState
 from ringmaster.postmortem.catalogue import Catalogue, EventAbsent
@@ -18,34 +18,12 @@ from ringmaster.postmortem.event import CAPTURING, COMPLETE, INCOMPLETE, Event, 
 from ringmaster.postmortem.quota import kept_bytes
 from ringmaster.postmortem.watch import Watch
 
-INTERLOCK = "{name: mps, kind: interlock, before: 1000 turns, after: 1000 turns}"
 WANTED_BYTES = 3 * 4096 * 64
 """What the windows of three streams may take: their whole rings, as something before them is copied, too."""
 SERVER = "{name: server, kind: server, before: 500 turns}"
 
 
-@pytest.fixture(autouse=True)
-def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Turns of the test may come late, on a host that is starved."""
-    monkeypatch.setattr("ringmaster.postmortem.capture.GRACE_NS", 60 * 10**9)
-
-
-@pytest.fixture
-def machine(make_owner: MakeOwner) -> Machine:
-    made = Machine(make_owner)
-    made.run(3000)
-    return made
-
-
-def lose_beam(watch: Watch, machine: Machine) -> Event:
-    """One event, from the loss to its end."""
-    watch.look()
-    machine.run(10)
-    machine.lose_beam()
-    machine.run(10)
-    (event,) = watch.look()
-    finish(watch, machine)
-    return load(event.folder)
+pytestmark = pytest.mark.usefixtures("patient")
 
 
 def turns_of(event: Event, stream: str) -> list[int]:

@@ -6,28 +6,19 @@ from pathlib import Path
 
 import pytest
 from command import ringmaster
-from conftest import MakeOwner
-from postmortem_memory import BEAM, Machine, finish, settings
+from postmortem_memory import BEAM, INTERLOCK, Machine, finish, settings
 
 from ringmaster.postmortem.compare import compare
 from ringmaster.postmortem.event import Event, load
 from ringmaster.postmortem.event_evidence import NothingKept, evidence_of
 from ringmaster.postmortem.watch import Watch
 
-INTERLOCK = "{name: mps, kind: interlock, before: 1000 turns, after: 1000 turns}"
-
-
-@pytest.fixture(autouse=True)
-def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Turns of the test may come late, on a host that is starved."""
-    monkeypatch.setattr("ringmaster.postmortem.capture.GRACE_NS", 60 * 10**9)
+pytestmark = pytest.mark.usefixtures("patient")
 
 
 @pytest.fixture
-def events(make_owner: MakeOwner, root: Path) -> list[Event]:
+def events(machine: Machine, root: Path) -> list[Event]:
     """Two beam losses; the beam is smaller before the second one."""
-    machine = Machine(make_owner)
-    machine.run(3000)
     watch = Watch(settings(root, INTERLOCK))
     watch.look()
     found = []

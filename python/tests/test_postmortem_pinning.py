@@ -6,15 +6,13 @@ from pathlib import Path
 import pytest
 from archive_writer import I32, REDUCED, ArchiveWriter, Description, LogWriter
 from archives import records, steps
-from conftest import MakeOwner
-from postmortem_memory import START, Machine, finish, settings
+from postmortem_memory import INTERLOCK, START, Machine, finish, lose_beam, settings
 
 import ringmaster
-from ringmaster.postmortem.event import COMPLETE, INCOMPLETE, Event, load
+from ringmaster.postmortem.event import COMPLETE, INCOMPLETE, load
 from ringmaster.postmortem.watch import Watch
 from ringmaster.values import time_format
 
-INTERLOCK = "{name: mps, kind: interlock, before: 1000 turns, after: 1000 turns}"
 LANES = (("x1", "nm", I32), ("sum", "", I32))
 STEP = 100
 
@@ -44,27 +42,7 @@ class Recorder:
         reduced.save()
 
 
-@pytest.fixture(autouse=True)
-def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Turns of the test may come late, on a host that is starved."""
-    monkeypatch.setattr("ringmaster.postmortem.capture.GRACE_NS", 60 * 10**9)
-
-
-@pytest.fixture
-def machine(make_owner: MakeOwner) -> Machine:
-    made = Machine(make_owner)
-    made.run(3000)
-    return made
-
-
-def lose_beam(watch: Watch, machine: Machine) -> Event:
-    watch.look()
-    machine.run(10)
-    machine.lose_beam()
-    machine.run(10)
-    (event,) = watch.look()
-    finish(watch, machine)
-    return load(event.folder)
+pytestmark = pytest.mark.usefixtures("patient")
 
 
 def inodes(folder: Path) -> list[int]:

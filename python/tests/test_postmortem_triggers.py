@@ -5,28 +5,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import MakeOwner
-from postmortem_memory import Machine, finish, settings
+from postmortem_memory import INTERLOCK, Machine, finish, settings
 
 from ringmaster.postmortem.event import COMPLETE, Event
 from ringmaster.postmortem.watch import Watch
 
-INTERLOCK = "{name: mps, kind: interlock, before: 1000 turns, after: 1000 turns}"
 BEAM = "{name: beam, kind: beam_loss, before: 500 turns, after: 1000 turns}"
 
 
-@pytest.fixture(autouse=True)
-def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Turns of the test may come late, on a host that is starved."""
-    monkeypatch.setattr("ringmaster.postmortem.capture.GRACE_NS", 60 * 10**9)
-
-
-@pytest.fixture
-def machine(make_owner: MakeOwner) -> Machine:
-    """With some thousand turns."""
-    made = Machine(make_owner)
-    made.run(3000)
-    return made
+pytestmark = pytest.mark.usefixtures("patient")
 
 
 @pytest.fixture
