@@ -41,6 +41,10 @@ static enum rm_code add_signal(struct premortem_signals *signals, struct rm_tabl
     return RM_OK;
 }
 
+static bool stream_is_decimated(struct rm_stream const *stream) {
+    return strcmp(stream->filter, "none") != 0 && strcmp(stream->filter, "on-change") != 0;
+}
+
 static enum rm_code find_lanes(struct premortem_signals *signals, struct rm_application_setup const *setup,
                                uint32_t input, struct premortem_detector *detector, struct rm_table const *golden,
                                struct rm_error *error) {
@@ -58,7 +62,7 @@ static enum rm_code find_lanes(struct premortem_signals *signals, struct rm_appl
             .lane = lane,
             .last = NAN,
             .is_whole = info->type == RM_LANE_I32,
-            .is_decimated = strcmp(setup->input[input]->filter, "none") != 0,
+            .is_decimated = stream_is_decimated(setup->input[input]),
         };
         code = add_signal(signals, golden, &signal, name, error);
         detector->signals += code == RM_OK;

@@ -13,8 +13,8 @@
  *     NAME/settings_adopted   until all that were adopted are told
  *                                          i32   enum rm_adopted_lane: three values of settings
  *
- * `decision` is put last: a reader that sees it finds the other records of its turn. A stream that has no record of a
- * turn said nothing; RM_DECISION_MISSING and RM_DECISION_SENT say how many records there must be, so that what a
+ * `decision` is put last: a reader that sees it finds the other records of its turn. The other streams speak only then,
+ * which their filter "on-change" says. One that has no record of a turn said nothing; RM_DECISION_MISSING and RM_DECISION_SENT say how many records there must be, so that what a
  * recording has lost is told from what was never there. With the input streams these are all that a replay needs
  * (docs/simulation.md).
  *

@@ -158,7 +158,8 @@ struct rm_stream {
     double closing_delay_turns;
     /** Gain of the filter at 0 Hz. */
     double gain;
-    /** Name of the filter: "none", "low-latency", "sharp". */
+    /** Name of the filter: "none", "low_latency", "sharp". "on-change": none, and there is a record only where something
+     * has changed or is to be told. A turn without one has lost nothing. */
     char filter[RM_LANE_NAME_BYTES];
     /** enum rm_calibrated */
     uint32_t calibrated;

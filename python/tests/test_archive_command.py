@@ -6,7 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from archives import BEGIN_NS, TURN_NS, simple
+from archive_writer import ArchiveWriter, Description
+from archives import BEGIN_NS, LANES, TURN_NS, add, simple
 from command import ringmaster
 
 
@@ -29,6 +30,15 @@ def test_ls_shows_streams_and_reductions(path: str) -> None:
     assert (stream["name"], stream["period_turns"], reduction["period_turns"]) == ("bpm01/turn", 1, 100)
     assert stream["runs"][0]["first_turn"] == 1000
     assert json.loads(ringmaster("archive", "ls", path, "nothing*", "--json").stdout)["objects"] == []
+
+
+def test_ls_tells_streams_that_speak_on_change_alone(tmp_path: Path) -> None:
+    file = ArchiveWriter(tmp_path / "archive").file("decisions")
+    add(file, file.describe(Description("feedback/sent0", lanes=LANES, filter="on-change")), 1000, 10)
+    file.save()
+    assert " 1, on change " in ringmaster("archive", "ls", str(tmp_path / "archive")).stdout
+    (stream,) = json.loads(ringmaster("archive", "ls", str(tmp_path / "archive"), "--json").stdout)["objects"]
+    assert stream["filter"] == "on-change"
 
 
 def test_get_prints_records_with_their_times(path: str) -> None:

@@ -5,6 +5,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import fabric
 import h5py
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from command import ringmaster
 from conftest import MakeOwner
 from postmortem_memory import INTERLOCK, START, Machine, finish, lose_beam, settings
 
-from ringmaster.fabric.layout import SegmentState
+from ringmaster.fabric.layout import InstrumentKind, LaneType, SegmentState
 from ringmaster.postmortem.catalogue import Catalogue, EventAbsent
 from ringmaster.postmortem.event import CAPTURING, COMPLETE, INCOMPLETE, Event, load
 from ringmaster.postmortem.quota import kept_bytes
@@ -20,6 +21,7 @@ from ringmaster.postmortem.watch import Watch
 
 WANTED_BYTES = 3 * 4096 * 64
 """What the windows of three streams may take: their whole rings, as something before them is copied, too."""
+SENT = "feedback/sent0"
 SERVER = "{name: server, kind: server, before: 500 turns}"
 
 
@@ -59,6 +61,65 @@ def test_a_ring_that_is_too_short_is_said(make_owner: MakeOwner, root: Path) -> 
     watch.close()
     assert event.state == INCOMPLETE
     assert "3 of 3 streams are not whole: bpm01/turn: its ring reached" in event.why
+
+
+def with_sent(make_owner: MakeOwner, capacity: int) -> Machine:
+    """A machine with an application that says what was sent where that changes."""
+    lanes = [("value0", "A", LaneType.F32)]
+    kind = InstrumentKind.APPLICATION
+    sent = fabric.stream(SENT, capacity=capacity, margin=8, kind=kind, lanes=lanes, filter=b"on-change")
+    machine = Machine(make_owner, more=[sent])
+    machine.run(3000)
+    return machine
+
+
+def send(machine: Machine) -> None:
+    """Something else than before was sent in the newest turn."""
+    machine.owner.store(SENT, machine.turn, b"")
+    machine.owner.publish(SENT, machine.turn, first=START)
+
+
+def test_a_stream_that_speaks_on_change_alone_is_whole_in_silence(make_owner: MakeOwner, root: Path) -> None:
+    machine = with_sent(make_owner, capacity=4096)
+    send(machine)
+    watch = Watch(settings(root, INTERLOCK))
+    watch.look()
+    machine.run(700)
+    event = lose_beam(watch, machine)
+    watch.close()
+    assert event.state == COMPLETE, event.why
+    kept = event.streams[SENT]
+    assert (kept.where, kept.records, kept.missing, kept.why) == ("memory", 1, 0, "")
+
+
+def test_what_such_a_stream_may_have_lost_is_said(make_owner: MakeOwner, root: Path) -> None:
+    machine = with_sent(make_owner, capacity=256)
+    send(machine)  # its ring has no turn of before
+    watch = Watch(settings(root, INTERLOCK))
+    event = lose_beam(watch, machine)
+    watch.close()
+    assert event.state == INCOMPLETE
+    assert "1 of 4 streams are not whole: feedback/sent0: its ring reached" in event.why
+
+
+def test_what_such_a_stream_may_have_lost_between_two_looks_is_said(make_owner: MakeOwner, root: Path) -> None:
+    machine = with_sent(make_owner, capacity=256)
+    watch = Watch(settings(root, INTERLOCK))
+    watch.look()
+    machine.run(10)
+    machine.lose_beam()
+    machine.run(10)
+    send(machine)
+    (event,) = watch.look()
+    machine.run(10)
+    watch.look()
+    for _ in range(2):
+        machine.run(400)
+        send(machine)
+    watch.look()
+    finish(watch, machine)
+    watch.close()
+    assert "overwritten before they were copied" in load(event.folder).streams[SENT].why
 
 
 def test_a_restart_of_the_turn_counter_within_the_windows_is_followed_by_time(

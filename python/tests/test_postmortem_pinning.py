@@ -18,7 +18,7 @@ STEP = 100
 
 
 class Recorder:
-    """An archive that holds bpm01/turn, in files of 2000 turns, and its reduction."""
+    """An archive that holds bpm01/turn, what an application sent where that changed, and a reduction."""
 
     def __init__(self, root: Path, machine: Machine) -> None:
         self._machine = machine
@@ -35,6 +35,9 @@ class Recorder:
         file = self._archive.file("turns", number, tai_ns=times[0], tai_minus_utc_s=0)
         described = file.describe(Description("bpm01/turn", lanes=LANES))
         file.records(described, records(first, turns), 64, first, times)
+        sent = file.describe(Description("feedback/sent0", lanes=LANES, filter="on-change"))
+        silent = tuple(range(first + 1, first + turns))
+        file.records(sent, records(first, turns, lost=silent), 64, first, times)
         file.save()
         reduced = self._archive.file("reduced", number, tai_ns=times[0], tai_minus_utc_s=0)
         described = reduced.describe(Description("bpm01/turn", kind=REDUCED, period=STEP, lanes=LANES))
@@ -59,6 +62,8 @@ def test_what_a_recorder_writes_is_linked_and_the_rest_is_copied(machine: Machin
     assert event.state == COMPLETE, event.why
     assert (event.streams["bpm01/turn"].where, event.streams["bpm02/turn"].where) == ("archive", "memory")
     assert event.streams["bpm01/turn"].records == 2001
+    sent = event.streams["feedback/sent0"]
+    assert (sent.where, sent.records, sent.missing, sent.why) == ("archive", 0, 0, "")
     for log in ("turns", "reduced"):
         assert inodes(event.folder / log) == inodes(recorder.path / log)
     for path in (recorder.path / "turns").glob("*.rmlog"):
@@ -144,6 +149,6 @@ def test_a_recorder_that_goes_within_the_windows_is_taken_over_from(
     finish(watch, machine)
     watch.close()
     event = load(event.folder)
-    assert event.notes == ("the recorder went within the windows: 1 streams from memory",)
+    assert event.notes == ("the recorder went within the windows: 2 streams from memory",)
     assert event.streams["bpm01/turn"].where == "memory"
     assert event.streams["bpm01/turn"].last_turn == event.last_turn

@@ -81,10 +81,11 @@ void rm_host_decisions_stream(struct rm_host_decisions const *decisions, uint32_
         .capacity = i == RM_DECISION_STREAM ? STEP_RECORDS : CHANGE_RECORDS,
         .period = decisions->program->setup.period_turns,
         .instrument_kind = RM_KIND_APPLICATION,
-        .filter = "none",
+        .filter = "on-change",
         .gain = 1.0,
     };
     if (i == RM_DECISION_STREAM) {
+        snprintf(stream->filter, sizeof stream->filter, "none");
         decisions_describe_lanes(stream, DECISION_LANES);
         snprintf(name, bytes, "decision");
         snprintf(description, RM_DESCRIPTION_BYTES, "what each step depended on, and checksums of what came of it");

@@ -153,6 +153,17 @@ static void test_says_what_was_sent_where_it_changes(void **state) {
     assert_int_equal(lane(test, RM_DECISION_STREAM, RM_DECISION_SENT), 2);
 }
 
+/** All but `decision`: a turn without a record of them has lost nothing. */
+static void test_says_which_speak_on_change_alone(void **state) {
+    struct decision_test *test = *state;
+    char name[RM_LANE_NAME_BYTES + 8], description[RM_DESCRIPTION_BYTES];
+    for (uint32_t i = 0; i < STREAMS; ++i) {
+        struct rm_stream stream;
+        rm_host_decisions_stream(&test->decisions, i, &stream, name, description);
+        assert_string_equal(stream.filter, i == RM_DECISION_STREAM ? "none" : "on-change");
+    }
+}
+
 static void test_numbers_and_flags(void **state) {
     struct decision_test *test = *state;
     make_step(test, 100);
@@ -285,6 +296,7 @@ int main(int argc, char **argv) {
     struct CMUnitTest const tests[] = {
         cmocka_unit_test_setup_teardown(test_says_which_are_missing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_says_what_was_sent_where_it_changes, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_says_which_speak_on_change_alone, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_numbers_and_flags, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_checksums, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_journal, set_up, tear_down),

@@ -3,21 +3,19 @@
 so a core that is taken away costs time and no cycle. The integral is slow, for a loop of few cycles.
 """
 
-import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 from harness import RING_CORE, SERVER_CORE, wait_for
+from slow_loop import slow_loop
 
 from ringmaster.feedback.loop import Feedback
 from ringmaster.feedback.matrix import load_csv
 from ringmaster.feedback.names import State
 from ringmaster.virtual import loop as virtual_loop
 from ringmaster.virtual import rate as virtual_rate
-from ringmaster.virtual.ring import FULL_TURN_RATE_HZ
 
-SLOWER = 10
 AWAY_UM = 20.0
 """RMS of the orbit that is asked for, over all BPMs; correctors can make it."""
 LEFT = 0.3
@@ -26,14 +24,6 @@ LEFT = 0.3
 pytestmark = pytest.mark.skipif(
     RING_CORE == SERVER_CORE, reason="ONE CORE HERE: the ring needs one, the server another"
 )
-
-
-def make_slow(path: Path) -> None:
-    """All that is in Hz of a loop's law is slower, and lines are not for it."""
-    text = re.sub(
-        r"(integral_hz|crossover_hz): ([\d.]+)", lambda at: f"{at[1]}: {float(at[2]) / SLOWER}", path.read_text()
-    )
-    path.write_text(re.sub(r"^    resonators: .*\n", "", text, flags=re.MULTILINE))
 
 
 def reachable_orbit_nm(path: Path) -> np.ndarray:
@@ -56,27 +46,22 @@ def assert_rows_have_an_age(loop: virtual_loop.Loop) -> None:
 
 
 def test_the_loop_closes_and_brings_the_orbit_to_where_it_is_wanted(root: Path) -> None:
-    with virtual_loop.prepare() as folder:
-        make_slow(folder / virtual_loop.ELETTRA2.feedback)
-        with virtual_loop.start(folder, FULL_TURN_RATE_HZ / SLOWER, simulated=True) as loop:
-            name = loop.figures().name
-            for what in loop.figures().disturbances:
-                loop.ws.put(f"machine/{what}", 0.0, timeout=virtual_loop.TIMEOUT_S)
-            wait_for(lambda: loop.figures().state == State.READY, lambda: f"ready: {loop.figures()}")
-            assert_rows_have_an_age(loop)
-            loop.take_golden()
-            feedback = Feedback(loop.ws, name, timeout_s=virtual_loop.TIMEOUT_S)
-            feedback.put_array(
-                "golden", np.round(feedback.array("golden") + reachable_orbit_nm(folder / virtual_loop.ELETTRA2.matrix))
-            )
-            wait_for(lambda: min(loop.figures().rms_um) > 0.8 * AWAY_UM, lambda: f"the error: {loop.figures()}")
-            loop.put("loop", 1.0)
+    with slow_loop() as (loop, folder):
+        name = loop.figures().name
+        assert_rows_have_an_age(loop)
+        loop.take_golden()
+        feedback = Feedback(loop.ws, name, timeout_s=virtual_loop.TIMEOUT_S)
+        feedback.put_array(
+            "golden", np.round(feedback.array("golden") + reachable_orbit_nm(folder / virtual_loop.ELETTRA2.matrix))
+        )
+        wait_for(lambda: min(loop.figures().rms_um) > 0.8 * AWAY_UM, lambda: f"the error: {loop.figures()}")
+        loop.put("loop", 1.0)
 
-            def there() -> bool:
-                figures = loop.figures()
-                assert figures.state != State.FAULT, figures
-                return figures.state == State.ON and max(figures.rms_um) < LEFT * AWAY_UM
+        def there() -> bool:
+            figures = loop.figures()
+            assert figures.state != State.FAULT, figures
+            return figures.state == State.ON and max(figures.rms_um) < LEFT * AWAY_UM
 
-            wait_for(there, lambda: f"the loop to bring it down: {loop.figures()}")
-            loop.put("loop", 0.0)
-            wait_for(lambda: loop.figures().state == State.READY, lambda: f"the loop to open: {loop.figures()}")
+        wait_for(there, lambda: f"the loop to bring it down: {loop.figures()}")
+        loop.put("loop", 0.0)
+        wait_for(lambda: loop.figures().state == State.READY, lambda: f"the loop to open: {loop.figures()}")

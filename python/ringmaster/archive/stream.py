@@ -97,7 +97,7 @@ class StoredStream(StoredObject):
             records=raw.records,
             turn_epoch=int(raw.epochs[-1]) if len(raw.epochs) else 0,
             published_tsc=0,
-            decimated=self.filter != "none",
+            decimated=self.filter not in (layout.NO_FILTER, layout.ON_CHANGE),
             epochs=raw.epochs,
             tai_ns=raw.tai_ns,
             utc_ns=raw.utc_ns,

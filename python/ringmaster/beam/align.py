@@ -29,7 +29,7 @@ from ringmaster.beam.detection import LINE_TURNS, Detection, first_record, look
 from ringmaster.beam.kick import F64, FIT_TURNS, REACH, SCALES, find_change, probability
 from ringmaster.beam.kick_watch import read_signals
 from ringmaster.beam.tune import find_tune
-from ringmaster.fabric.layout import InstrumentKind
+from ringmaster.fabric.layout import NO_FILTER, InstrumentKind
 from ringmaster.fabric.stream import Stream
 from ringmaster.fabric.workspace import Workspace
 
@@ -71,7 +71,7 @@ def full_rate_streams(ws: Workspace) -> list[Stream]:
     streams: dict[str, Stream] = {}
     for stream in ws.streams.values():
         is_instrument = stream.instrument_kind != InstrumentKind.APPLICATION
-        if is_instrument and stream.filter == "none" and stream.instrument not in streams:
+        if is_instrument and stream.filter == NO_FILTER and stream.instrument not in streams:
             streams[stream.instrument] = stream
     return list(streams.values())
 

@@ -69,6 +69,7 @@ def _object_as_json(stored: "StoredObject") -> dict[str, Any]:
         "reduction": _is_reduction(stored),
         "log": stored.log,
         "period_turns": stored.period,
+        "filter": stored.filter,
         "lanes": [{"name": lane.name, "unit": lane.unit, "type": lane.type.name.lower()} for lane in stored.lanes],
         "records": stored.records,
         "stored_bytes": stored.stored_bytes,
@@ -104,13 +105,19 @@ def _print_objects(objects: "list[StoredObject]") -> None:
 def _rows(stored: "StoredObject") -> list[tuple[str, ...]]:
     """One for each run: a restart of the turn counter is seen."""
     name = f"{stored.name} (reduced)" if _is_reduction(stored) else stored.name
-    head = (name, str(stored.period), _lanes(stored))
+    head = (name, _every(stored), _lanes(stored))
     ratio = f"{stored.plain_bytes / stored.stored_bytes:.1f}" if stored.stored_bytes else "–"
     tail = (str(stored.records), _bytes(stored.stored_bytes), ratio, stored.log)
     rows = [
         (_time(run.first_utc_ns), _time(run.last_utc_ns), f"{run.first_turn}–{run.last_turn}") for run in stored.runs
     ] or [("–",) * 3]
     return [(*(head if i == 0 else ("",) * 3), *row, *(tail if i == 0 else ("",) * 4)) for i, row in enumerate(rows)]
+
+
+def _every(stored: "StoredObject") -> str:
+    from ringmaster.fabric.layout import ON_CHANGE
+
+    return f"{stored.period}, on change" if stored.filter == ON_CHANGE else str(stored.period)
 
 
 def _lanes(stored: "StoredObject") -> str:

@@ -55,6 +55,9 @@ OFFENCE = DTYPES["rm_offence"]
 REQUESTS = DTYPES["rm_requests"]
 REPLIES = DTYPES["rm_replies"]
 
+NO_FILTER, ON_CHANGE = "none", "on-change"
+"""Names of filters that are none. A stream on change has a record only where there is something to tell."""
+
 NAME_BYTES = RM_NAME_BYTES
 RECORD_BYTES = 64
 LANES = RM_LANES

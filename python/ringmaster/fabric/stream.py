@@ -67,7 +67,7 @@ class Stream:
         self.gain = float(header["gain"])
         """Of the filter at 0 Hz."""
         self.filter = text(header["filter"])
-        """ "none", "low_latency" or "sharp"."""
+        """ "none", "low_latency", "sharp"; or "on-change", where a turn without a record has lost nothing."""
         self.lanes = tuple(
             Lane(text(lane["name"]), text(lane["unit"]), LaneType(lane["type"]))
             for lane in header["lane"][: int(header["lane_count"])]
@@ -215,7 +215,7 @@ class Stream:
             records=records.view(self.record_type)[:, 0],
             turn_epoch=look.turn_epoch,
             published_tsc=look.published_tsc,
-            decimated=self.filter != "none",
+            decimated=self.filter not in (layout.NO_FILTER, layout.ON_CHANGE),
         )
 
     def view(self, first: int, count: int) -> View:

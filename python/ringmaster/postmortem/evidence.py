@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from ringmaster.fabric.layout import InstrumentKind
+from ringmaster.fabric.layout import NO_FILTER, ON_CHANGE, InstrumentKind
 from ringmaster.postmortem.machine import Machine
 
 Floats = npt.NDArray[np.float64]
 Turns = npt.NDArray[np.uint64]
-CAUSAL_FILTERS = ("none", "low_latency")
+CAUSAL_FILTERS = (NO_FILTER, ON_CHANGE, "low_latency")
 """Of which the order of onsets can be judged: a sharp filter rings before the event."""
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from ringmaster.errors import WorkspaceError
+from ringmaster.fabric.layout import ON_CHANGE
 from ringmaster.fabric.stream import Stream
 from ringmaster.fabric.window import ReadResult, Window
 from ringmaster.fabric.workspace import Workspace
@@ -45,6 +46,13 @@ class _Taken:
     """Records that were not there."""
     lapped: int = 0
     """Records that were overwritten before they were copied."""
+    reached: int = -1
+    """The first turn that its ring still had; -1 before the first copy."""
+
+    @property
+    def on_change(self) -> bool:
+        """Whether it speaks of changes alone: a turn without a record has lost nothing."""
+        return self.stream.filter == ON_CHANGE
 
 
 class MemoryWindows:
@@ -57,6 +65,8 @@ class MemoryWindows:
         self._first, self._turn_epoch = first, turn_epoch
         self._taken: dict[str, _Taken] = {}
         self._bytes = 0
+        self._newest = self._looked = (0, -1)
+        """Turn-counter epoch and newest turn that any stream had, in this look and in the one before it."""
         self.left_out: set[str] = set()
         """Streams that are not copied."""
         self.restarted = False
@@ -64,6 +74,7 @@ class MemoryWindows:
 
     def take(self, ws: Workspace, last_turn: LastTurn) -> None:
         """Copies what is there and was not copied yet."""
+        self._looked, self._newest = self._newest, (0, -1)
         for name, stream in ws.streams.items():
             if name in self.left_out:
                 continue
@@ -79,22 +90,33 @@ class MemoryWindows:
         last = last_turn(turn_epoch)
         if head is None or oldest is None or last is None:
             return
+        self._newest = max(self._newest, (turn_epoch, head))
         taken = self._of(name, stream, turn_epoch)
+        is_known = taken.reached >= 0
+        if not is_known:
+            taken.reached = oldest if oldest > max(taken.first, stream.first or 0) else taken.first
         upto = min(head, last // stream.period * stream.period)
         start = max(taken.next, oldest)
         if start > upto:
             if oldest > last >= taken.next:  # the rest of the windows is overwritten: nothing more comes
-                taken.lapped += (last - taken.next) // stream.period + 1
+                taken.lapped += self._overwritten(taken, last // stream.period * stream.period + stream.period)
                 taken.next = last + stream.period
             return
-        if taken.records and start > taken.next:
-            taken.lapped += (start - taken.next) // stream.period
+        if taken.records or (taken.on_change and is_known):
+            taken.lapped += self._overwritten(taken, start)
         window = stream.read(start, min((upto - start) // stream.period + 1, stream.capacity))
         if window.turn_epoch != turn_epoch:  # it restarted while it was read: the next look has the new one
             return
         taken.pieces.append(window)
         taken.next = start + len(window) * stream.period
         self._note(taken, window)
+
+    def _overwritten(self, taken: _Taken, end: int) -> int:
+        """Records before turn ``end`` that may be lost. One on change had none between its head and an earlier look."""
+        first = taken.next
+        if taken.on_change and self._looked[0] == taken.turn_epoch:
+            first = max(first, self._looked[1])
+        return max(0, (end - first) // taken.stream.period)
 
     def _of(self, name: str, stream: Stream, turn_epoch: int) -> _Taken:
         taken = self._taken.get(name)
@@ -119,13 +141,14 @@ class MemoryWindows:
             taken.had_last = int(good[-1])
 
     def behind(self, last_turn: LastTurn) -> list[str]:
-        """Streams that came to within the windows and are not at their end yet."""
+        """Streams that came to within the windows and are not at their end yet; one on change may never be."""
         return [
             name
             for name, taken in self._taken.items()
             if (last := last_turn(taken.stream.turn_epoch)) is not None
             and (taken.next <= last // taken.stream.period * taken.stream.period)
             and taken.records
+            and not taken.on_change
         ]
 
     def flush(self) -> Path | None:
@@ -155,14 +178,15 @@ class MemoryWindows:
             return Kept("nowhere", why="no record of it lies in the windows")
         first = -(-first // period) * period
         why = []
-        begins_late = taken.had_first - first
+        begins_late = (taken.reached if taken.on_change else taken.had_first) - first
         if begins_late > period:
             why.append(f"its ring reached {_time(begins_late, turn_rate_hz)} less far back than wanted")
         if taken.lapped:
             why.append(f"{taken.lapped} records were overwritten before they were copied")
-        if last - taken.had_last > 2 * period + taken.stream.closing_delay_turns and not self.restarted:
+        silent = last - taken.had_last > 2 * period + taken.stream.closing_delay_turns
+        if silent and not taken.on_change and not self.restarted:
             why.append(f"no record of it in the last {_time(last - taken.had_last, turn_rate_hz)} of the windows")
-        missing = taken.missing + taken.lapped + max(0, begins_late // period)
+        missing = taken.missing * (not taken.on_change) + taken.lapped + max(0, begins_late // period)
         return Kept("memory", taken.had_first, taken.had_last, taken.records, missing, "; ".join(why))
 
 

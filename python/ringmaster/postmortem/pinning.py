@@ -14,6 +14,8 @@ from ringmaster.archive.archive import Archive, StoredFile
 from ringmaster.archive.stored import StoredObject
 from ringmaster.archive.stream import StoredStream
 from ringmaster.errors import ArchiveError
+from ringmaster.fabric.layout import ON_CHANGE
+from ringmaster.fabric.window import ReadResult
 from ringmaster.postmortem.event import Event, Kept
 from ringmaster.values import time_format
 
@@ -78,6 +80,11 @@ class Pinning:
         newest = _newest_tai_ns(self._raw(log))
         return FUTURE_NS if not newest or _lives(newest) else newest
 
+    def _end(self) -> int:
+        """Of the newest record of all: what is on change goes on in silence as long as the recorder lives."""
+        newest = _newest_tai_ns(self._streams)
+        return FUTURE_NS if _lives(newest) else newest
+
     def _period(self, log: str) -> float:
         """Turns from record to record; reductions and events are slowest of all."""
         return min((stream.period for stream in self._raw(log)), default=float("inf"))
@@ -122,7 +129,9 @@ class Pinning:
             if not (event.folder / stream.log).is_dir():
                 continue
             runs = [run for run in stream.runs if run.last_tai_ns >= begin and run.first_tai_ns <= end]
-            if runs:
+            if runs and stream.filter == ON_CHANGE:
+                found[stream.name] = _kept(event, stream, self._files[stream.log][0].begun_tai_ns, self._end())
+            elif runs:
                 found[stream.name] = _kept(event, stream, runs[0].first_tai_ns, runs[-1].last_tai_ns)
         return found
 
@@ -138,9 +147,13 @@ def _kept(event: Event, stream: StoredStream, first_tai_ns: int, last_tai_ns: in
         why.append(f"the archive ends {1e-6 * (end - last_tai_ns):.3g} ms early")
     window = stream.read(event.first_turn, event.last_turn + 1, turn_epoch=event.zero.turn_epoch & 0xFFFF)
     good = window.turn[window.ok]
+    if stream.filter == ON_CHANGE:
+        missing = int((window.result == ReadResult.DAMAGED).sum())
+    else:
+        missing = len(window) - len(good)
+        why += [] if len(good) else ["no record of it lies in the windows"]
     if not len(good):
-        return Kept("archive", why="; ".join([*why, "no record of it lies in the windows"]))
-    missing = len(window) - len(good)
+        return Kept("archive", missing=missing, why="; ".join(why))
     return Kept("archive", int(good[0]), int(good[-1]), len(good), missing, "; ".join(why))
 
 
