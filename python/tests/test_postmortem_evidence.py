@@ -57,6 +57,8 @@ def test_the_commands_open_compare_and_time_events(events: list[Event], root: Pa
     where = ("-d", str(root / "archive"))
     opened = ringmaster("postmortem", "open", "--no-browser", *where).stdout
     assert opened.splitlines()[1].startswith("first cause: ")
+    told = json.loads(ringmaster("postmortem", "open", "--json", *where).stdout)
+    assert (told["id"], told["first_cause"]) == (events[1].id, opened.splitlines()[1].removeprefix("first cause: "))
     assert load(events[1].folder).cause == opened.splitlines()[1].removeprefix("first cause: ")
     told = json.loads(ringmaster("postmortem", "compare", events[0].id, "last", "--json", *where).stdout)
     assert told["ids"] == [event.id for event in events]

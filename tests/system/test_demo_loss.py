@@ -70,7 +70,7 @@ def test_a_loss_with_the_loop_closed_is_complete(lost: Event) -> None:
 def test_its_report_opens(lost: Event) -> None:
     directory = lost.folder.parent.parent
     said = ringmaster("postmortem", "open", "--no-browser", "--directory", directory).stdout
-    assert "first cause: rf" in said
+    assert "first cause: RF" in said
     page = Path(said.rpartition("report: ")[2].strip()).read_text()
     assert "The beam was lost at turn" in page
 

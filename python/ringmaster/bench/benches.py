@@ -4,11 +4,12 @@
 None is imported before it is asked for: `ringmaster bench --help` shall not wait for NumPy.
 """
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from ringmaster.programs.threads import keep_to_one_thread
 
 if TYPE_CHECKING:
     from ringmaster.bench.measurement import Measurement, Say, Step
@@ -37,7 +38,7 @@ class Bench:
 
     def load(self) -> "type[Measurement[Any, Any]]":
         """The class. NumPy keeps to one thread: others would share the one core that is measured on."""
-        os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
+        keep_to_one_thread()
         module, _, name = self.place.partition(":")
         return getattr(import_module(f"ringmaster.bench.{module}"), name)  # type: ignore[no-any-return]
 

@@ -2,6 +2,9 @@
 """`ringmaster postmortem`: what is kept of a beam loss, and the catalogue of it."""
 
 import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,10 +13,12 @@ import click
 from click.shell_completion import CompletionItem
 
 from ringmaster.cli.options import Command, examples, json_option, print_json, workspace_option
+from ringmaster.programs.threads import keep_to_one_thread
 
 if TYPE_CHECKING:
     from ringmaster.postmortem.catalogue import Catalogue
     from ringmaster.postmortem.event import Event
+    from ringmaster.postmortem.first_look import FirstLook
 
 WIDTH = 160
 """Columns of the table, at least: as of `archive ls`."""
@@ -208,38 +213,85 @@ def show(id_: str, streams: bool, directory: Path | None, workspace: str | None,
     for line in words(event):
         click.echo(line)
     for name, kept in event.streams.items() if streams else ():
-        what = f"turns {kept.first_turn} to {kept.last_turn}, {kept.records} records, {kept.missing} missing"
-        click.echo(f"  {name:<32} {kept.where:<8} {what if kept.records else ''}{'; ' if kept.why else ''}{kept.why}")
+        span = f"turns {kept.first_turn} to {kept.last_turn}, {kept.records} records, {kept.missing} missing"
+        what = "; ".join(part for part in (span if kept.records else "", kept.why) if part)
+        click.echo(f"  {name:<32} {kept.where:<8} {what or 'nothing changed'}")
 
 
 @postmortem.command("open", epilog=examples("ringmaster postmortem open", "ringmaster postmortem open --no-browser"))
 @_an_id_or_last
 @click.option("--browser/--no-browser", default=True, help="Show the report in a browser.  [default: browser]")
 @_of_a_catalogue
-def open_(id_: str, browser: bool, directory: Path | None, workspace: str | None) -> None:
+@json_option
+def open_(id_: str, browser: bool, directory: Path | None, workspace: str | None, as_json: bool) -> None:
     """Look for the causes of an event, the newest one without an ID, and make its report.
 
-    Prints the causes, and where the report is. The first cause then stands in the catalogue.
+    Prints the likeliest causes, and where the report is; --json has all causes and all names, and opens no browser. The
+    first cause then stands in the catalogue.
     """
+    keep_to_one_thread()
     from ringmaster.postmortem.event import CAPTURING
-    from ringmaster.postmortem.first_look import look_at, write_report
+    from ringmaster.postmortem.first_look import STEPS, look_at, write_report
 
     catalogue = _catalogue(directory, workspace)
     event = _find(catalogue, id_)
     if event.state == CAPTURING:
         raise click.ClickException(f"{event.id} is still being captured; try again when its windows have passed")
-    explained = look_at(event)
-    event = catalogue.name_cause(event.id, explained.verdict)
+    with _steps(STEPS) as say:
+        found = look_at(event, say)
+        event = catalogue.name_cause(event.id, found.verdict)
+        say("drawing the report")
+        page = write_report(event, found)
+    if as_json:
+        print_json({**_causes_as_json(found), "id": event.id, "report": str(page) if page else None})
+        return
     click.echo(f"{event.id}: {event.reason}")
-    click.echo(f"first cause: {explained.verdict}")
-    for cause in explained.causes:
-        about = f"turn {cause.turn} ± {cause.turn_sigma:.1f}"
-        click.echo(f"  {cause.probability:7.2%}  {about:<24} {cause.title}")
-    page = write_report(event, explained)
+    click.echo(f"first cause: {found.verdict}")
+    for line in _cause_lines(found):
+        click.echo(f"  {line}")
     if page is not None:
         click.echo(f"report: {page}")
         if browser:
             click.launch(page.resolve().as_uri())
+
+
+@contextmanager
+def _steps(count: int) -> "Iterator[Callable[[str], None]]":
+    """Gives what is told of each step when it begins: a bar shows them on a terminal."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    shown = sys.stderr.isatty()
+    with Progress(*columns, console=Console(stderr=True), transient=True, disable=not shown) as progress:
+        task = progress.add_task("", total=count)
+        begun = 0
+
+        def say(words: str) -> None:
+            nonlocal begun
+            progress.update(task, description=words, completed=begun)
+            begun += 1
+
+        yield say
+
+
+def _cause_lines(found: "FirstLook") -> "Iterator[str]":
+    from ringmaster.postmortem.words import cause_words, evidence_words, percent_words
+
+    evidence = found.evidence
+    for cause in found.causes:
+        before = evidence.turn_zero - cause.turn
+        side = "before" if before >= 0 else "after"
+        when = f"{abs(evidence.ms(before)):.3g} ± {evidence.ms(cause.turn_sigma):.2g} ms {side} turn zero"
+        yield f"{percent_words(cause):>9}  {cause_words(cause)}: evidence {evidence_words(cause.log_ratio)}; {when}"
+    others = len(found.ranking.causes) - len(found.causes) if found.ranking else 0
+    if others:
+        yield f"{others} other causes are less likely; --json has all, with all names"
+
+
+def _causes_as_json(found: "FirstLook") -> dict[str, Any]:
+    causes = found.ranking.causes if found.ranking else ()
+    return {"first_cause": found.verdict, "why_not_judged": found.why_not, "causes": [asdict(one) for one in causes]}
 
 
 @postmortem.command(epilog=examples("ringmaster postmortem compare 20261125T1943 last"))
@@ -249,8 +301,9 @@ def open_(id_: str, browser: bool, directory: Path | None, workspace: str | None
 @json_option
 def compare(one: str, other: str, directory: Path | None, workspace: str | None, as_json: bool) -> None:
     """Say what differs between two events: causes, and levels of the streams before the turn zero."""
+    keep_to_one_thread()
     from ringmaster.postmortem.compare import compare as differences
-    from ringmaster.postmortem.first_look import look_at
+    from ringmaster.postmortem.first_look import STEPS, look_at
 
     catalogue = _catalogue(directory, workspace)
     events = [_find(catalogue, id_) for id_ in (one, other)]
@@ -258,7 +311,8 @@ def compare(one: str, other: str, directory: Path | None, workspace: str | None,
         raise click.ClickException(
             f"{events[0].id}: both are this event; name two, `ringmaster postmortem ls` has them"
         )
-    first, second = map(look_at, events)
+    with _steps(2 * (STEPS - 1)) as say:
+        first, second = (look_at(event, say) for event in events)
     levels, alone = differences(first.evidence, second.evidence)
     if as_json:
         causes = [explained.verdict for explained in (first, second)]

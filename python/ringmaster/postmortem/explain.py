@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """All that can be said of one event."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from ringmaster.postmortem.causes import SEARCH_AFTER_MS, SEARCH_MS, Cause, Ranking, rank_causes
@@ -8,6 +9,7 @@ from ringmaster.postmortem.evidence import Evidence
 from ringmaster.postmortem.fit import Fit, fit_cause
 from ringmaster.postmortem.onset import Onset, find_onsets
 
+Say = Callable[[str], None]
 FITTED, LEAST_FITTED = 3, 0.01
 """So many causes have their patterns shown, and these of them: the first, and others that are as probable."""
 
@@ -29,10 +31,12 @@ class Explanation:
         return next((fit.onset_turn for cause, fit in self.fits if cause is first), None)
 
 
-def explain(evidence: Evidence) -> Explanation:
-    """Raises TooShort where there is too little before the event to know what is usual."""
+def explain(evidence: Evidence, say: Say = lambda _: None) -> Explanation:
+    """``say`` is told what is done next. Raises TooShort where too little is before the event to know what is usual."""
+    say("ranking causes")
     ranking = rank_causes(evidence)
     per_ms = evidence.turn_rate_hz * 1e-3
+    say("finding onsets")
     onsets = find_onsets(evidence, round(SEARCH_MS * per_ms), round(SEARCH_AFTER_MS * per_ms))
     shown = [one for one in ranking.causes[:FITTED] if one is ranking.causes[0] or one.probability >= LEAST_FITTED]
     fits = [(cause, fit_cause(ranking, evidence.machine, cause)) for cause in shown]

@@ -13,10 +13,14 @@ from ringmaster.postmortem.causes import Cause, Ranking, rank_causes
 from ringmaster.postmortem.event import Event
 from ringmaster.postmortem.event_evidence import evidence_of
 from ringmaster.postmortem.evidence import Evidence
-from ringmaster.postmortem.explain import Explanation, explain
+from ringmaster.postmortem.explain import Explanation, Say, explain
+from ringmaster.postmortem.words import cause_words
 
 REPORT = "report.html"
-SHOWN = 5
+SHOWN, LEAST_SHOWN = 5, 1e-3
+"""So many causes are named at most, and none that is less probable but the first."""
+STEPS = 4
+"""That are told of on the way to a report."""
 
 
 @dataclass(frozen=True)
@@ -33,28 +37,33 @@ class FirstLook:
     @property
     def verdict(self) -> str:
         """The first cause, in words."""
-        return self.ranking.verdict.title if self.ranking else f"not judged: {self.why_not}"
+        return cause_words(self.ranking.verdict) if self.ranking else f"not judged: {self.why_not}"
 
     @property
     def causes(self) -> tuple[Cause, ...]:
         """The likeliest ones."""
-        return self.ranking.causes[:SHOWN] if self.ranking else ()
+        causes = self.ranking.causes[:SHOWN] if self.ranking else ()
+        return tuple(cause for i, cause in enumerate(causes) if i == 0 or cause.probability >= LEAST_SHOWN)
 
 
-def look_at(event: Event) -> FirstLook:
-    """Ranks the causes. Raises NothingKept, ValueError for damaged files, OSError."""
+def look_at(event: Event, say: Say = lambda _: None) -> FirstLook:
+    """Ranks the causes; ``say`` is told what is done next.
+
+    Raises NothingKept, ValueError for damaged files, OSError.
+    """
+    say("reading the streams")
     evidence = evidence_of(event)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)  # a rate with too few records has no mean
-            return _judged(evidence)
+            return _judged(evidence, say)
     except (ValueError, TwinError, np.linalg.LinAlgError) as error:
         return FirstLook(evidence, None, " ".join(str(error).split()))
 
 
-def _judged(evidence: Evidence) -> FirstLook:
+def _judged(evidence: Evidence, say: Say) -> FirstLook:
     try:
-        explanation = explain(evidence)
+        explanation = explain(evidence, say)
     except np.linalg.LinAlgError:  # a lane that never moves has no background
         return FirstLook(evidence, rank_causes(evidence), "")
     return FirstLook(evidence, explanation.ranking, "", explanation)

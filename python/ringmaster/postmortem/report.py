@@ -8,7 +8,13 @@ from pathlib import Path
 
 from ringmaster.postmortem.explain import Explanation
 from ringmaster.postmortem.plots import fit_charts, onset_chart, spectrum_charts, time_charts
-from ringmaster.postmortem.words import cause_words, what_happened
+from ringmaster.postmortem.words import (
+    EVIDENCE_ABOUT,
+    cause_words,
+    evidence_words,
+    percent_words,
+    what_happened,
+)
 from ringmaster.report.rendering import render
 from ringmaster.report.section import Section, Table
 
@@ -49,12 +55,12 @@ def _causes(explanation: Explanation) -> Section:
     for cause in causes:
         fit = fits.get(id(cause))
         explained = f"{100 * fit.explained:.0f} %" if fit is not None else "–"
-        rows.append((cause_words(cause), f"{100 * cause.probability:.1f} %", f"{cause.log_ratio:.1f}", explained))
+        rows.append((cause_words(cause), percent_words(cause), evidence_words(cause.log_ratio), explained))
     head = ("cause", "probability", "evidence", "of the orbit's change")
     about = (
-        "Evidence is half of ln of how much better a cause explains the readings than noise alone. The last column is "
-        "the share of the change of all BPMs, in units of their noise, that its pattern explains. Causes in one line "
-        "look alike to these BPMs. How causes are found, and what they mean: docs/postmortem.md."
+        f"{EVIDENCE_ABOUT} The last column is the share of the change of all BPMs, in units of their noise, that its "
+        "pattern explains. Causes in one line look alike to these BPMs; `ringmaster postmortem open --json` has all "
+        "their names. How causes are found, and what they mean: docs/postmortem.md."
     )
     made = Section("causes", "Causes", "", "")
     made.about = (

@@ -5,6 +5,9 @@ from collections import Counter
 
 from ringmaster.postmortem.event import CAPTURING, Event
 
+PLACES = {"archive": "in the archive", "memory": "from memory", "nowhere": "without a record in the windows"}
+"""Where a stream's windows are kept, in words."""
+
 
 def review_word(event: Event) -> str:
     """Whether a person has looked at it: "by NAME", "no", …"""
@@ -39,8 +42,8 @@ def words(event: Event) -> list[str]:
 
 
 def _kept(event: Event) -> list[str]:
-    where = Counter(kept.where for kept in event.streams.values())
-    lines = [f"  streams    {', '.join(f'{count} {place}' for place, count in sorted(where.items()))}"] if where else []
+    where = Counter(PLACES[kept.where] for kept in event.streams.values())
+    lines = [f"  streams    {', '.join(f'{count} {place}' for place, count in where.most_common())}"] if where else []
     return lines + [f"  log        {log}, {size / 1e6:.1f} MB" for log, size in event.logs.items()]
 
 

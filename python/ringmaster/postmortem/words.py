@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What was found, in words."""
 
+import numpy as np
+
 from ringmaster.postmortem.causes import Cause
 from ringmaster.postmortem.explain import Explanation
 from ringmaster.postmortem.hypotheses import BPM, KICK, LOSS, NOTHING, RF, SUPPLY, UNKNOWN
@@ -13,6 +15,19 @@ SENTENCES = {
     LOSS: "Beam was lost at an aperture, and the orbit was as before.",
 }
 
+KINDS = {SUPPLY: ("supply", "supplies"), BPM: ("BPM that lies", "BPMs that lie"), KICK: ("kick at", "kicks at")}
+"""Of one, and of several."""
+NAMED = 3
+"""Names in a line: the likeliest."""
+EVIDENCE = ("none", "weak", "clear", "strong", "overwhelming")
+EVIDENCE_TIMES = (3, 20, 150, 1_000_000)
+"""So many times better than noise alone, from the second of these words on."""
+EVIDENCE_ABOUT = (
+    "Evidence is how much better a cause explains the readings than noise alone does: 0 none, 1 weak (3 times), "
+    "2 clear (20 times), 3 strong (150 times), 4 overwhelming (a million times). It does not tell one cause from "
+    "another; the probability does."
+)
+
 
 def cause_words(cause: Cause) -> str:
     """One line of a table."""
@@ -20,10 +35,16 @@ def cause_words(cause: Cause) -> str:
         return "unknown"
     if cause.kind in (RF, LOSS):
         return "RF" if cause.kind == RF else "loss of beam at an aperture"
-    kind = {SUPPLY: "supply", BPM: "BPM that lies", KICK: "kick at"}[cause.kind]
-    more = "" if len(cause.names) == 1 else " or " + ", ".join(cause.names[1:4])
-    rest = f" and {len(cause.names) - 4} more" if len(cause.names) > 4 else ""
-    return f"{kind} {cause.names[0]}{more}{rest}"
+    one, several = KINDS[cause.kind]
+    if len(cause.names) <= NAMED:
+        return f"{one} {' or '.join(cause.names)}"
+    return f"one of {len(cause.names)} {several}: {', '.join(cause.names[:NAMED])}, …"
+
+
+def evidence_words(log_ratio: float) -> str:
+    """How much better a cause explains the readings than noise alone: "3 of 4, strong"."""
+    step = sum(log_ratio >= np.log(times) for times in EVIDENCE_TIMES)
+    return f"{step} of {len(EVIDENCE_TIMES)}, {EVIDENCE[step]}"
 
 
 def what_happened(explanation: Explanation) -> list[str]:
@@ -39,13 +60,16 @@ def _verdict(explanation: Explanation, verdict: Cause) -> str:
             return "Cause unknown: no reading shows anything beyond what it did before."
         if first.kind == UNKNOWN:
             return "Cause unknown: the readings changed, and no single cause that was tried makes such a change."
-        return f"Cause unknown: several are possible. The likeliest is {cause_words(first)}, at {_percent(first)}."
+        return f"Cause unknown: several are possible. The likeliest is {cause_words(first)}, at {percent_words(first)}."
     alike = "" if len(verdict.names) < 2 else f" These BPMs cannot tell {len(verdict.names)} of them apart."
     named = SENTENCES[verdict.kind].format(" or ".join(verdict.names[:3]))
-    return f"Most likely ({_percent(verdict)}): {named}{alike}"
+    return f"Most likely ({percent_words(verdict)}): {named}{alike}"
 
 
-def _percent(cause: Cause) -> str:
+def percent_words(cause: Cause) -> str:
+    """In whole percent: "12 %"; what is nearly sure, or nearly out of the question, is "over 99 %" or "under 1 %"."""
+    if cause.probability < 0.01:
+        return "under 1 %"
     return "over 99 %" if cause.probability > 0.99 else f"{100 * cause.probability:.0f} %"
 
 
