@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "configuration.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -64,6 +65,60 @@ static bool log_name_is_good(char const *name) {
            strcmp(name, "archive") != 0;
 }
 
+bool rm_record_step_name(struct rm_record_log const *log, struct rm_record_step const *step,
+                         char name[RM_LOG_NAME_BYTES]) {
+    size_t length = (size_t)snprintf(name, RM_LOG_NAME_BYTES, "%s-", log->name);
+    for (char const *at = step->step_text; *at != '\0' && length < RM_LOG_NAME_BYTES; ++at)
+        if (*at != ' ')
+            name[length++] = *at;
+    bool const fits = length < RM_LOG_NAME_BYTES;
+    name[fits ? length : RM_LOG_NAME_BYTES - 1] = '\0';
+    return fits;
+}
+
+/** Both are times, or both are turns: then it shows without a turn rate. */
+static bool step_is_multiple(struct rm_record_step const *step, struct rm_record_step const *before) {
+    double const ratio =
+        step->turns > 0 ? (double)step->turns / (double)before->turns : step->seconds / before->seconds;
+    return ratio > 1.5 && fabs(ratio - round(ratio)) < 1e-6 * ratio;
+}
+
+static void check_steps(struct checking *checking, struct rm_record_log const *log, char const *at) {
+    for (uint32_t s = 0; s < log->step_count; ++s) {
+        struct rm_record_step const *step = &log->step[s], *before = s > 0 ? &log->step[s - 1] : NULL;
+        char key[96], name[RM_LOG_NAME_BYTES];
+        snprintf(key, sizeof key, "%s.reduce[%u].step", at, s);
+        if (log->name != NULL && step->step_text != NULL && !rm_record_step_name(log, step, name))
+            rm_configuration_refuse(checking->errors, checking->path, key,
+                                    "\"%s-%s\" is too long for the name of a log, expected at most %d bytes", log->name,
+                                    step->step_text, RM_LOG_NAME_BYTES - 1);
+        bool const known = before != NULL && (step->turns > 0 || step->seconds > 0);
+        bool const alike = known && (step->turns > 0 ? before->turns > 0 : before->seconds > 0);
+        if (alike && !step_is_multiple(step, before))
+            rm_configuration_refuse(checking->errors, checking->path, key,
+                                    "found \"%s\", expected a multiple of the step before, \"%s\"", step->step_text,
+                                    before->step_text);
+    }
+}
+
+/** All logs have folders of their own, those of reductions, too. */
+static void check_name(struct checking *checking, struct rm_record_configuration const *configuration, uint32_t index,
+                       char const *key) {
+    char const *const mine = configuration->log[index].name;
+    for (uint32_t other = 0; other < configuration->log_count; ++other) {
+        struct rm_record_log const *log = &configuration->log[other];
+        char name[RM_LOG_NAME_BYTES];
+        if (other < index && log->name != NULL && strcmp(log->name, mine) == 0)
+            rm_configuration_refuse(checking->errors, checking->path, key, "\"%s\" is the name of logs[%u], too", mine,
+                                    other);
+        for (uint32_t s = 0; log->name != NULL && s < log->step_count; ++s)
+            if (log->step[s].step_text != NULL && rm_record_step_name(log, &log->step[s], name) &&
+                strcmp(name, mine) == 0)
+                rm_configuration_refuse(checking->errors, checking->path, key,
+                                        "\"%s\" is the name of the log of logs[%u].reduce[%u], too", mine, other, s);
+    }
+}
+
 static void check_log(struct checking *checking, struct rm_record_configuration *configuration, uint32_t index) {
     struct rm_record_log *log = &configuration->log[index];
     char at[32], key[80];
@@ -74,16 +129,25 @@ static void check_log(struct checking *checking, struct rm_record_configuration 
                                 "found \"%s\", expected letters, digits, _ and -, and neither \"pinned\", \"events\" "
                                 "nor \"archive\"",
                                 log->name);
-    for (uint32_t other = 0; log->name != NULL && other < index; ++other)
-        if (configuration->log[other].name != NULL && strcmp(configuration->log[other].name, log->name) == 0)
-            rm_configuration_refuse(checking->errors, checking->path, key, "\"%s\" is the name of logs[%u], too",
-                                    log->name, other);
+    if (log->name != NULL)
+        check_name(checking, configuration, index, key);
     check_retention(checking, at, &log->retention);
     for (uint32_t s = 0; s < log->step_count; ++s) {
         char step[88];
         snprintf(step, sizeof step, "%s.reduce[%u]", at, s);
         check_step(checking, step, &log->step[s]);
     }
+    check_steps(checking, log, at);
+}
+
+static void check_count(struct checking *checking, struct rm_record_configuration const *configuration) {
+    uint32_t count = configuration->log_count + 1;
+    for (uint32_t i = 0; i < configuration->log_count; ++i)
+        count += configuration->log[i].step_count;
+    if (count > RM_RECORD_LOGS_IN_ALL_MAX)
+        rm_configuration_refuse(checking->errors, checking->path, "logs",
+                                "there are %u with their reductions and the events, expected at most %d", count,
+                                RM_RECORD_LOGS_IN_ALL_MAX);
 }
 
 static enum rm_code configuration_check(char const *path, void *values, struct rm_errors *errors) {
@@ -93,6 +157,7 @@ static enum rm_code configuration_check(char const *path, void *values, struct r
     configuration->quota_bytes = check_bytes(&checking, "quota", configuration->quota_text);
     for (uint32_t i = 0; i < configuration->log_count; ++i)
         check_log(&checking, configuration, i);
+    check_count(&checking, configuration);
     check_retention(&checking, "events", &configuration->events.retention);
     return errors->count == before ? RM_OK : RM_E_CONFIG;
 }

@@ -17,14 +17,18 @@
 #ifndef RM_RECORD_CONFIGURATION_H
 #define RM_RECORD_CONFIGURATION_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
+#include <ringmaster/archive.h>
 #include <ringmaster/configuration.h>
 
 #include "postmortem_keys.h"
 
 enum {
     RM_RECORD_LOGS_MAX = 64,
+    /** With their reductions, and the events. */
+    RM_RECORD_LOGS_IN_ALL_MAX = 256,
     RM_RECORD_STEPS_MAX = 8,
     RM_RECORD_PATTERNS_MAX = 256,
 };
@@ -77,6 +81,10 @@ extern struct rm_key const rm_record_keys[];
 /** Reads the file into `*configuration`, which is zeroed. Adds all that is wrong to `errors`. */
 enum rm_code rm_record_configuration_load(char const *path, struct rm_record_configuration *configuration,
                                           struct rm_errors *errors);
+/** The name of a log of steps: "fast-1s". False: it is too long. */
+bool rm_record_step_name(struct rm_record_log const *log, struct rm_record_step const *step,
+                         char name[RM_LOG_NAME_BYTES]);
+
 void rm_record_configuration_free(struct rm_record_configuration *configuration);
 
 #endif

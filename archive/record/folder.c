@@ -50,15 +50,14 @@ static enum rm_code folder_identity_make(struct rm_archive_folder *folder, char 
     return good ? RM_OK : rm_fail(error, RM_E_SYSTEM, "%s: cannot be written: %s", path, strerror(why));
 }
 
-/** Reads the file `archive`, or makes it. */
-static enum rm_code folder_identity(struct rm_archive_folder *folder, struct rm_error *error) {
-    char path[PATH_MAX + 16], text[80];
+/** Reads the file `archive`. RM_E_ABSENT where there is none, without a text. */
+static enum rm_code folder_identity_read(struct rm_archive_folder *folder, char const *path, struct rm_error *error) {
+    char text[80];
     unsigned version = 0;
     char uuid[UUID_TEXT + 1];
-    snprintf(path, sizeof path, "%s/archive", folder->path);
     FILE *file = fopen(path, "re");
-    if (file == NULL && errno == ENOENT)
-        return folder_identity_make(folder, path, error);
+    if (file == NULL && (errno == ENOENT || errno == ENOTDIR))
+        return RM_E_ABSENT;
     if (file == NULL)
         return rm_fail(error, RM_E_SYSTEM, "%s: %s", path, strerror(errno));
     bool const read = fgets(text, sizeof text, file) != NULL;
@@ -69,6 +68,14 @@ static enum rm_code folder_identity(struct rm_archive_folder *folder, struct rm_
         return rm_fail(error, RM_E_VERSION, "%s: is of version %u, expected %u: record into another folder", path,
                        version, RM_ARCHIVE_VERSION);
     return RM_OK;
+}
+
+/** Reads the file `archive`, or makes it. */
+static enum rm_code folder_identity(struct rm_archive_folder *folder, struct rm_error *error) {
+    char path[PATH_MAX + 16];
+    snprintf(path, sizeof path, "%s/archive", folder->path);
+    enum rm_code const code = folder_identity_read(folder, path, error);
+    return code == RM_E_ABSENT ? folder_identity_make(folder, path, error) : code;
 }
 
 /** Takes the lock, and writes into its file who holds it. */
@@ -107,11 +114,45 @@ static int folder_make(char const *path) {
     return mkdir(part, NEW_FOLDER) == 0 || errno == EEXIST ? 0 : -errno;
 }
 
-enum rm_code rm_archive_folder_open(struct rm_archive_folder *folder, char const *path, struct rm_error *error) {
+static enum rm_code folder_name(struct rm_archive_folder *folder, char const *path, struct rm_error *error) {
     *folder = (struct rm_archive_folder){.lock = -1};
     if (strlen(path) > PATH_MAX - 2 * (size_t)RM_LOG_NAME_BYTES - 32)
         return rm_fail(error, RM_E_CONFIG, "directory: \"%.40s…\" is too long", path);
     snprintf(folder->path, sizeof folder->path, "%s", path);
+    return RM_OK;
+}
+
+enum rm_code rm_archive_folder_check(char const *path, struct rm_error *error) {
+    struct rm_archive_folder folder;
+    struct stat status;
+    char part[PATH_MAX + 16];
+    if (folder_name(&folder, path, error) != RM_OK)
+        return RM_E_CONFIG;
+    snprintf(part, sizeof part, "%s/archive", path);
+    enum rm_code const code = folder_identity_read(&folder, part, error);
+    if (code != RM_E_ABSENT)
+        return code;
+    /* The nearest folder that is there, of those above it. */
+    snprintf(part, sizeof part, "%s", path);
+    while (stat(part, &status) != 0 && errno == ENOENT) {
+        char *slash = strrchr(part, '/');
+        if (slash == NULL || slash == part) {
+            snprintf(part, sizeof part, "%s", slash == NULL ? "." : "/");
+            break;
+        }
+        *slash = '\0';
+    }
+    if (stat(part, &status) != 0)
+        return rm_fail(error, RM_E_SYSTEM, "directory: %s: cannot be made: %s", path, strerror(errno));
+    if (!S_ISDIR(status.st_mode) || access(part, W_OK | X_OK) != 0)
+        return rm_fail(error, RM_E_SYSTEM, "directory: %s: cannot be made: %s: %s", path, part,
+                       strerror(S_ISDIR(status.st_mode) ? errno : ENOTDIR));
+    return RM_OK;
+}
+
+enum rm_code rm_archive_folder_open(struct rm_archive_folder *folder, char const *path, struct rm_error *error) {
+    if (folder_name(folder, path, error) != RM_OK)
+        return RM_E_CONFIG;
     int const made = folder_make(path);
     if (made < 0)
         return rm_fail(error, RM_E_SYSTEM, "directory: %s: cannot be made: %s", path, strerror(-made));

@@ -25,6 +25,9 @@ struct rm_archive_folder {
 enum rm_code rm_archive_folder_open(struct rm_archive_folder *folder, char const *path, struct rm_error *error);
 void rm_archive_folder_close(struct rm_archive_folder *folder);
 
+/** Whether the folder is an archive, or could be made one, as far as that shows without a change. */
+enum rm_code rm_archive_folder_check(char const *path, struct rm_error *error);
+
 /** A file of a log that is done. */
 struct rm_kept_file {
     uint64_t number, bytes;

@@ -94,7 +94,7 @@ static enum rm_code record_run(struct rm_record_configuration const *configurati
 static char const *or_dash(char const *text) { return text != NULL ? text : "-"; }
 
 /** Says what the file amounts to: a line for each log. */
-static enum rm_code record_check(struct rm_record_configuration const *configuration) {
+static enum rm_code record_check(struct rm_record_configuration const *configuration, struct rm_error *error) {
     char const *const quota = configuration->quota_text;
     printf("workspace %s into %s, %s%s\n%-24s %-10s %-10s streams\n", configuration->workspace,
            configuration->directory, quota != NULL ? "at most " : "as long as there is room",
@@ -111,7 +111,7 @@ static enum rm_code record_check(struct rm_record_configuration const *configura
     }
     printf("%-24s %-10s %-10s\n", "events", or_dash(configuration->events.retention.keep_text),
            or_dash(configuration->events.retention.quota_text));
-    return RM_OK;
+    return rm_archive_folder_check(configuration->directory, error);
 }
 
 int main(int argc, char **argv) {
@@ -136,7 +136,7 @@ int main(int argc, char **argv) {
         return EXIT_FAILED;
     }
     record_listen();
-    enum rm_code const code = runs ? record_run(&configuration, json, &error) : record_check(&configuration);
+    enum rm_code const code = runs ? record_run(&configuration, json, &error) : record_check(&configuration, &error);
     rm_record_configuration_free(&configuration);
     if (code != RM_OK)
         record_say(error.text);

@@ -21,31 +21,20 @@ enum {
 };
 
 /** A log for each step: "fast-1s". */
-static enum rm_code recorder_list_steps(struct rm_recorder *recorder, struct rm_record_log const *given,
-                                        struct rm_error *error) {
+static void recorder_list_steps(struct rm_recorder *recorder, struct rm_record_log const *given) {
     unsigned const parent = recorder->log_count - 1;
     for (uint32_t s = 0; s < given->step_count; ++s) {
-        if (recorder->log_count + 1 == RM_RECORDER_LOGS_MAX)
-            return rm_fail(error, RM_E_CONFIG, "logs: more than %d with their reductions", RM_RECORDER_LOGS_MAX);
         struct rm_recorded_log *log = &recorder->log[recorder->log_count++];
         log->step = &given->step[s];
         log->retention = log->step->retention;
         log->compress = given->compress;
         log->parent = parent;
         log->level = s;
-        size_t length = (size_t)snprintf(log->log.name, sizeof log->log.name, "%s-", given->name);
-        for (char const *at = log->step->step_text; *at != '\0' && length < sizeof log->log.name; ++at)
-            if (*at != ' ')
-                log->log.name[length++] = *at;
-        if (length >= sizeof log->log.name)
-            return rm_fail(error, RM_E_CONFIG, "logs: \"%s-%s\" is too long for a name, expected at most %d bytes",
-                           given->name, log->step->step_text, RM_LOG_NAME_BYTES - 1);
-        log->log.name[length] = '\0';
+        rm_record_step_name(given, log->step, log->log.name);
     }
-    return RM_OK;
 }
 
-/** Logs in the order of the file: each with its reductions, then the events. */
+/** Logs in the order of the file: each with its reductions, then the events. Their number and names were checked. */
 static enum rm_code recorder_list_logs(struct rm_recorder *recorder, struct rm_error *error) {
     struct rm_record_configuration const *configuration = recorder->configuration;
     recorder->log = calloc(RM_RECORDER_LOGS_MAX, sizeof *recorder->log);
@@ -53,16 +42,12 @@ static enum rm_code recorder_list_logs(struct rm_recorder *recorder, struct rm_e
         return rm_fail(error, RM_E_NO_SPACE, "no memory for the logs");
     for (uint32_t l = 0; l < configuration->log_count; ++l) {
         struct rm_record_log const *given = &configuration->log[l];
-        if (recorder->log_count + 1 == RM_RECORDER_LOGS_MAX)
-            return rm_fail(error, RM_E_CONFIG, "logs: more than %d with their reductions", RM_RECORDER_LOGS_MAX);
         struct rm_recorded_log *log = &recorder->log[recorder->log_count++];
         log->streams = given;
         log->retention = given->retention;
         log->compress = given->compress;
         snprintf(log->log.name, sizeof log->log.name, "%s", given->name);
-        enum rm_code const code = recorder_list_steps(recorder, given, error);
-        if (code != RM_OK)
-            return code;
+        recorder_list_steps(recorder, given);
     }
     struct rm_recorded_log *events = &recorder->log[recorder->log_count++];
     events->retention = configuration->events.retention;

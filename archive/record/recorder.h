@@ -26,7 +26,7 @@
 
 enum {
     /** Logs of streams, each with its reductions, and the events. */
-    RM_RECORDER_LOGS_MAX = 256,
+    RM_RECORDER_LOGS_MAX = RM_RECORD_LOGS_IN_ALL_MAX,
 };
 
 /** A log in all sessions. */

@@ -166,11 +166,12 @@ void rm_session_size(struct rm_recorder const *recorder, struct rm_recorded_log 
     log->log.file_ns = (uint64_t)(FILE_HOURS * NS_PER_HOUR);
 }
 
-/** Turns of a step, a multiple of the stream's period; 0: it is less than one. */
+/** Turns of a step. One that is a time is the multiple of the step before that comes next to it. */
 static uint64_t session_step_turns(struct rm_recorder const *recorder, struct rm_record_step const *step,
-                                   uint64_t period) {
-    double const turns = step->turns > 0 ? (double)step->turns : step->seconds * recorder->identity.turn_rate_hz;
-    return (uint64_t)(turns / (double)period + 0.5) * period;
+                                   uint64_t before) {
+    if (step->turns > 0)
+        return step->turns;
+    return (uint64_t)(step->seconds * recorder->identity.turn_rate_hz / (double)before + 0.5) * before;
 }
 
 /** The objects of a reduction are the streams of its log, in steps. */
@@ -183,8 +184,8 @@ static enum rm_code session_reduce(struct rm_recorder *recorder, struct rm_recor
     for (uint32_t i = 0; i < parent->follow_count; ++i) {
         struct rm_reducer *reducer = &parent->reducer[i];
         struct rm_reduction_level *level = &reducer->level[log->level];
-        uint64_t const step = session_step_turns(recorder, log->step, parent->follow[i].view.period);
         uint64_t const before = log->level > 0 ? reducer->level[log->level - 1].step_turns : reducer->period_turns;
+        uint64_t const step = session_step_turns(recorder, log->step, before);
         if (step <= before || step % before != 0)
             return rm_fail(error, RM_E_CONFIG,
                            "%s: its step is %llu turns, expected a multiple of %llu turns, the step before",

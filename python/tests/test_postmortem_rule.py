@@ -63,20 +63,25 @@ def test_any_text_is_a_rule_or_refused(text: str) -> None:
 
 
 def test_spans_are_turns_or_times() -> None:
-    assert parse_span("here", 20000).in_turns(1e6) == 20000
-    assert parse_span("here", "50 ms").in_turns(1e6) == 50000
-    assert parse_span("here", "300 turns").in_seconds(1e3) == 0.3
+    assert parse_span(20000).in_turns(1e6) == 20000
+    assert parse_span("50 ms").in_turns(1e6) == 50000
+    assert parse_span("300 turns").in_seconds(1e3) == 0.3
 
 
 @pytest.mark.parametrize(
     ("trigger", "words"),
     [
-        ("{kind: magic}", "triggers[0]: kind: 'magic', expected one of parameter"),
+        ("{kind: magic}", "recorder.yaml:6:14: postmortem.triggers[0].kind: 'magic', expected one of parameter"),
         ("{kind: server, parameter: a}", "there is no key 'parameter'; there are: name, kind"),
         ("{kind: alarm}", "parameter: None, expected text"),
         ("{kind: parameter, parameter: a}", "needs 'above' or 'below'"),
         ("{kind: parameter, parameter: a, above: much}", "above: 'much', expected a number"),
         ("{kind: server, before: 5 parsecs}", "before: '5 parsecs', expected turns or a time"),
+        (
+            "{kind: rule, rule: a <}",
+            "recorder.yaml:6:26: postmortem.triggers[0].rule: rule 'a <': at character 4:",
+        ),
+        ("nonsense", "postmortem.triggers: [0]: 'nonsense', expected a mapping"),
         ("{kind: server}\n{kind: server}", "two have the same name"),
     ],
 )

@@ -74,6 +74,7 @@ def site(root: Path, tmp_path: Path) -> Iterator[Site]:
         f"workspace: {name}\ndirectory: {archive}\nquota: 2 GB\nlogs:\n"
         "  - {name: turn, streams: ['*/turn']}\n"
         "  - {name: fast, streams: ['*/fast'], compress: zstd, reduce: [{step: 1200 turns}]}\n"
+        "  - {name: loop, streams: ['bpm01/loop'], reduce: [{step: 100 ms}, {step: 300 ms}]}\n"
     )
     with (
         server(config) as running,
@@ -210,6 +211,8 @@ def test_our_library_reads_what_is_recorded(site: Site, tmp_path: Path) -> None:
     np.testing.assert_array_equal(growing["x1"], whole["x1"][: len(growing)])
     fast = archive["bpm01/fast"]  # compressed since
     assert fast.stored_bytes < fast.plain_bytes
+    # 100 ms are 3.3 records, and 300 ms are three of the steps before
+    assert list(archive.reductions("bpm01/loop")) == [360, 1080]
     reduced = archive["bpm01/fast"].reduced(1200)[:]
     step = reduced.turn[1]
     of_step = fast[int(step) : int(step) + 1200].values("x1")

@@ -2,7 +2,9 @@
 """Commands that are programs of their own, written in C: this process becomes them."""
 
 import os
+import subprocess
 import sys
+from pathlib import Path
 from typing import NoReturn
 
 import click
@@ -108,5 +110,16 @@ def application(config: str, name: str, fresh: bool) -> None:
 @click.option("--check", "check_only", is_flag=True, help="Only check CONFIG and say what it amounts to.")
 @click.option("--json", "as_json", is_flag=True, help="Print what came of it as JSON in the end.")
 def record(config: str, check_only: bool, as_json: bool) -> None:
-    """Record streams and events of a workspace into an archive, as CONFIG says, until it is stopped."""
-    become("ringmaster-record", "check" if check_only else "run", config, *(["--json"] if as_json else []))
+    """Record streams and events of a workspace into an archive, as CONFIG says, until it is stopped.
+
+    --check refuses all that the start of the recorder or of `ringmaster postmortem watch` would refuse in CONFIG.
+    """
+    if not check_only:
+        become("ringmaster-record", "run", config, *(["--json"] if as_json else []))
+    checked = subprocess.run([locate("ringmaster-record"), "check", config], check=False).returncode
+    if checked != 0:
+        sys.exit(checked)
+    from ringmaster.postmortem.checking import check as check_postmortem
+
+    for line in check_postmortem(Path(config)):
+        click.echo(line)

@@ -22,6 +22,21 @@ def read_yaml(path: Path) -> Any:
         raise ValueError(f"{path}: {' '.join(str(error).split())}") from None
 
 
+def read_marked_yaml(path: Path) -> Any:
+    """The same, whose mappings and lists know their places in the file: see ``place_of``."""
+    try:
+        return YAML(typ="rt").load(path.read_text())
+    except YAMLError as error:
+        raise ValueError(f"{path}: {' '.join(str(error).split())}") from None
+
+
+def place_of(path: Path, mapping: Any, key: str) -> str:
+    """The place of a key's value, or of the mapping where it has no such key, as FILE:LINE:COLUMN."""
+    places = mapping.lc
+    line, column = places.value(key) if key in mapping else (places.line, places.col)
+    return f"{path}:{line + 1}:{column + 1}"
+
+
 def of_workspace(ws: Workspace) -> dict[str, Any]:
     """The running server's configuration; empty where it is not published."""
     try:

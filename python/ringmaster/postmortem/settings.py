@@ -25,7 +25,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ringmaster.feedback.server_file import read_yaml
+from ringmaster.feedback.server_file import place_of, read_marked_yaml
+from ringmaster.postmortem import rule
 
 KEY = "postmortem"
 COMMON_KEYS = ("name", "kind", "before", "after", "hold_off")
@@ -92,81 +93,116 @@ class Settings:
     """A description of the machine for the report: ringmaster.postmortem.machine."""
 
 
+@dataclass(frozen=True)
+class _Part:
+    """A mapping of the file."""
+
+    path: Path
+    key: str
+    """ "postmortem.triggers[1]"; empty of the whole file."""
+    values: Mapping[str, Any]
+
+    def error(self, key: str, text: str) -> ValueError:
+        """What is wrong with the value of a key, with its place."""
+        whole = ".".join(part for part in (self.key, key) if part)
+        return ValueError(f"{place_of(self.path, self.values, key)}: {whole}: {text}")
+
+    def check_keys(self, known: tuple[str, ...]) -> None:
+        for key in self.values:
+            if key not in known:
+                raise self.error(key, f"there is no key {key!r}; there are: {', '.join(known)}")
+
+
 def read_settings(path: Path) -> Settings:
-    """Reads a recorder's file. Raises ValueError with file, key and what was expected; OSError."""
-    given = read_yaml(path)
+    """Reads a recorder's file. Raises ValueError with file, line, key and what was expected; OSError."""
+    given = read_marked_yaml(path)
     if not isinstance(given, dict) or not isinstance(given.get(KEY), dict):
         raise ValueError(f"{path}: it has no mapping {KEY!r}; docs/postmortem.md shows one")
+    whole, mine = _Part(path, "", given), _Part(path, KEY, given[KEY])
     if not isinstance(given.get("directory"), str):
-        raise ValueError(f"{path}: directory: {given.get('directory')!r}, expected the folder of the archive")
-    mine = given[KEY]
-    _check_keys(f"{path}: {KEY}", mine, ("quota", "machine", "triggers"))
-    listed = mine.get("triggers")
-    if not isinstance(listed, list) or not listed:
-        raise ValueError(f"{path}: {KEY}.triggers: expected a list of triggers, one at least")
-    triggers = tuple(_trigger(f"{path}: {KEY}.triggers[{i}]", entry) for i, entry in enumerate(listed))
-    names = [trigger.name for trigger in triggers]
-    if len(set(names)) < len(names):
-        raise ValueError(f"{path}: {KEY}.triggers: two have the same name; names: {', '.join(names)}")
+        raise whole.error("directory", f"{given.get('directory')!r}, expected the folder of the archive")
+    mine.check_keys(("quota", "machine", "triggers"))
     workspace = given.get("workspace")
     directory = path.parent / Path(given["directory"]).expanduser()
     return Settings(
         workspace=None if workspace is None else str(workspace),
         directory=directory,
-        quota_bytes=_bytes(path, mine.get("quota")),
-        triggers=triggers,
-        machine=_machine(path, mine.get("machine")),
+        quota_bytes=_bytes(mine, mine.values.get("quota")),
+        triggers=_triggers(mine, mine.values.get("triggers")),
+        machine=_machine(mine, mine.values.get("machine")),
     )
 
 
-def _machine(path: Path, written: object) -> Path | None:
+def _machine(mine: _Part, written: object) -> Path | None:
     if written is None:
         return None
-    machine = path.parent / str(written)
+    machine = mine.path.parent / str(written)
     if not machine.is_file():
-        raise ValueError(f"{path}: {KEY}.machine: there is no file {machine}")
+        raise mine.error("machine", f"there is no file {machine}")
     return machine
 
 
-def _trigger(where: str, entry: object) -> TriggerSettings:
-    kinds = ", ".join(OWN_KEYS)
-    if not isinstance(entry, dict) or entry.get("kind") not in OWN_KEYS:
-        kind = entry.get("kind") if isinstance(entry, dict) else entry
-        raise ValueError(f"{where}: kind: {kind!r}, expected one of {kinds}")
+def _triggers(mine: _Part, listed: object) -> tuple[TriggerSettings, ...]:
+    if not isinstance(listed, list) or not listed:
+        raise mine.error("triggers", "expected a list of triggers, one at least")
+    for i, entry in enumerate(listed):
+        if not isinstance(entry, dict):
+            raise mine.error("triggers", f"[{i}]: {entry!r}, expected a mapping such as {{kind: interlock}}")
+    triggers = tuple(_trigger(_Part(mine.path, f"{KEY}.triggers[{i}]", entry)) for i, entry in enumerate(listed))
+    names = [trigger.name for trigger in triggers]
+    if len(set(names)) < len(names):
+        raise mine.error("triggers", f"two have the same name; names: {', '.join(names)}")
+    return triggers
+
+
+def _trigger(part: _Part) -> TriggerSettings:
+    entry = part.values
+    if entry.get("kind") not in OWN_KEYS:
+        raise part.error("kind", f"{entry.get('kind')!r}, expected one of {', '.join(OWN_KEYS)}")
     kind = str(entry["kind"])
-    _check_keys(where, entry, (*COMMON_KEYS, *OWN_KEYS[kind]))
+    part.check_keys((*COMMON_KEYS, *OWN_KEYS[kind]))
     for key in NEEDED.get(kind, ()):
         if not isinstance(entry.get(key), str):
-            raise ValueError(f"{where}: {key}: {entry.get(key)!r}, expected text; a trigger of kind {kind} needs it")
+            raise part.error(key, f"{entry.get(key)!r}, expected text; a trigger of kind {kind} needs it")
     for key in NUMBERS:
         if not isinstance(entry.get(key, 0.0), int | float):
-            raise ValueError(f"{where}: {key}: {entry[key]!r}, expected a number")
+            raise part.error(key, f"{entry[key]!r}, expected a number")
     if kind == "parameter" and not set(NUMBERS) & set(entry):
-        raise ValueError(f"{where}: a trigger of kind parameter needs 'above' or 'below', or both")
+        raise part.error("kind", "a trigger of kind parameter needs 'above' or 'below', or both")
+    if kind == "rule":
+        _check_rule(part)
     own = {key: entry[key] for key in OWN_KEYS[kind] if key in entry}
-    spans = {key: parse_span(f"{where}: {key}", entry[key]) for key in ("before", "after", "hold_off") if key in entry}
+    spans = {key: _span(part, key) for key in ("before", "after", "hold_off") if key in entry}
     return TriggerSettings(str(entry.get("name", kind)), kind, own, **spans)
 
 
-def _check_keys(where: str, entry: Mapping[Any, Any], known: tuple[str, ...]) -> None:
-    for key in entry:
-        if key not in known:
-            raise ValueError(f"{where}: there is no key {key!r}; there are: {', '.join(known)}")
+def _check_rule(part: _Part) -> None:
+    try:
+        rule.parse(part.values["rule"])
+    except ValueError as error:
+        raise part.error("rule", str(error)) from None
 
 
-def parse_span(where: str, written: object) -> Span:
+def _span(part: _Part, key: str) -> Span:
+    try:
+        return parse_span(part.values[key])
+    except ValueError as error:
+        raise part.error(key, str(error)) from None
+
+
+def parse_span(written: object) -> Span:
     """``20000``, ``20000 turns``, ``50 ms``. Raises ValueError."""
     match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*(turns|µs|us|ms|s|min)?", str(written).strip())
     if match is None or (match[2] in (None, "turns") and "." in match[1]):
-        raise ValueError(f"{where}: {written!r}, expected turns or a time: 20000, 50 ms, 2 s")
+        raise ValueError(f"{written!r}, expected turns or a time: 20000, 50 ms, 2 s")
     scale = SECONDS[match[2] or "turns"]
     return Span(seconds=float(match[1]) * scale) if scale else Span(turns=int(match[1]))
 
 
-def _bytes(path: Path, written: object) -> int:
+def _bytes(mine: _Part, written: object) -> int:
     if written is None:
         return DEFAULT_QUOTA
     match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*(B|kB|MB|GB|TB)", str(written).strip())
     if match is None:
-        raise ValueError(f"{path}: {KEY}.quota: {written!r}, expected bytes with a unit: 20 GB, 500 MB")
+        raise mine.error("quota", f"{written!r}, expected bytes with a unit: 20 GB, 500 MB")
     return round(float(match[1]) * BYTES[match[2]])
