@@ -44,10 +44,10 @@ def test_ls_tells_streams_that_speak_on_change_alone(tmp_path: Path) -> None:
 def test_get_prints_records_with_their_times(path: str) -> None:
     lines = ringmaster("archive", "get", path, "bpm01/turn", "--from", "1002", "--until", "1005").stdout.splitlines()
     assert lines == [
-        "utc,epoch,turn,ok,status,x1,sum",
-        f"{time(1002)},0,1002,1,5,7014,501",
-        f"{time(1003)},0,1003,0,0,,",
-        f"{time(1004)},0,1004,1,5,7028,502",
+        "utc,epoch,turn,ok,why,status,x1,sum",
+        f"{time(1002)},0,1002,1,,5,7014,501",
+        f"{time(1003)},0,1003,0,missing,0,,",
+        f"{time(1004)},0,1004,1,,5,7028,502",
     ]
     by_time = ringmaster("archive", "get", path, "bpm01/turn", "--from", time(1002), "--until", time(1005)).stdout
     assert by_time.splitlines() == lines
@@ -73,6 +73,8 @@ def test_get_says_what_is_wrong(path: str) -> None:
         ("nothing was recorded", 1, ["bpm01/turn", "--from", "5000"]),
         ("is no time", 2, ["bpm01/turn", "--from", "noon"]),
         ("one end is a turn", 1, ["bpm01/turn", "--from", "5", "--until", "2026-01-01"]),
+        ("--until 5 comes before --from 7", 2, ["bpm01/turn", "--from", "7", "--until", "5"]),
+        ("comes before --from", 2, ["bpm01/turn", "--from", "2026-01-02", "--until", "2026-01-01T12:00"]),
         ("--around takes a time", 2, ["bpm01/turn", "--around", "5"]),
     ):
         assert words in ringmaster("archive", "get", path, *arguments, expect=code).stderr

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from archive_writer import ArchiveWriter
 from archives import STREAM, add, simple
+from command import ringmaster as ringmaster_command
 
 import ringmaster
 from ringmaster.fabric.window import ReadResult
@@ -41,6 +42,9 @@ def test_a_damaged_payload_costs_its_block(tmp_path: Path, sealed: bool) -> None
     assert (damage.path, damage.offset, damage.bytes) == (str(file), offsets[1], offsets[2] - offsets[1])
     assert archive["bpm01/turn"][0:300].ok.sum() == 200
     assert len(archive.damages) == 1
+    told = ringmaster_command("archive", "get", str(tmp_path / "archive"), "bpm01/turn", "--from", "99").stdout
+    why = "damaged" if sealed else "not recorded"
+    assert [line.split(",")[3:5] for line in told.splitlines()[1:3]] == [["1", ""], ["0", why]]
 
 
 @pytest.mark.parametrize("sealed", [True, False])

@@ -27,7 +27,7 @@ def path(tmp_path: Path) -> str:
 @pytest.mark.parametrize("compress", [[], ["--compress"]])
 def test_hdf5_has_turns_times_units_and_what_was_had(path: str, tmp_path: Path, compress: list[str]) -> None:
     said = ringmaster("archive", "export", path, "bpm01/turn", "-o", str(tmp_path / "out.h5"), *compress)
-    assert "1000 records of 1 streams" in said.stdout
+    assert "1000 records of 1 stream\n" in said.stdout
     with h5py.File(tmp_path / "out.h5") as file:
         data = file["bpm01/turn"]
         assert [file.attrs["NX_class"], file["bpm01"].attrs["NX_class"], data.attrs["NX_class"]] == [

@@ -60,7 +60,7 @@ def test_a_ring_that_is_too_short_is_said(make_owner: MakeOwner, root: Path) -> 
     event = lose_beam(watch, machine)
     watch.close()
     assert event.state == INCOMPLETE
-    assert "3 of 3 streams are not whole: bpm01/turn: its ring reached" in event.why
+    assert "not whole: 3 of 3 streams: bpm01/turn: its ring reached" in event.why
 
 
 def with_sent(make_owner: MakeOwner, capacity: int) -> Machine:
@@ -99,7 +99,7 @@ def test_what_such_a_stream_may_have_lost_is_said(make_owner: MakeOwner, root: P
     event = lose_beam(watch, machine)
     watch.close()
     assert event.state == INCOMPLETE
-    assert "1 of 4 streams are not whole: feedback/sent0: its ring reached" in event.why
+    assert "not whole: 1 of 4 streams: feedback/sent0: its ring reached" in event.why
 
 
 def test_what_such_a_stream_may_have_lost_between_two_looks_is_said(make_owner: MakeOwner, root: Path) -> None:
@@ -119,7 +119,7 @@ def test_what_such_a_stream_may_have_lost_between_two_looks_is_said(make_owner: 
     watch.look()
     finish(watch, machine)
     watch.close()
-    assert "overwritten before they were copied" in load(event.folder).streams[SENT].why
+    assert "overwritten before they were copied: " in load(event.folder).streams[SENT].why
 
 
 def test_a_restart_of_the_turn_counter_within_the_windows_is_followed_by_time(

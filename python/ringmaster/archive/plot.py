@@ -10,6 +10,7 @@ from ringmaster.archive.stream import StoredStream
 from ringmaster.archive.times import Edge
 from ringmaster.archive.window import ReducedWindow
 from ringmaster.errors import ArchiveArgument, ObjectNotFound
+from ringmaster.fabric.naming import counted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -62,4 +63,4 @@ def _draw_lane(axes: "Axes", stream: StoredStream, window: "ArchiveWindow | Redu
 def _words(stream: StoredStream, window: "ArchiveWindow | ReducedWindow") -> str:
     if isinstance(window, ReducedWindow):
         return f"{stream.name} ({len(window)} steps of {window.period} turns)"
-    return f"{stream.name} ({len(window)} records)"
+    return f"{stream.name} ({counted(len(window), 'record')})"

@@ -29,6 +29,14 @@ def utc_ns(time: Time) -> int:
     return _not_before_1970((since.days * 86400 + since.seconds) * 10**9 + since.microseconds * 1000, str(time))
 
 
+def comes_before(one: int | Time, other: int | Time) -> bool:
+    """Of two turns, or of two times; a turn and a time have no order."""
+    if isinstance(one, int) != isinstance(other, int):
+        return False
+    first, second = (edge if isinstance(edge, int) else utc_ns(edge) for edge in (one, other))
+    return first < second
+
+
 def _of_text(words: str) -> int:
     """Digits of a second behind the sixth are read here, for datetime has microseconds."""
     head, dot, tail = words.strip().partition(".")

@@ -9,6 +9,7 @@ import click
 
 from ringmaster.cli.archive_options import archive_argument, opened, over_a_span, progress_bar, sources
 from ringmaster.cli.options import examples
+from ringmaster.fabric.naming import counted
 
 if TYPE_CHECKING:
     from ringmaster.archive.times import Edge
@@ -60,7 +61,7 @@ def export(
             raise click.UsageError("--live refers to records as they are; leave out --step and --compress")
         streams = [source for source in chosen if isinstance(source, StoredStream)]
         records = write_live(output, archive, streams, start, stop)
-        click.echo(f"{output}: refers to {records} records of {len(streams)} streams")
+        click.echo(f"{output}: refers to {counted(records, 'record')} of {counted(len(streams), 'stream')}")
         return
     from ringmaster.archive.export import export as write
     from ringmaster.archive.export import open_writer
@@ -83,4 +84,4 @@ def export(
     except KeyboardInterrupt:
         click.echo(f"{output}: stopped; it has {done} of {total} records", err=True)
         sys.exit(130)
-    click.echo(f"{output}: {done} records of {len(parts)} streams")
+    click.echo(f"{output}: {counted(done, 'record')} of {counted(len(parts), 'stream')}")

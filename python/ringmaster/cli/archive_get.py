@@ -47,9 +47,10 @@ def get(
     physical: bool,
     as_json: bool,
 ) -> None:
-    """Print records of the stream NAME as CSV: time, turn, whether it was had, status, lanes.
+    """Print records of the stream NAME as CSV: time, turn, whether it was had and why not, status, lanes.
 
-    A lane of a record that was not had is empty (JSON: null). Of a reduction there are four columns for each lane.
+    A lane of a record that was not had is empty (JSON: null); why it was not: missing in the stream, not recorded, or
+    damaged on the disk. Of a reduction there are four columns for each lane.
     """
     stream = opened(path)[name]
     if around is not None:
@@ -87,6 +88,7 @@ def _columns(window: "ArchiveWindow | ReducedWindow") -> dict[str, Any]:
         "epoch": window.epochs,
         "turn": window.turn,
         "ok": window.ok,
+        "why": _reasons(window.result),
     }
     if isinstance(window, ArchiveWindow):
         columns["status"] = window.status
@@ -100,6 +102,14 @@ def _columns(window: "ArchiveWindow | ReducedWindow") -> dict[str, Any]:
             f"{lane}_std": window.std(lane),
         }
     return columns
+
+
+def _reasons(result: "np.typing.NDArray[np.uint8]") -> "np.typing.NDArray[np.str_]":
+    """Of each record why it was not had, in words; empty where it was."""
+    from ringmaster.fabric.window import ReadResult
+
+    words = [it.name.lower().replace("_", " ") for it in ReadResult]
+    return np.array(["", *words[1:]])[result]
 
 
 def _print_csv(columns: dict[str, Any]) -> None:

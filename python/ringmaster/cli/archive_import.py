@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from ringmaster.cli.options import examples
+from ringmaster.fabric.naming import counted
 
 
 @click.command(
@@ -33,4 +34,4 @@ def import_(path: Path, file: Path, rate: float, at: str, first_turn: int, log: 
     instruments = read_recording(file)
     written = import_recording(path, log, instruments, rate, utc_ns(at), first_turn)
     turns = max(instrument.turns for instrument in instruments)
-    click.echo(f"{written}: {len(instruments)} streams of {turns} turns")
+    click.echo(f"{written}: {counted(len(instruments), 'stream')} of {counted(turns, 'turn')}")

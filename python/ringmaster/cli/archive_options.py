@@ -4,6 +4,7 @@
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import wraps
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -46,6 +47,7 @@ archive_argument = click.argument("path", metavar="ARCHIVE", type=click.Path())
 
 def over_a_span(command: Command) -> Command:
     """The options of a command that reads [from, until)."""
+    command = _in_order(command)
     for option in (
         click.option("--until", "stop", type=EDGE, metavar="WHEN", help="The end, which is not included."),
         click.option(
@@ -54,6 +56,20 @@ def over_a_span(command: Command) -> Command:
     ):
         command = option(command)
     return command
+
+
+def _in_order(command: Command) -> Command:
+    """Refuses an end that comes before the begin."""
+
+    @wraps(command)
+    def checked(start: "Edge", stop: "Edge", **others: Any) -> Any:
+        from ringmaster.archive.times import comes_before
+
+        if start is not None and stop is not None and comes_before(stop, start):
+            raise click.UsageError(f"--until {stop} comes before --from {start}; the end is the later one")
+        return command(start=start, stop=stop, **others)
+
+    return checked  # type: ignore[return-value]
 
 
 def opened(path: str) -> "Archive":

@@ -8,6 +8,7 @@ import click
 
 from ringmaster.cli.complete import complete_object
 from ringmaster.cli.options import examples, print_json, reads_a_workspace, severity_style
+from ringmaster.fabric.naming import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -90,7 +91,7 @@ def _export(ws: "Workspace", names: tuple[str, ...], output: Path, records: int)
         raise click.UsageError(f"{' '.join(names)}: no stream among these; --output writes streams")
     streams = [ws.streams[short_name(info)] for info in infos.values()]
     export.write(output, ws.name, {stream: stream.latest(records) for stream in streams})
-    click.echo(f"{output}: {len(streams)} streams")
+    click.echo(f"{output}: {counted(len(streams), 'stream')}")
 
 
 def _value(reading: dict[str, Any]) -> str:

@@ -13,6 +13,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from ringmaster.cli.options import Command, examples, json_option, print_json, workspace_option
+from ringmaster.fabric.naming import counted
 from ringmaster.programs.threads import keep_to_one_thread
 
 if TYPE_CHECKING:
@@ -177,8 +178,7 @@ def ls(to_review: bool, times: bool, directory: Path | None, workspace: str | No
         console.width = max(console.width, WIDTH)
         console.print(table)
     waiting = sum(event.reviewed is None for event in events)
-    counted = "1 event" if len(events) == 1 else f"{len(events)} events"
-    click.echo(f"{counted}, {waiting} to review, in {catalogue.folder}")
+    click.echo(f"{counted(len(events), 'event')}, {waiting} to review, in {catalogue.folder}")
     for why in catalogue.damaged.values():
         click.echo(f"left out: {why}", err=True)
 
@@ -194,7 +194,7 @@ def _print_times(events: "list[Event]", as_json: bool) -> None:
         return
     entry = f"{times.trigger_to_entry_s:.3f} s, p99 {times.trigger_to_entry_p99_s:.3f} s"
     done = f"{times.after_windows_to_done_s:.2f} s, p99 {times.after_windows_to_done_p99_s:.2f} s"
-    click.echo(f"{times.events} events: turn zero to entry {entry}; end of the windows to complete {done}")
+    click.echo(f"{counted(times.events, 'event')}: turn zero to entry {entry}; end of the windows to complete {done}")
 
 
 @postmortem.command(epilog=examples("ringmaster postmortem show", "ringmaster postmortem show 20261125T1943 --streams"))
@@ -213,7 +213,7 @@ def show(id_: str, streams: bool, directory: Path | None, workspace: str | None,
     for line in words(event):
         click.echo(line)
     for name, kept in event.streams.items() if streams else ():
-        span = f"turns {kept.first_turn} to {kept.last_turn}, {kept.records} records, {kept.missing} missing"
+        span = f"turns {kept.first_turn} to {kept.last_turn}, {counted(kept.records, 'record')}, {kept.missing} missing"
         what = "; ".join(part for part in (span if kept.records else "", kept.why) if part)
         click.echo(f"  {name:<32} {kept.where:<8} {what or 'nothing changed'}")
 
@@ -286,7 +286,7 @@ def _cause_lines(found: "FirstLook") -> "Iterator[str]":
         yield f"{percent_words(cause):>9}  {cause_words(cause)}: evidence {evidence_words(cause.log_ratio)}; {when}"
     others = len(found.ranking.causes) - len(found.causes) if found.ranking else 0
     if others:
-        yield f"{others} other causes are less likely; --json has all, with all names"
+        yield f"less likely: {counted(others, 'other cause')}; --json has all, with all names"
 
 
 def _causes_as_json(found: "FirstLook") -> dict[str, Any]:
@@ -326,7 +326,7 @@ def compare(one: str, other: str, directory: Path | None, workspace: str | None,
             f"mean {level.one.mean:.4g} and {level.other.mean:.4g}, RMS {level.one.rms:.3g} and {level.other.rms:.3g}"
         )
         click.echo(f"  {level.one.name:<28} {before} {level.one.unit}")
-    click.echo(f"{len(levels)} levels differ; {len(alone)} streams are in only one of them")
+    click.echo(f"levels that differ: {len(levels)}; streams that are in only one of them: {len(alone)}")
 
 
 @postmortem.command(

@@ -8,6 +8,7 @@ import click
 
 from ringmaster.cli.options import examples
 from ringmaster.cli.programs import become
+from ringmaster.fabric.naming import counted
 
 NEEDED = {"udp": "to", "af_packet": "interface", "memif": "socket"}
 """Which option says where to send, for each kind of port."""
@@ -67,7 +68,9 @@ def replay(
         raise click.UsageError(f"--{NEEDED[port_kind]} is missing: {port_kind} needs it")
     missing = sum(int((~it.ok).sum()) for it in instruments if it.ok is not None)
     if missing:
-        click.echo(f"ringmaster: warning: {file}: {missing} records are missing; zeros are sent for them", err=True)
+        click.echo(
+            f"ringmaster: warning: {file}: {counted(missing, 'record')} missing; zeros are sent instead", err=True
+        )
     descriptor = os.memfd_create("ringmaster-replay", flags=0)  # inherited by the program that this one becomes
     with os.fdopen(descriptor, "wb", closefd=False) as memory:
         recording.write_replay(memory, instruments, source, first_turn, turns)

@@ -59,3 +59,8 @@ class Named(Mapping[str, T]):
 
     def __repr__(self) -> str:
         return f"<{len(self)} {self._what}s: {', '.join(self)}>"
+
+
+def counted(count: int, word: str) -> str:
+    """So many of it, in words: "1 stream", "2 streams"."""
+    return f"{count} {word}" if count == 1 else f"{count} {word}s"

@@ -8,6 +8,7 @@ from pathlib import Path
 from time import monotonic
 
 from ringmaster.errors import WorkspaceError
+from ringmaster.fabric.naming import counted
 from ringmaster.fabric.workspace import Workspace
 from ringmaster.postmortem.catalogue import Catalogue
 from ringmaster.postmortem.event import CAPTURING, COMPLETE, INCOMPLETE, Event, Kept, Seen, write_file
@@ -111,7 +112,9 @@ class Capture:
         if gone:
             self._memory.left_out -= gone
             self._memory.take(look.ws, self._last_turn)
-            self.event = self.event.noted(f"the recorder went within the windows: {len(gone)} streams from memory")
+            self.event = self.event.noted(
+                f"the recorder went within the windows: {counted(len(gone), 'stream')} from memory"
+            )
 
     def _cut_by(self, look: Look) -> str:
         word = "was killed" if look.server == KILLED else "ended"
@@ -164,7 +167,7 @@ class Capture:
         damaged = sorted(name for name, kept in streams.items() if kept.why and kept.where != "nowhere")
         if damaged and not cut:
             first = streams[damaged[0]].why
-            why.append(f"{len(damaged)} of {len(streams)} streams are not whole: {damaged[0]}: {first}")
+            why.append(f"not whole: {len(damaged)} of {counted(len(streams), 'stream')}: {damaged[0]}: {first}")
         if event.refused:
             name, reason = next(iter(event.refused.items()))
             why.append(f"{len(event.refused)} not kept: {name}: {reason}")

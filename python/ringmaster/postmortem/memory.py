@@ -14,6 +14,7 @@ import numpy as np
 
 from ringmaster.errors import WorkspaceError
 from ringmaster.fabric.layout import ON_CHANGE
+from ringmaster.fabric.naming import counted
 from ringmaster.fabric.stream import Stream
 from ringmaster.fabric.window import ReadResult, Window
 from ringmaster.fabric.workspace import Workspace
@@ -182,7 +183,7 @@ class MemoryWindows:
         if begins_late > period:
             why.append(f"its ring reached {_time(begins_late, turn_rate_hz)} less far back than wanted")
         if taken.lapped:
-            why.append(f"{taken.lapped} records were overwritten before they were copied")
+            why.append(f"overwritten before they were copied: {counted(taken.lapped, 'record')}")
         silent = last - taken.had_last > 2 * period + taken.stream.closing_delay_turns
         if silent and not taken.on_change and not self.restarted:
             why.append(f"no record of it in the last {_time(last - taken.had_last, turn_rate_hz)} of the windows")
