@@ -15,6 +15,7 @@ from archive_writer import ArchiveWriter
 from archives import BEGIN_NS, STREAM, TURN_NS, add, simple
 from command import ringmaster
 
+import ringmaster as rm
 from ringmaster.archive import live
 from ringmaster.recordings.recording import read_recording
 
@@ -115,6 +116,25 @@ def test_sdds_has_arrays_of_each_lane(path: str, tmp_path: Path) -> None:
     assert list(read.values["bpm01/turn/turn"]) == list(range(1000, 1010))
     assert np.isnan(read.values["bpm01/turn/sum"][3])
     assert read.values["bpm01/turn/x1"][5] == 7 * 1005
+
+
+def test_an_sdds_export_is_imported_again(path: str, tmp_path: Path) -> None:
+    out = tmp_path / "out.sdds"
+    ringmaster("archive", "export", path, "bpm01/turn", "-o", str(out), "--until", "1010")
+    ringmaster(
+        *("archive", "import", str(tmp_path / "again"), str(out), "--rate", "1e6", "--first-turn", "1000"),
+    )
+    with rm.Archive(path) as one, rm.Archive(tmp_path / "again") as other:
+        before, after = one["bpm01/turn"][1000:1010], other["bpm01/turn"][:]
+        assert other["bpm01/turn"].lanes == one["bpm01/turn"].lanes
+        assert other["bpm01/turn"].instrument_kind == one["bpm01/turn"].instrument_kind
+    assert (after.turn == before.turn).all()
+    assert after.result.tolist() == before.result.tolist()
+    for lane in ("x1", "sum"):
+        np.testing.assert_array_equal(after.values(lane), before.values(lane))
+    out.write_bytes(out.read_bytes().replace(b"bpm01/turn/ok", b"bpm01/turn/no"))
+    said = ringmaster("archive", "import", str(tmp_path / "third"), str(out), "--rate", "1e6", expect=1).stderr
+    assert "bpm01/turn is not whole" in said
 
 
 def test_exports_that_cannot_be_are_refused(path: str, tmp_path: Path) -> None:

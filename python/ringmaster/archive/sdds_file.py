@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Windows in a binary SDDS file: arrays STREAM/turn, STREAM/utc, STREAM/ok, STREAM/status and STREAM/LANE."""
+"""Windows in a binary SDDS file: arrays STREAM/turn, STREAM/utc, STREAM/ok, STREAM/status and STREAM/LANE, and a
+parameter STREAM/kind. recordings/sdds_file.py reads it.
+"""
 
 from pathlib import Path
 from types import TracebackType
@@ -20,13 +22,14 @@ class SddsWriter:
     def __init__(self, path: Path) -> None:
         try:
             import sdds
-            from sdds.classes import Array
+            from sdds.classes import Array, Parameter
         except ImportError:
             raise ArchiveArgument("SDDS needs the package sdds: install `ringmaster[archive]`") from None
-        self._sdds, self._array = sdds, Array
+        self._sdds, self._array, self._parameter = sdds, Array, Parameter
         self._path = path
         self._parts: dict[str, list[np.typing.NDArray[Any]]] = {}
         self._units: dict[str, str] = {}
+        self._kinds: dict[str, str] = {}
         self._stream: Exported | None = None
 
     def __enter__(self) -> "SddsWriter":
@@ -34,16 +37,18 @@ class SddsWriter:
 
     def __exit__(self, kind: type[BaseException] | None, it: BaseException | None, at: TracebackType | None) -> None:
         arrays = {name: np.concatenate(parts) for name, parts in self._parts.items()}
+        kinds = [self._parameter(name, "string") for name in self._kinds]
         definitions = [
             self._array(name, _TYPES[values.dtype.str[1:]], dimensions=1, units=self._units.get(name) or None)
             for name, values in arrays.items()
         ]
-        written = self._sdds.SddsFile("SDDS1", None, definitions, list(arrays.values()))
+        written = self._sdds.SddsFile("SDDS1", None, [*kinds, *definitions], [*self._kinds.values(), *arrays.values()])
         self._sdds.write_sdds(written, self._path)
 
     def begin(self, stream: Exported) -> None:
         """What is appended from here on is of this stream."""
         self._stream = stream
+        self._kinds[f"{stream.name}/kind"] = stream.instrument_kind.name.lower()
         self._units |= {f"{stream.name}/{lane.name}": lane.unit for lane in stream.lanes}
 
     def append(self, window: ArchiveWindow) -> None:

@@ -32,7 +32,7 @@ from ringmaster.fabric.calibration import Calibration, read_units, write_units
 from ringmaster.fabric.layout import Calibrated, InstrumentKind
 from ringmaster.fabric.stream import Lane, Stream
 from ringmaster.fabric.window import Window
-from ringmaster.recordings.recording import RecordedInstrument, RecordedLane, instrument_name
+from ringmaster.recordings.recording import RecordedInstrument, RecordedLane, stream_name
 
 FORMAT = "ringmaster window"
 VERSION = 1
@@ -183,10 +183,9 @@ def read(path: Path) -> list[RecordedInstrument]:
 
 
 def _read_stream(group: h5py.Group) -> RecordedInstrument:
-    instrument, _, rate = group.name.lstrip("/").rpartition("/")
     lanes = tuple(RecordedLane(name, data.attrs["unit"], data[:]) for name, data in group["lanes"].items())
     return RecordedInstrument(
-        name=instrument_name(instrument if rate in ("turn", "raw") else f"{instrument}_{rate}"),
+        name=stream_name(group.name.lstrip("/")),
         kind=InstrumentKind[group.attrs["kind"].upper()],
         lanes=lanes,
         calibration=_read_calibration(group),

@@ -108,6 +108,12 @@ def instrument_name(name: str) -> str:
     return re.sub(r"[^a-z0-9_-]", "_", name.lower())[: NAME_BYTES - 1]
 
 
+def stream_name(stream: str) -> str:
+    """The same of a stream of ours: the instrument's, and its rate where that is not its own."""
+    instrument, _, rate = stream.rpartition("/")
+    return instrument_name(instrument if rate in ("turn", "raw") else f"{instrument}_{rate}")
+
+
 def write_replay(
     file: BinaryIO,
     instruments: Sequence[RecordedInstrument],

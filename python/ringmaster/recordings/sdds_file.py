@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads turn-by-turn positions in SDDS files, as the LHC and the SPS write them, binary or ASCII.
+"""Reads turn-by-turn positions in SDDS files, as the LHC and the SPS write them, binary or ASCII; and our own exports.
 
 The LHC's have bpmNames and the positions of all BPMs behind one another; the SPS's have an array for each of MonNames,
 which end in .H or .V. What such a file says of its lengths is compared with what it has.
@@ -15,9 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ringmaster.fabric.layout import InstrumentKind
-from ringmaster.recordings.recording import RecordedInstrument, RecordedLane, instrument_name
+from ringmaster.recordings.recording import RecordedInstrument, RecordedLane, instrument_name, stream_name
 
 MAGIC = b"SDDS1"
+_KIND, _BESIDE = "/kind", ("kind", "turn", "utc", "ok", "status")
+"""Of a stream of our own export, beside its lanes."""
 _LHC = {"x": "horPositionsConcentratedAndSorted", "y": "verPositionsConcentratedAndSorted"}
 _ENDS = {".h": "x", ".v": "y"}
 _PLANES = {0: "x", 1: "y"}
@@ -38,9 +40,13 @@ def is_sdds(path: Path) -> bool:
 def read(path: Path) -> list[RecordedInstrument]:
     """All BPMs of the file, each with the lanes x and y, in mm. NaN are missing: see RecordedInstrument.ok.
 
-    Raises ValueError for a file that is cut, lies about its counts, or has no positions.
+    Of our own exports all streams, as they were. Raises ValueError for a file that is cut, lies about its counts, or
+    has no positions.
     """
-    values = _values(path)
+    values, units = _values(path)
+    ours = [name.removesuffix(_KIND) for name in values if name.endswith(_KIND)]
+    if ours:
+        return [_stream(path, values, units, stream) for stream in ours]
     if "bpmNames" in values:
         lanes = _lhc(path, values)
     elif "MonNames" in values:
@@ -50,7 +56,8 @@ def read(path: Path) -> list[RecordedInstrument]:
     return [_bpm(name, planes) for name, planes in lanes.items()]
 
 
-def _values(path: Path) -> Mapping[str, Any]:
+def _values(path: Path) -> tuple[Mapping[str, Any], Mapping[str, str]]:
+    """Values and units by their names."""
     try:
         import sdds
     except ImportError:
@@ -58,10 +65,31 @@ def _values(path: Path) -> Mapping[str, Any]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            values: Mapping[str, Any] = sdds.read(str(path)).values
+            read = sdds.read(str(path))
+            units = {name: str(getattr(found, "units", None) or "") for name, found in read.definitions.items()}
     except _BAD as error:
         raise ValueError(f"{path}: is cut, or is not what its header says ({type(error).__name__}: {error})") from None
-    return values
+    return read.values, units
+
+
+def _stream(path: Path, values: Mapping[str, Any], units: Mapping[str, str], stream: str) -> RecordedInstrument:
+    """A stream of our own export: archive/sdds_file.py writes it."""
+    try:
+        kind = InstrumentKind[str(values[f"{stream}{_KIND}"]).upper()]
+        ok = np.ravel(np.asarray(values[f"{stream}/ok"], np.int64)) != 0
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"{path}: {stream} is not whole: {error}; export it anew") from None
+    names = [name for name in values if name.rpartition("/")[0] == stream and name.rpartition("/")[2] not in _BESIDE]
+    lanes = []
+    for name in names:
+        found = np.ravel(np.asarray(values[name]))
+        if len(found) != len(ok) or found.dtype.kind not in "if":
+            raise ValueError(f"{path}: {name} has {len(found)} values of {found.dtype}, expected {len(ok)} numbers")
+        plain = found.astype(np.int32) if found.dtype.kind == "i" else np.where(ok, found, 0).astype(np.float32)
+        lanes.append(RecordedLane(name.rpartition("/")[2], units.get(name, ""), plain))
+    if not lanes:
+        raise ValueError(f"{path}: {stream} has no lanes; export it anew")
+    return RecordedInstrument(stream_name(stream), kind, tuple(lanes), ok=None if ok.all() else ok)
 
 
 def _count(path: Path, values: Mapping[str, Any], name: str) -> int:
