@@ -15,11 +15,15 @@
 enum {
     /** Two streams that were recorded together may have times that differ by so much: the clock was fitted anew. */
     SLACK_NS = 100000000,
+    /** So often in one read the archive may turn out to be another than at the last look. */
+    LOOKS_MAX = 16,
 };
 
 /** A stream that was found. */
 struct rm_recorded_run {
     uint32_t object, run;
+    /** What the run was when it was found: a look may number the runs anew. */
+    struct rm_archive_run is;
 };
 
 struct rm_recorded_archive {
@@ -126,6 +130,7 @@ static enum rm_code recorded_archive_find(void *context, char const *name, struc
         return rm_fail(error, RM_E_NO_SPACE, "no memory for %s", name);
     struct rm_archive_run const *run = recorded_archive_choose(archive, object);
     at.run = run != NULL ? (uint32_t)(run - object->run) : 0;
+    at.is = run != NULL ? *run : (struct rm_archive_run){.first_turn = RM_TURN_NONE};
     archive->found = grown;
     archive->found[archive->count] = at;
     *found = (struct rm_recorded_stream){
@@ -148,18 +153,44 @@ static enum rm_code recorded_archive_room(struct rm_recorded_archive *archive, s
     return RM_OK;
 }
 
+/** Whether a run is what another one has become, which grew, or whose oldest records are gone. */
+static bool run_is_of(struct rm_archive_run const *now, struct rm_archive_run const *was) {
+    return now->turn_epoch == was->turn_epoch && now->first_turn <= was->last_turn &&
+           was->first_turn <= now->last_turn && now->first_tai_ns <= was->last_tai_ns &&
+           was->first_tai_ns <= now->last_tai_ns;
+}
+
+/** Looks where a recorder has removed files or stored them anew since, and finds the runs again. */
+static enum rm_code recorded_archive_look(struct rm_recorded_archive *archive, struct rm_error *error) {
+    enum rm_code const code = rm_archive_refresh(archive->archive, error);
+    for (uint32_t i = 0; code == RM_OK && i < archive->count; ++i) {
+        struct rm_recorded_run *const found = &archive->found[i];
+        struct rm_archive_object const *const object = rm_archive_object_at(archive->archive, found->object);
+        for (uint32_t run = 0; run < object->run_count; ++run)
+            if (run_is_of(&object->run[run], &found->is)) {
+                found->run = run;
+                break;
+            }
+    }
+    return code;
+}
+
 static enum rm_code recorded_archive_read(void *context, uint32_t number, rm_turn first, size_t count,
                                           struct rm_record *records, struct rm_error *error) {
     struct rm_recorded_archive *archive = context;
-    struct rm_recorded_run const at = archive->found[number];
+    struct rm_recorded_run const *const at = &archive->found[number];
     if (count == 0)
         return RM_OK;
     enum rm_code code = recorded_archive_room(archive, count, error);
     if (code != RM_OK)
         return code;
-    struct rm_archive_request const request = {.object = at.object, .run = at.run, .first_turn = first, .count = count};
     struct rm_archive_answer const answer = {.records = records, .results = archive->results};
-    code = rm_archive_read(archive->archive, &request, &answer, error);
+    for (unsigned looks = 0; looks == 0 || (code == RM_E_BUSY && looks < LOOKS_MAX); ++looks) {
+        code = looks > 0 ? recorded_archive_look(archive, error) : RM_OK;
+        struct rm_archive_request const request = {
+            .object = at->object, .run = at->run, .first_turn = first, .count = count};
+        code = code == RM_OK ? rm_archive_read(archive->archive, &request, &answer, error) : code;
+    }
     for (size_t i = 0; code == RM_OK && i < count; ++i)
         if (archive->results[i] != RM_ARCHIVE_OK)
             records[i].turn = RM_TURN_NONE;

@@ -17,7 +17,8 @@ struct rm_recorded_archive;
 /** Whether the directory is an archive's: it has the file `archive`. */
 bool rm_recorded_archive_is(char const *path);
 
-/** Opens the archive; what is recorded later is not seen. The errors are those of rm_archive_open; RM_E_NO_SPACE. */
+/** Opens the archive; what is recorded later is not seen. A recorder may run beside: files that it stores anew are read
+ * again, and what it removes is missing. The errors are those of rm_archive_open; RM_E_NO_SPACE. */
 enum rm_code rm_recorded_archive_open(char const *path, struct rm_recorded_archive **archive, struct rm_error *error);
 
 /** NULL is allowed. */
