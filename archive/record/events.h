@@ -79,6 +79,8 @@ struct rm_events_watch {
     int32_t tai_minus_utc_s;
     /** TAI was stepped, and the logs have not been told. */
     bool stepped;
+    /** TAI − UTC has become another, and the files do not tell it yet. */
+    bool leapt;
     /** Lines that were lost, and of those the ones that are not told yet. */
     uint64_t lost, untold;
 };

@@ -35,10 +35,8 @@ static void clock_look_for_step(struct rm_events_watch *watch) {
     watch->tai_offset_ns = offset_ns;
 }
 
-void rm_events_look_clock(struct rm_events_watch *watch) {
-    clock_look_for_step(watch);
-    if (watch->moment->now_ns - watch->clock_ns < EVERY_NS)
-        return;
+/** A difference that the kernel is told steps TAI, so it is asked at once then. */
+static void clock_look_for_leap(struct rm_events_watch *watch) {
     struct timex state = {.modes = 0};
     int32_t const before = watch->tai_minus_utc_s;
     watch->tai_minus_utc_s = adjtimex(&state) >= 0 ? state.tai : 0;
@@ -46,7 +44,17 @@ void rm_events_look_clock(struct rm_events_watch *watch) {
         FILE *out = rm_events_line(watch, "leap", watch->moment->tai_ns);
         fprintf(out, ",\"tai_minus_utc_s\":%d,\"before\":%d", watch->tai_minus_utc_s, before);
         rm_events_line_end(watch);
+        watch->leapt = true;
     }
+}
+
+void rm_events_look_clock(struct rm_events_watch *watch) {
+    clock_look_for_step(watch);
+    bool const due = watch->moment->now_ns - watch->clock_ns >= EVERY_NS;
+    if (due || watch->stepped)
+        clock_look_for_leap(watch);
+    if (!due)
+        return;
     watch->clock_ns = watch->moment->now_ns;
     clock_write(watch);
 }

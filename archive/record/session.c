@@ -261,6 +261,14 @@ static void session_tell_trouble(struct rm_recorder *recorder, struct rm_recorde
     log->told_ns = due ? recorder->moment.now_ns : log->told_ns;
 }
 
+/** The header of each file has TAI − UTC: where that has become another, all files begin anew. */
+static void session_take_leap(struct rm_recorder *recorder) {
+    recorder->identity.tai_minus_utc_s = recorder->watch.tai_minus_utc_s;
+    for (unsigned l = 0; l < recorder->log_count; ++l)
+        rm_log_end_file(&recorder->log[l].log);
+    recorder->watch.leapt = false;
+}
+
 bool rm_session_step(struct rm_recorder *recorder, enum rm_follow_extent extent) {
     bool busy = session_reap(recorder, 0);
     for (unsigned l = 0; l < recorder->log_count; ++l) {
@@ -272,6 +280,8 @@ bool rm_session_step(struct rm_recorder *recorder, enum rm_follow_extent extent)
     for (unsigned l = 0; recorder->watch.stepped && l < recorder->log_count; ++l)
         recorder->log[l].log.stepped = true;
     recorder->watch.stepped = false;
+    if (recorder->watch.leapt)
+        session_take_leap(recorder);
     return busy;
 }
 

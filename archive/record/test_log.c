@@ -200,6 +200,29 @@ static void test_the_next_file_is_made_ahead(void **state) {
     test_log_free(&test);
 }
 
+/** The host is told of leap seconds while it records: files that begin from then on have the new difference. */
+static void test_a_difference_that_changes_is_told_by_the_next_file(void **state) {
+    static int32_t const OFFSETS[] = {0, 37};
+    struct test_log test;
+    struct rm_log_header header;
+    (void)state;
+    test_log_make(&test, 6);
+    for (unsigned i = 0; i < 2; ++i) {
+        test.identity.tai_minus_utc_s = OFFSETS[i];
+        rm_log_end_file(&test.log);
+        put_some(&test, 3);
+    }
+    test_log_end(&test);
+    for (unsigned i = 0; i < 2; ++i) {
+        test_disk_content(&test.disk, i, image, sizeof image);
+        memcpy(&header, image, sizeof header);
+        assert_int_equal(rm_log_header_check(&header, "image", NULL), RM_OK);
+        assert_int_equal(header.tai_minus_utc_s, OFFSETS[i]);
+    }
+    assert_all_there(&test);
+    test_log_free(&test);
+}
+
 int main(void) {
     struct CMUnitTest const tests[] = {
         cmocka_unit_test(test_files_follow_each_other),
@@ -209,6 +232,7 @@ int main(void) {
         cmocka_unit_test(test_a_broken_disk),
         cmocka_unit_test(test_a_slow_disk),
         cmocka_unit_test(test_each_file_tells_tai_less_utc),
+        cmocka_unit_test(test_a_difference_that_changes_is_told_by_the_next_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

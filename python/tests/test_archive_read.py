@@ -11,6 +11,7 @@ from archive_writer import EVENTS, ArchiveWriter, Description
 from archives import BEGIN_NS, STREAM, TURN_NS, add, simple
 
 import ringmaster
+from ringmaster.archive.archive import MarkReason
 from ringmaster.fabric.window import ReadResult
 
 
@@ -294,3 +295,41 @@ def test_what_is_removed_while_it_is_read_is_not_recorded(tmp_path: Path) -> Non
     window = stream.read_window(ranges)
     assert set(window.result) == {ReadResult.NOT_RECORDED}
     assert not stream.runs
+
+
+def test_tai_that_is_told_to_the_host_within_a_recording_leaves_utc_as_it_was(tmp_path: Path) -> None:
+    """TAI jumps by 37 s, and files that begin from then on have the new difference to UTC."""
+    archive = ArchiveWriter(tmp_path / "archive")
+    for number, (offset_s, first) in enumerate(((0, 0), (37, 100)), 1):
+        file = archive.file("turns", number, tai_minus_utc_s=offset_s, tai_ns=BEGIN_NS + offset_s * 10**9)
+        add(file, file.describe(STREAM), first, 100, begin_ns=BEGIN_NS + offset_s * 10**9)
+        file.save()
+    stream = ringmaster.Archive(tmp_path / "archive")["bpm01/turn"]
+    window = stream[0:200]
+    assert window.ok.all()
+    assert (np.diff(window.utc_ns.astype(np.int64)) == TURN_NS).all()
+    assert int(window.tai_ns[100] - window.tai_ns[99]) == 37 * 10**9 + TURN_NS
+    by_time = stream[datetimes_of(50) : datetimes_of(150)]
+    assert by_time.turn.tolist() == list(range(50, 150))
+
+
+def test_a_clock_that_was_stepped_back_within_a_recording_hides_no_record(tmp_path: Path) -> None:
+    file = ArchiveWriter(tmp_path / "archive").file("turns", tai_minus_utc_s=0, tai_ns=BEGIN_NS)
+    number = file.describe(STREAM)
+    add(file, number, 0, 100)
+    file.mark(number, MarkReason.CLOCK_STEPPED)
+    add(file, number, 100, 100, begin_ns=BEGIN_NS - 50 * TURN_NS)
+    file.save()
+    archive = ringmaster.Archive(tmp_path / "archive")
+    stream = archive["bpm01/turn"]
+    assert stream[0:200].ok.all()
+    assert [mark.reason for mark in archive.marks] == [MarkReason.CLOCK_STEPPED]
+    told = stream[
+        datetimes_of(60) : datetimes_of(90)
+    ]  # these times were twice: from the first to the last that had one
+    assert told.turn.tolist() == list(range(60, 140))
+
+
+def datetimes_of(turn: int) -> np.datetime64:
+    """UTC of a turn before the clock moved, where TAI is UTC."""
+    return np.datetime64(BEGIN_NS + turn * TURN_NS, "ns")
