@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Write what cffi has to know of our public headers, for each library that the Python package loads: a module that
-people can read, and one that cffi has compiled from it, which loads in a tenth of the time.
+"""Write what cffi has to know of our public headers: a module that people can read, with each header once, and for
+each library that the Python package loads one that cffi has compiled from its headers, which loads in a tenth of the
+time.
 
-With --check: write nothing, exit 1 when one differs. With --readable: the first of the two alone.
+With --check: write nothing, exit 1 when one differs. With --readable: the first module alone.
 """
 
 from __future__ import annotations
@@ -11,20 +12,21 @@ import contextlib
 import re
 import sys
 import tempfile
-import textwrap
 from pathlib import Path
 
 from repository import ROOT
 
 PACKAGE = ROOT / "python/ringmaster"
-MODULES: dict[Path, tuple[str, ...]] = {
-    PACKAGE / "twin/_declarations.py": ("error.h", "lattice.h", "simd.h", "twin.h"),
-    PACKAGE / "archive/_declarations.py": ("error.h", "abi.h", "record.h", "stream.h", "archive.h", "archive_read.h"),
-    PACKAGE / "fabric/_declarations.py": (
+READABLE = PACKAGE / "_declarations.py"
+COMPILED: dict[Path, tuple[str, ...]] = {
+    PACKAGE / "twin/_ffi.py": ("error.h", "lattice.h", "simd.h", "twin.h"),
+    PACKAGE / "archive/_ffi.py": ("error.h", "abi.h", "record.h", "stream.h", "archive.h", "archive_read.h"),
+    PACKAGE / "fabric/_ffi.py": (
         *("error.h", "abi.h", "record.h", "segment.h", "clock.h", "stream.h", "parameter.h", "group.h", "setpoint.h"),
         *("grant.h", "owner.h", "workspace.h", "request.h"),
     ),
 }
+"""The headers of each library; each header after those that it needs."""
 
 
 def bare(header: str) -> str:
@@ -66,22 +68,23 @@ def declarations(headers: tuple[str, ...]) -> str:
     return re.sub(r"\n{2,}", "\n\n", re.sub(r"[ \t]+$", "", text, flags=re.M)).strip("\n")
 
 
-def python_module(headers: tuple[str, ...]) -> str:
-    """The whole module."""
-    made = [
-        "Made by tools/generate_declarations.py from include/ringmaster: change the headers there.",
-        "\n".join(textwrap.wrap(", ".join(headers) + ".", 120)),
-    ]
-    head = [
-        "# SPDX-License-Identifier: Apache-2.0",
-        f'"""{made[0]}',
-        "",
-        made[1],
-        '"""',
-        "",
-        'DECLARATIONS = """',
-    ]
-    return "\n".join([*head, declarations(headers), '"""', ""])
+def readable_module() -> str:
+    """Every header, by its name."""
+    headers = sorted({header for some in COMPILED.values() for header in some})
+    return "\n".join(
+        [
+            "# SPDX-License-Identifier: Apache-2.0",
+            '"""What cffi has to know of our public headers, by their names.',
+            "",
+            "Made by tools/generate_declarations.py from include/ringmaster: change the headers there.",
+            '"""',
+            "",
+            "HEADERS = {",
+            *(f'    "{header}": """\n{declarations((header,))}\n""",' for header in headers),
+            "}",
+            "",
+        ]
+    )
 
 
 def compiled_module(headers: tuple[str, ...]) -> str:
@@ -100,17 +103,15 @@ def compiled_module(headers: tuple[str, ...]) -> str:
         "# SPDX-License-Identifier: Apache-2.0",
         "# ruff: noqa",
         "# mypy: ignore-errors",
-        '"""Compiled from _declarations.py, beside this, by tools/generate_declarations.py."""',
+        '"""Compiled by tools/generate_declarations.py from headers that ringmaster/_declarations.py has readable."""',
     ]
     return "\n".join([*head, text])
 
 
 def modules(readable: bool) -> dict[Path, str]:
     """All that is generated, or what people can read of it."""
-    made = {module: python_module(headers) for module, headers in MODULES.items()}
-    if readable:
-        return made
-    return made | {module.with_name("_ffi.py"): compiled_module(headers) for module, headers in MODULES.items()}
+    made = {READABLE: readable_module()}
+    return made if readable else made | {module: compiled_module(headers) for module, headers in COMPILED.items()}
 
 
 def main() -> int:

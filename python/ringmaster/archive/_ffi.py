@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # ruff: noqa
 # mypy: ignore-errors
-"""Compiled from _declarations.py, beside this, by tools/generate_declarations.py."""
+"""Compiled by tools/generate_declarations.py from headers that ringmaster/_declarations.py has readable."""
 # auto-generated file
 import _cffi_backend
 
