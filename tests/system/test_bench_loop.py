@@ -15,7 +15,9 @@ SHORTER = {
     "ringmaster.virtual.rate.WARMS_S": 0.5,
     "ringmaster.virtual.rate.AGES_S": 0.5,
     "ringmaster.virtual.loop.SETTLES_S": 0.5,
-    "ringmaster.bench.loop.OPEN_S": 1.0,
+    "ringmaster.virtual.loop.CLOSES_S": 0.5,
+    "ringmaster.bench.loop.OPEN_S": 0.5,
+    "ringmaster.bench.loop.LONG_FLOOR_S": 0.05,
 }
 """How well the loop does is not asked for here."""
 

@@ -33,7 +33,7 @@ def ring_6d(request: pytest.FixtureRequest) -> Pair:
     return twin_and_ring(request.param, in_6d=True)
 
 
-@pytest.fixture(scope="module", params=[*RINGS, "elettra2_phase1_linear.m"])
+@pytest.fixture(scope="module", params=["hmba.mat", "elettra2_s6bae.mat", "elettra2_phase1_linear.m"])
 def ring_4d(request: pytest.FixtureRequest) -> Pair:
     return twin_and_ring(request.param, in_6d=False)
 
@@ -71,8 +71,22 @@ def test_closed_orbits_and_matrices_in_6d(ring_6d: Pair) -> None:
 
 
 def test_closed_orbits_and_matrices_in_4d(ring_4d: Pair) -> None:
-    twin, ring = ring_4d
-    refpts = places(ring_4d)
+    assert_same_orbits_in_4d(ring_4d)
+
+
+def test_errors_in_4d() -> None:
+    """An orbit beside the axis, and coupled planes."""
+    pair = twin_and_ring("err.mat", in_6d=False)
+    assert_same_orbits_in_4d(pair)
+    twin, ring = pair
+    refpts = places(pair)
+    assert_same_optics(twin.linopt6(refpts), at.linopt6(ring, refpts), at.linopt6(ring, refpts, **HALF))
+
+
+def assert_same_orbits_in_4d(pair: Pair) -> None:
+    """With their matrices, on and off momentum."""
+    twin, ring = pair
+    refpts = places(pair)
     cases: list[dict[str, Any]] = [{}, {"dp": 1e-3}, {"dct": 1e-5}]
     for options in cases:
         for ours, theirs in zip(
@@ -214,7 +228,7 @@ def test_a_lost_particle_is_found() -> None:
 
 def test_the_response_of_the_orbit() -> None:
     twin, ring = twin_and_ring("elettra2_s6bae.mat", in_6d=True)
-    steerers = twin.lattice.get_correctors()[::100]
+    steerers = twin.lattice.get_correctors()[::250]
     for plane, cavities in (("h", Kind.CAVITY), ("v", None)):
         ours = OrbitResponseMatrix(twin, plane, Kind.MONITOR, steerers, cavrefs=cavities, steerdelta=1e-7)
         tracked = ours.build_tracking()
