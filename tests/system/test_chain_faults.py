@@ -4,6 +4,7 @@
 import os
 import shutil
 import signal
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -74,6 +75,26 @@ def ask(ws: Workspace, supply: str, current: float) -> None:
     wait_for(taken, lambda: f"{supply} to take {current} A, is {state(ws, supply):b}")
 
 
+def ask_until(ws: Workspace, supply: str, current: float, there: Callable[[], bool]) -> None:
+    """Asks for a current, and waits for what comes of it.
+
+    A chain that a starved host loses meanwhile joins again where it stands, and wants no more: it is asked once more.
+    """
+    counters = ws.counters(f"chain/{supply.removeprefix('ps/').partition('_')[0]}")  # as they are at each look
+    while not there():
+        lost = counters["lost"]
+        ask(ws, supply, current)
+        wait_for(
+            lambda: there() or counters["lost"] != lost,  # noqa: B023
+            lambda: f"what comes of {current} A: {supply} is {state(ws, supply):b}",
+        )
+
+
+def ask_until_at(ws: Workspace, supply: str, current: float) -> None:
+    """Asks for a current until the supply says that it is there."""
+    ask_until(ws, supply, current, lambda: abs(value(ws, f"{supply}/readback") - current) < 0.01)
+
+
 def page(facility: Machine) -> str:
     """The console's page of supplies."""
     return ringmaster("top", "-w", facility.name, "--once", "--page", "supplies").stdout
@@ -121,8 +142,7 @@ def test_a_supply_that_trips_is_followed_and_goes_on_from_where_it_is(root: Path
         tripped_at = cycles_go_on(ws)
         os.kill(facility.ring.pid, signal.SIGUSR2)
         until_free(ws, SUPPLY, TRIPPED)
-        ask(ws, SUPPLY, 1.5)
-        until_at(ws, SUPPLY, 1.5)
+        ask_until_at(ws, SUPPLY, 1.5)
         assert_never_hurt(ws, tripped_at)
         assert_nothing_was_lost(ws)
 
@@ -135,30 +155,28 @@ def test_a_supply_that_saturates_is_reported_of(root: Path) -> None:
     ):
         first = head(ws)
         assert not state(ws, SUPPLY) & (SATURATED | DEVIATES)
-        ask(ws, SUPPLY, 4.0)
-        until(ws, SUPPLY, SATURATED | DEVIATES)
+        both = SATURATED | DEVIATES
+        ask_until(ws, SUPPLY, 4.0, lambda: state(ws, SUPPLY) & both == both)
         assert value(ws, f"{SUPPLY}/readback") == pytest.approx(2.5)
         counted = ws.counters(f"chain/{CHAIN}")
-        assert counted["saturations"] == 1
-        assert counted["deviations"] == 1
+        for times in (counted["saturations"], counted["deviations"]):
+            assert 1 <= times <= 1 + counted["lost"]
         shown = line_of(page(facility), SUPPLY)
         assert "saturated" in shown  # which is why it deviates
-        ask(ws, SUPPLY, 2.25)
-        until_free(ws, SUPPLY, SATURATED | DEVIATES)
-        until_at(ws, SUPPLY, 2.25)
+        ask_until_at(ws, SUPPLY, 2.25)
+        until_free(ws, SUPPLY, both)
         assert_never_hurt(ws, first)
 
 
 def page_of_a_deviation(facility: Machine, ws: Workspace) -> str:
-    """A chain that a starved host loses joins again where it stands, and wants no more: then it is asked once more."""
-    counters = ws.counters(f"chain/{CHAIN}")  # as they are at each look
+    """Made while the chain was not lost: a starved host may lose it between any two steps."""
+    counters = ws.counters(f"chain/{CHAIN}")
     while True:
-        lost, deviations = counters["lost"], counters["deviations"]
-        ask(ws, SUPPLY, 4.0)
-        until(ws, SUPPLY, DEVIATES)
+        lost = counters["lost"]
+        ask_until(ws, SUPPLY, 4.0, lambda: bool(state(ws, SUPPLY) & DEVIATES))
         text = page(facility)
         if counters["lost"] == lost:
-            assert counters["deviations"] == deviations + 1
+            assert 1 <= counters["deviations"] <= 1 + lost
             return text
 
 
@@ -210,8 +228,6 @@ def test_chains_that_are_not_heard_are_lost_and_join_again_without_a_step(root: 
         cycles_go_on(ws)
         for supply in supplies:
             assert value(ws, f"{supply}/setpoint") == pytest.approx(BEGIN_A)
-            ask(ws, supply, 1.0)
-        for supply in supplies:
-            until_at(ws, supply, 1.0)
+            ask_until_at(ws, supply, 1.0)
         assert_never_hurt(ws, first)
         assert_nothing_was_lost(ws)

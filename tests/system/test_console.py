@@ -75,6 +75,12 @@ class Terminal:
         """Whether the program has."""
         return self.do("has-session").returncode != 0
 
+    def stands_still(self, seconds: float) -> bool:
+        """Whether the screen is the same after so long."""
+        before = self.screen
+        sleep(seconds)
+        return self.screen == before
+
     def until(self, *words: str) -> str:
         """Waits until all of them are on the screen, and returns it."""
         give_up = monotonic() + TIMEOUT_S
@@ -150,7 +156,7 @@ def test_filter_sort_freeze_and_help(live: ring.VirtualRing) -> None:
         top.until("bpm07", "by order")
         top.press("/", "b", "l", "m", "Enter")
         top.until("only /blm", "blm01")
-        assert "bpm07" not in top.screen
+        wait_for(lambda: "bpm07" not in top.screen, "the others to go")
         top.press("Escape")
         top.until("bpm07")
         top.press("s")
@@ -158,9 +164,9 @@ def test_filter_sort_freeze_and_help(live: ring.VirtualRing) -> None:
         top.press("S")
         top.until("by rate, reversed")
         top.press("Space")
-        frozen = top.until("FROZEN")
-        sleep(1.0)
-        assert top.screen == frozen
+        top.until("FROZEN")  # of which a part may not be drawn yet
+        wait_for(lambda: top.stands_still(1.0), "the figures to stand still")
+        frozen = top.screen
         top.press("Space")
         wait_for(lambda: "FROZEN" not in top.screen and top.screen != frozen, "the figures to go on")
         top.press("?")

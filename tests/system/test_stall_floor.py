@@ -10,7 +10,7 @@ from pathlib import Path
 from time import sleep
 
 import pytest
-from harness import TIMEOUT_S
+from harness import TIMEOUT_S, again_if_starved
 
 from ringmaster.places import find_program
 from ringmaster.programs.cores import cores
@@ -18,6 +18,7 @@ from ringmaster.programs.cores import cores
 STALL_S = 0.4
 
 
+@again_if_starved
 def test_a_known_stall_is_the_longest(tmp_path: Path) -> None:
     core, path = cores()[0], tmp_path / "gaps"
     command = [find_program("ringmaster-stall-floor"), "--gaps", str(path), "2", str(core)]
