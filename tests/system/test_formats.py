@@ -30,8 +30,8 @@ RATE_HZ = 2_500
 """A quarter of theirs: the kernel keeps 2048 frames for a reader, and a busy host lets that wait for 50 ms and more."""
 PERIOD_TURNS = 116
 TURN_RATE_HZ = RATE_HZ * PERIOD_TURNS
-GROUPS = 3_000
-"""Datagrams of one run: 1.2 s; the 16-bit counter comes round within them."""
+GROUPS = 1_800
+"""Datagrams of one run: 0.7 s; the 16-bit counter comes round within them."""
 FIRST_COUNT = 64_000
 RING_RECORDS = 16_384
 
