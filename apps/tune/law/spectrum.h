@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Spectra of a window of N turns, by FFTW in single precision.
+ *
+ *     X(k) = Σ (x(n) − mean) e^(−2πi k n/N),  k = 0 … N/2            a bin is 1/N of the revolution frequency
+ *
+ * The transform is of the rectangular window; a Hann window is three bins of it (window.h). So one transform serves
+ * both, and the estimators of peak.h, whose noise is then independent from bin to bin.
+ *
+ *     power    P(k) = 2 |V(k)|² / (Σw)²      unit²: of a line of amplitude a at a bin, a²/2, its mean square
+ *     density  S(k) = 2 |V(k)|² / Σw²        unit² · turn: over the revolution frequency in Hz it is unit²/Hz
+ *
+ * one-sided: the sum of S(k)/N over all bins is the mean square. V is X as the window weights it. White noise of
+ * standard deviation σ has S = 2 σ², and |X|² = N σ² in the mean.
+ *
+ * Single precision leaves an error of about 1e-7 of the root mean square of x in each bin. The mean is taken off before,
+ * in double precision, for a closed orbit is 10⁶ times what is looked for.
+ *
+ * Series with two quadratures (combine.h) are z = x + i y. Their X is X(x) + i X(y): tune_bins_add_quadrature().
+ *
+ * FFTW's planner is one for the process, and no two threads may be in it: tune_spectrum_open and _close are for the
+ * thread that prepares. FFTW 3.3: M. Frigo, S. G. Johnson, Proc. IEEE 93 (2005) 216.
+ */
+#ifndef TUNE_SPECTRUM_H
+#define TUNE_SPECTRUM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "window.h"
+
+struct tune_bin {
+    float re, im;
+};
+
+struct tune_spectrum {
+    /** N, and N/2 + 1. */
+    uint32_t turns, bins;
+    /** [N] what is transformed next; 64-byte aligned. */
+    float *series;
+    /** [bins] X of the last one; 64-byte aligned. */
+    struct tune_bin *bin;
+    /** Mean of the last series. */
+    double mean;
+    /** FFTW's. */
+    void *plan;
+};
+
+/** For windows of so many turns, TUNE_TURNS_MIN to TUNE_TURNS_MAX and even; a power of two is fastest. Takes some
+ * milliseconds, in which FFTW tries algorithms. False without memory. */
+bool tune_spectrum_open(struct tune_spectrum *spectrum, uint32_t turns);
+void tune_spectrum_close(struct tune_spectrum *spectrum);
+
+/** Takes series[0] to series[N − 1] to bins. The series loses its mean. No allocation, no lock. */
+void tune_spectrum_transform(struct tune_spectrum *spectrum);
+
+/** X(x) + i X(y) in place of X(x). */
+void tune_bins_add_quadrature(struct tune_bin *bin, struct tune_bin const *quadrature, uint32_t bins);
+
+/** Rows [N/2 + 1] of power or density. The Hann window of a real series' first and last
+ * bins takes what lies beyond from the mirrored half. */
+void tune_spectrum_power(struct tune_bin const *bin, uint32_t turns, enum tune_window_kind kind, float *power);
+void tune_spectrum_density(struct tune_bin const *bin, uint32_t turns, enum tune_window_kind kind, float *density);
+
+#endif
