@@ -83,9 +83,9 @@ static double complex half_at(struct near_bins const *near, double place) {
 }
 
 /** Takes the line at −place off. */
-static void image_subtract(struct near_bins *near, double place, double complex half) {
+static void image_subtract(struct near_bins *near, double place, double complex image) {
     for (uint32_t i = 0; i < NEAR; ++i)
-        near->bin[i] -= conj(half) * tune_window_kernel(TUNE_RECTANGULAR, near->turns, near->first + i + place).value;
+        near->bin[i] -= image * tune_window_kernel(TUNE_RECTANGULAR, near->turns, near->first + i + place).value;
 }
 
 static double place_sigma(struct near_bins const *near, double place, double half, double floor) {
@@ -209,7 +209,7 @@ bool tune_peak_find(struct tune_bin const *bin, uint32_t turns, enum tune_window
     double complex half = half_at(&near, place);
     for (int i = 0; i < IMAGES; ++i) {
         clean = near;
-        image_subtract(&clean, place, half);
+        image_subtract(&clean, place, conj(half) * (band.image_re + I * band.image_im));
         place = line_place(&clean, place);
         half = half_at(&clean, place);
     }

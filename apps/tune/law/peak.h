@@ -44,10 +44,13 @@ enum {
     TUNE_BAND_BINS_MAX = 4096,
 };
 
-/** Bins first to last, of which each has its neighbours: 1 ≤ first, last ≤ N/2 − 1; more than 2 · TUNE_PEAK_REACH + 1 of
- * them, at most TUNE_BAND_BINS_MAX. */
+/** Where to look, and at what. */
 struct tune_band {
+    /** Bins, of which each has its neighbours: 1 ≤ first, last ≤ N/2 − 1; more than 2 · TUNE_PEAK_REACH + 1 of them, at
+     * most TUNE_BAND_BINS_MAX. */
     uint32_t first, last;
+    /** What the line at −f is of the conjugate of that at f: 1 of a real series; of others combine.h has it. */
+    double image_re, image_im;
 };
 
 struct tune_peak {

@@ -11,7 +11,7 @@
 
 enum { TURNS = 1024, WINDOWS = 400 };
 
-static struct tune_band const band = {100, 400};
+static struct tune_band const band = {100, 400, 1.0, 0.0};
 static struct tune_spectrum spectrum;
 
 static void assert_near(double value, double expected, double within) {
@@ -127,7 +127,7 @@ static void test_nothing_has_no_peak(void **state) {
 /** At the ends of the band, of the spectrum too. */
 static void test_a_peak_at_the_edge_is_a_peak(void **state) {
     (void)state;
-    static struct tune_band const whole = {1, TURNS / 2 - 1};
+    static struct tune_band const whole = {1, TURNS / 2 - 1, 1.0, 0.0};
     static double const places[] = {1.3, 3.9, TURNS / 2 - 1.6, TURNS / 2 - 3.5};
     for (size_t i = 0; i < sizeof places / sizeof *places; ++i) {
         struct tune_peak peak;
