@@ -36,19 +36,57 @@ struct tune_combination tune_weights_make(struct tune_bpm const *bpm, uint32_t c
     return combination;
 }
 
+/** A stretch of one BPM: in place of what is there, or added. Each turn for itself: the same bits however many go side by
+ * side, as nothing is fused. */
+__attribute__((always_inline)) static inline void stretch_add(float const *x, struct tune_weight weight, bool is_first,
+                                                              uint32_t turns, float *re, float *im) {
+    if (is_first)
+        for (uint32_t n = 0; n < turns; ++n) {
+            re[n] = weight.re * x[n];
+            im[n] = weight.im * x[n];
+        }
+    else
+        for (uint32_t n = 0; n < turns; ++n) {
+            re[n] += weight.re * x[n];
+            im[n] += weight.im * x[n];
+        }
+}
+
+typedef void stretch_pass(float const *x, struct tune_weight weight, bool is_first, uint32_t turns, float *re,
+                          float *im);
+
+static void stretch_scalar(float const *x, struct tune_weight weight, bool is_first, uint32_t turns, float *re,
+                           float *im) {
+    stretch_add(x, weight, is_first, turns, re, im);
+}
+
+__attribute__((target("avx2"))) static void stretch_avx2(float const *x, struct tune_weight weight, bool is_first,
+                                                         uint32_t turns, float *re, float *im) {
+    stretch_add(x, weight, is_first, turns, re, im);
+}
+
+__attribute__((target("avx512f"))) static void stretch_avx512(float const *x, struct tune_weight weight, bool is_first,
+                                                              uint32_t turns, float *re, float *im) {
+    stretch_add(x, weight, is_first, turns, re, im);
+}
+
 void tune_combine(float const *const *x, struct tune_weight const *weight, uint32_t count, uint32_t turns, float *re,
-                  float *im) {
-    memset(re, 0, turns * sizeof *re);
-    memset(im, 0, turns * sizeof *im);
+                  float *im, enum rm_simd simd) {
+    stretch_pass *const passes[] = {
+        [RM_SIMD_SCALAR] = stretch_scalar, [RM_SIMD_AVX2] = stretch_avx2, [RM_SIMD_AVX512] = stretch_avx512};
+    stretch_pass *const pass = passes[rm_simd_choose(simd)];
     for (uint32_t first = 0; first < turns; first += STRETCH) {
-        uint32_t const end = first + STRETCH < turns ? first + STRETCH : turns;
+        uint32_t const stretch = first + STRETCH < turns ? STRETCH : turns - first;
+        bool is_first = true;
         for (uint32_t j = 0; j < count; ++j) {
             if (weight[j].re == 0.0f && weight[j].im == 0.0f)
                 continue;
-            for (uint32_t n = first; n < end; ++n) {
-                re[n] += weight[j].re * x[j][n];
-                im[n] += weight[j].im * x[j][n];
-            }
+            pass(x[j] + first, weight[j], is_first, stretch, re + first, im + first);
+            is_first = false;
+        }
+        if (is_first) {
+            memset(re + first, 0, stretch * sizeof *re);
+            memset(im + first, 0, stretch * sizeof *im);
         }
     }
 }

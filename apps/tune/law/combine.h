@@ -23,6 +23,8 @@
 
 #include <stdint.h>
 
+#include <ringmaster/simd.h>
+
 /** What a BPM is, in one plane. */
 struct tune_bpm {
     /** β, m, and its phase advance from any place that is the same for all. */
@@ -49,8 +51,9 @@ struct tune_combination {
  * left. */
 struct tune_combination tune_weights_make(struct tune_bpm const *bpm, uint32_t count, struct tune_weight *weight);
 
-/** z[n] = Σ w_j x_j[n] of N turns; x[j] are series of N. BPMs of weight 0 are not read, and may be NULL. */
+/** z[n] = Σ w_j x_j[n] of N turns; x[j] are series of N. BPMs of weight 0 are not read, and may be NULL. The same bits
+ * from any instruction set. */
 void tune_combine(float const *const *x, struct tune_weight const *weight, uint32_t count, uint32_t turns, float *re,
-                  float *im);
+                  float *im, enum rm_simd simd);
 
 #endif

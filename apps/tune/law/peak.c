@@ -8,7 +8,7 @@ enum { REACH = TUNE_PEAK_REACH, NEAR = 2 * REACH + 1, STEPS_MOST = 20, IMAGES = 
 
 static double const PI = 3.14159265358979323846, LN_2 = 0.69314718055994530942, HANN_SHARE = 0.375;
 /** Bins: far below any error of single precision. */
-static double const LAST_STEP = 1e-9;
+static double const LAST_STEP = 1e-7;
 
 /** The bins around the peak, turned to the middle of the window. */
 struct near_bins {
@@ -17,25 +17,17 @@ struct near_bins {
     /** Of the first one. */
     uint32_t first;
     double complex bin[NEAR];
+    /** Of the line at −f over the conjugate of that at f. */
+    double complex image;
 };
 
-/** Sums over the near bins, of a line at `of` looked at from `at`. */
-struct tone_sums {
-    double value, slope;
-};
-
-static struct tone_sums tone_at(struct near_bins const *near, double of, double at) {
-    struct tone_sums sums = {0.0, 0.0};
-    for (uint32_t i = 0; i < NEAR; ++i) {
-        double const tone = tune_window_kernel(TUNE_RECTANGULAR, near->turns, near->first + i - of).value;
-        struct tune_kernel const kernel = tune_window_kernel(near->kind, near->turns, near->first + i - at);
-        sums.value += tone * kernel.value;
-        sums.slope -= tone * kernel.slope;
-    }
-    return sums;
+/** Of the near bins, as seen from `at`. */
+static void near_kernels(struct near_bins const *near, enum tune_window_kind kind, double at,
+                         struct tune_kernel *kernel) {
+    tune_window_kernels(kind, near->turns, near->first - at, NEAR, kernel);
 }
 
-/** H and H′, and ρ as a tone at this place has it. */
+/** H and H′ without what the image leaks, and the same of a tone at this place: ρ is their ratio. */
 struct near_integral {
     double complex value, slope;
     double tone, tone_slope;
@@ -43,29 +35,49 @@ struct near_integral {
 
 static struct near_integral integral_at(struct near_bins const *near, double at) {
     struct near_integral integral = {0.0, 0.0, 0.0, 0.0};
+    struct tune_kernel tone[NEAR], kernel[NEAR], image[NEAR];
+    double leak = 0.0, leak_slope = 0.0;
+    near_kernels(near, TUNE_RECTANGULAR, at, tone);
+    near_kernels(near, near->kind, at, kernel);
+    near_kernels(near, TUNE_RECTANGULAR, -at, image);
     for (uint32_t i = 0; i < NEAR; ++i) {
-        struct tune_kernel const tone = tune_window_kernel(TUNE_RECTANGULAR, near->turns, near->first + i - at);
-        struct tune_kernel const kernel =
-            near->kind == TUNE_RECTANGULAR ? tone : tune_window_kernel(near->kind, near->turns, near->first + i - at);
-        integral.value += near->bin[i] * kernel.value;
-        integral.slope -= near->bin[i] * kernel.slope;
-        integral.tone += tone.value * kernel.value;
-        integral.tone_slope -= tone.value * kernel.slope;
+        integral.value += near->bin[i] * kernel[i].value;
+        integral.slope -= near->bin[i] * kernel[i].slope;
+        integral.tone += tone[i].value * kernel[i].value;
+        integral.tone_slope -= tone[i].value * kernel[i].slope;
+        leak += image[i].value * kernel[i].value;
+        leak_slope -= image[i].value * kernel[i].slope;
     }
+    double complex half = integral.value / integral.tone;
+    for (int i = 0; i < IMAGES; ++i)
+        half = (integral.value - conj(half) * near->image * leak) / integral.tone;
+    integral.value -= conj(half) * near->image * leak;
+    integral.slope -= conj(half) * near->image * leak_slope;
     return integral;
+}
+
+/** Re(H′/H) at `at` of a tone at `of`. */
+static double tone_ratio(struct near_bins const *near, double of, double at) {
+    struct tune_kernel tone[NEAR], kernel[NEAR];
+    double value = 0.0, slope = 0.0;
+    near_kernels(near, TUNE_RECTANGULAR, of, tone);
+    near_kernels(near, near->kind, at, kernel);
+    for (uint32_t i = 0; i < NEAR; ++i) {
+        value += tone[i].value * kernel[i].value;
+        slope -= tone[i].value * kernel[i].slope;
+    }
+    return slope / value;
 }
 
 /** How ψ at `at` changes with the line's place: by a small difference, of a tone. */
 static double psi_gain(struct near_bins const *near, double at) {
     double const small = 1e-3;
-    struct tone_sums const before = tone_at(near, at - small, at), after = tone_at(near, at + small, at);
-    return (after.slope / after.value - before.slope / before.value) / (2.0 * small);
+    return (tone_ratio(near, at + small, at) - tone_ratio(near, at - small, at)) / (2.0 * small);
 }
 
 /** Where ψ is 0, from a start that is less than a bin off. */
-static double line_place(struct near_bins const *near, double start) {
+static double line_place(struct near_bins const *near, double start, double gain) {
     double place = start;
-    double const gain = psi_gain(near, start);
     for (int i = 0; i < STEPS_MOST; ++i) {
         struct near_integral const integral = integral_at(near, place);
         double const psi = creal(integral.slope / integral.value) - integral.tone_slope / integral.tone;
@@ -77,27 +89,18 @@ static double line_place(struct near_bins const *near, double start) {
     return place;
 }
 
-static double complex half_at(struct near_bins const *near, double place) {
+/** Root of the sum of squares of what noise of each bin moves ψ by, over what the place does. */
+static double place_sigma(struct near_bins const *near, double place, double gain, double floor) {
     struct near_integral const integral = integral_at(near, place);
-    return integral.value / integral.tone;
-}
-
-/** Takes the line at −place off. */
-static void image_subtract(struct near_bins *near, double place, double complex image) {
-    for (uint32_t i = 0; i < NEAR; ++i)
-        near->bin[i] -= image * tune_window_kernel(TUNE_RECTANGULAR, near->turns, near->first + i + place).value;
-}
-
-static double place_sigma(struct near_bins const *near, double place, double half, double floor) {
-    struct near_integral const integral = integral_at(near, place);
+    struct tune_kernel kernel[NEAR];
     double const rho = integral.tone_slope / integral.tone;
     double squares = 0.0;
+    near_kernels(near, near->kind, place, kernel);
     for (uint32_t i = 0; i < NEAR; ++i) {
-        struct tune_kernel const kernel = tune_window_kernel(near->kind, near->turns, near->first + i - place);
-        double const by = -kernel.slope - rho * kernel.value;
+        double const by = -kernel[i].slope - rho * kernel[i].value;
         squares += by * by;
     }
-    return sqrt(0.5 * floor * squares) / (half * fabs(integral.tone * psi_gain(near, place)));
+    return sqrt(0.5 * floor * squares) / (cabs(integral.value) * fabs(gain));
 }
 
 static float rectangular_power(struct tune_bin bin) { return bin.re * bin.re + bin.im * bin.im; }
@@ -202,20 +205,15 @@ bool tune_peak_find(struct tune_bin const *bin, uint32_t turns, enum tune_window
     *peak = (struct tune_peak){.bin = top, .floor = band_floor(bin, band, top)};
     if (!(power[top - band.first] > 0.0f) || !isfinite(power[top - band.first]) || !isfinite(peak->floor))
         return false;
-    struct near_bins near = {.kind = kind, .turns = turns};
+    struct near_bins near = {.kind = kind, .turns = turns, .image = band.image_re + I * band.image_im};
     near_take(&near, bin, top);
-    struct near_bins clean = near;
-    double place = line_place(&near, start_place(power, band, kind, top));
-    double complex half = half_at(&near, place);
-    for (int i = 0; i < IMAGES; ++i) {
-        clean = near;
-        image_subtract(&clean, place, conj(half) * (band.image_re + I * band.image_im));
-        place = line_place(&clean, place);
-        half = half_at(&clean, place);
-    }
+    double const start = start_place(power, band, kind, top), gain = psi_gain(&near, start);
+    double const place = line_place(&near, start, gain);
+    struct near_integral const integral = integral_at(&near, place);
+    double complex const half = integral.value / integral.tone;
     other_find(power, band, kind, turns, peak);
     peak->tune = place / turns;
-    peak->tune_sigma = place_sigma(&clean, place, cabs(half), peak->floor) / turns;
+    peak->tune_sigma = place_sigma(&near, place, gain, peak->floor) / turns;
     peak->amplitude = 2.0 * cabs(half);
     peak->amplitude_sigma = sqrt(2.0 * peak->floor) / turns;
     peak->phase_rad = remainder(carg(half) - PI * place * (turns - 1.0) / turns, 2.0 * PI);

@@ -7,7 +7,7 @@
 static double const PI = 3.14159265358979323846;
 
 bool tune_spectrum_open(struct tune_spectrum *spectrum, uint32_t turns) {
-    *spectrum = (struct tune_spectrum){.turns = turns, .bins = turns / 2 + 1};
+    *spectrum = (struct tune_spectrum){.turns = turns, .bins = turns / 2 + 1, .simd = rm_simd_best()};
     spectrum->series = fftwf_alloc_real(turns);
     spectrum->bin = (struct tune_bin *)fftwf_alloc_complex(spectrum->bins);
     if (spectrum->series != NULL && spectrum->bin != NULL)
@@ -27,26 +27,41 @@ void tune_spectrum_close(struct tune_spectrum *spectrum) {
     *spectrum = (struct tune_spectrum){0};
 }
 
-/** In lanes, which the compiler lays side by side. */
-static double series_mean(float const *series, uint32_t turns) {
+/** Takes the mean off, and returns it. Sums are in lanes, so that the bits do not depend on how many go side by side. */
+__attribute__((always_inline)) static inline double mean_remove(float *series, uint32_t turns) {
     enum { LANES = 16 };
-    double lane[LANES] = {0};
-    for (uint32_t n = 0; n + LANES <= turns; n += LANES)
+    double lane[LANES] = {0}, sum = 0.0;
+    uint32_t n = 0;
+    for (; n + LANES <= turns; n += LANES)
         for (uint32_t i = 0; i < LANES; ++i)
             lane[i] += (double)series[n + i];
-    double sum = 0.0;
+    for (; n < turns; ++n)
+        lane[n % LANES] += (double)series[n];
     for (uint32_t i = 0; i < LANES; ++i)
         sum += lane[i];
-    for (uint32_t n = turns / LANES * LANES; n < turns; ++n)
-        sum += (double)series[n];
+    float const mean = (float)(sum / turns);
+    for (n = 0; n < turns; ++n)
+        series[n] -= mean;
     return sum / turns;
 }
 
+static double mean_remove_scalar(float *series, uint32_t turns) { return mean_remove(series, turns); }
+
+__attribute__((target("avx2"))) static double mean_remove_avx2(float *series, uint32_t turns) {
+    return mean_remove(series, turns);
+}
+
+__attribute__((target("avx512f"))) static double mean_remove_avx512(float *series, uint32_t turns) {
+    return mean_remove(series, turns);
+}
+
 void tune_spectrum_transform(struct tune_spectrum *spectrum) {
-    spectrum->mean = series_mean(spectrum->series, spectrum->turns);
-    float const mean = (float)spectrum->mean;
-    for (uint32_t n = 0; n < spectrum->turns; ++n)
-        spectrum->series[n] -= mean;
+    if (spectrum->simd == RM_SIMD_AVX512)
+        spectrum->mean = mean_remove_avx512(spectrum->series, spectrum->turns);
+    else if (spectrum->simd == RM_SIMD_AVX2)
+        spectrum->mean = mean_remove_avx2(spectrum->series, spectrum->turns);
+    else
+        spectrum->mean = mean_remove_scalar(spectrum->series, spectrum->turns);
     fftwf_execute(spectrum->plan);
 }
 

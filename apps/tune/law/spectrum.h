@@ -26,6 +26,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <ringmaster/simd.h>
+
 #include "window.h"
 
 struct tune_bin {
@@ -41,6 +43,8 @@ struct tune_spectrum {
     struct tune_bin *bin;
     /** Mean of the last series. */
     double mean;
+    /** With which the mean is taken off; FFTW chooses its own. */
+    enum rm_simd simd;
     /** FFTW's. */
     void *plan;
 };

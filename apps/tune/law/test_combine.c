@@ -42,7 +42,7 @@ static void turns_make(double noise) {
 static struct tune_peak peak_of(struct tune_combination const *combination) {
     struct tune_peak peak;
     struct tune_band const band = {150, 350, combination->image_re, combination->image_im};
-    tune_combine((float const *const *)series, weight, BPMS, TURNS, re.series, im.series);
+    tune_combine((float const *const *)series, weight, BPMS, TURNS, re.series, im.series, RM_SIMD_BEST);
     tune_spectrum_transform(&re);
     tune_spectrum_transform(&im);
     tune_bins_add_quadrature(re.bin, im.bin, re.bins);
@@ -127,8 +127,22 @@ static void test_what_is_no_bpm_has_no_weight(void **state) {
     assert_int_equal(tune_weights_make(bpm, 5, weight).used, 0);
     float const *const none[5] = {NULL};
     float zero[8], zero_too[8];
-    tune_combine(none, weight, 5, 8, zero, zero_too);
+    tune_combine(none, weight, 5, 8, zero, zero_too, RM_SIMD_BEST);
     assert_true(zero[3] == 0.0f && zero_too[7] == 0.0f);
+}
+
+static void test_gives_the_same_bits_from_any_instruction_set(void **state) {
+    (void)state;
+    enum { SOME = TURNS - 5 };
+    float expected[2][SOME], found[2][SOME];
+    ring_make(1.0);
+    turns_make(1.0);
+    tune_weights_make(bpm, BPMS, weight);
+    tune_combine((float const *const *)series, weight, BPMS, SOME, expected[0], expected[1], RM_SIMD_SCALAR);
+    for (enum rm_simd simd = RM_SIMD_AVX2; simd <= RM_SIMD_AVX512; ++simd) {
+        tune_combine((float const *const *)series, weight, BPMS, SOME, found[0], found[1], simd);
+        assert_memory_equal(found, expected, sizeof found);
+    }
 }
 
 static int rig_open(void **state) {
@@ -153,6 +167,7 @@ int main(void) {
         cmocka_unit_test(test_noise_falls_with_the_root_of_their_number),
         cmocka_unit_test(test_the_image_is_what_is_stated),
         cmocka_unit_test(test_the_image_does_not_move_the_tune),
+        cmocka_unit_test(test_gives_the_same_bits_from_any_instruction_set),
         cmocka_unit_test(test_what_is_no_bpm_has_no_weight),
     };
     return cmocka_run_group_tests(tests, rig_open, rig_close);

@@ -104,6 +104,22 @@ static void test_quadratures_are_one_complex_series(void **state) {
     tune_spectrum_close(&sine);
 }
 
+static void test_the_mean_is_the_same_from_any_instruction_set(void **state) {
+    (void)state;
+    struct tune_spectrum spectrum;
+    double mean[RM_SIMD_AVX512 + 1];
+    assert_true(tune_spectrum_open(&spectrum, 250));
+    for (enum rm_simd simd = RM_SIMD_SCALAR; simd <= rm_simd_best(); ++simd) {
+        spectrum.simd = simd;
+        for (uint32_t n = 0; n < 250; ++n)
+            spectrum.series[n] = (float)(1e5 + cos(n * n));
+        tune_spectrum_transform(&spectrum);
+        mean[simd] = spectrum.mean;
+        assert_true(mean[simd] == mean[RM_SIMD_SCALAR]);
+    }
+    tune_spectrum_close(&spectrum);
+}
+
 static void test_any_even_length_will_do(void **state) {
     (void)state;
     static uint32_t const lengths[] = {64, 250, 1000, 4098};
@@ -125,6 +141,7 @@ int main(void) {
         cmocka_unit_test(test_power_of_a_line_is_its_mean_square),
         cmocka_unit_test(test_density_of_noise_sums_to_its_mean_square),
         cmocka_unit_test(test_quadratures_are_one_complex_series),
+        cmocka_unit_test(test_the_mean_is_the_same_from_any_instruction_set),
         cmocka_unit_test(test_any_even_length_will_do),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

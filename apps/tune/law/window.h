@@ -28,6 +28,7 @@ enum {
     TUNE_TURNS_DEFAULT = 8192,
     TUNE_TURNS_MIN = 64,
     TUNE_TURNS_MAX = 1 << 20,
+    TUNE_KERNELS_MAX = 32,
 };
 
 /** The value and its slope per bin of a window's transform. */
@@ -40,6 +41,11 @@ double tune_window_weight(enum tune_window_kind kind, uint32_t turns, uint32_t n
 
 /** V and dV/dd, `bins` from the middle: |bins| < N − 1. */
 struct tune_kernel tune_window_kernel(enum tune_window_kind kind, uint32_t turns, double bins);
+
+/** The same at bins, bins + 1, … into kernel[count], count ≤ TUNE_KERNELS_MAX: at the cost of a few trigonometric
+ * functions for all. */
+void tune_window_kernels(enum tune_window_kind kind, uint32_t turns, double bins, uint32_t count,
+                         struct tune_kernel *kernel);
 
 /** Σ w(t), Σ w(t)² and Σ w(t) t² / Σ w(t): what amplitudes, powers and frequencies are divided by. */
 double tune_window_sum(enum tune_window_kind kind, uint32_t turns);
