@@ -12,9 +12,8 @@
  * r is the image at −Q: 1 of a single BPM, whose series is real; small where the phases are spread evenly. What the
  * image leaks is taken off by peak.h, which is given r.
  *
- * z has two quadratures, each a real series of real weights: two real transforms and tune_bins_add_quadrature() give its
- * spectrum. Of one BPM the second one is nothing. A BPM that is not to be used has weight 0; so all of them may be one,
- * a pair or all.
+ * z has two quadratures, each a real series of real weights. A BPM that is not to be used has weight 0: so it is of one,
+ * a pair or all. Of one alone its own real series has the same line for half the work.
  *
  * Phases that are wrong by ε weaken the line by cos ε, and do not move it. β and φ are those of the plane's own mode.
  */
@@ -51,9 +50,9 @@ struct tune_combination {
  * left. */
 struct tune_combination tune_weights_make(struct tune_bpm const *bpm, uint32_t count, struct tune_weight *weight);
 
-/** z[n] = Σ w_j x_j[n] of N turns; x[j] are series of N. BPMs of weight 0 are not read, and may be NULL. The same bits
- * from any instruction set. */
-void tune_combine(float const *const *x, struct tune_weight const *weight, uint32_t count, uint32_t turns, float *re,
-                  float *im, enum rm_simd simd);
+/** z[n] = Σ w_j x_j[n] of N turns, as series[n][2] (spectrum.h); x[j] are series of N. BPMs of weight 0 are not read, and
+ * may be NULL. The same bits from any instruction set. */
+void tune_combine(float const *const *x, struct tune_weight const *weight, uint32_t count, uint32_t turns,
+                  float *series, enum rm_simd simd);
 
 #endif

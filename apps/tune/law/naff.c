@@ -25,7 +25,7 @@ bool tune_naff_open(struct tune_naff *naff, uint32_t turns, enum tune_window_kin
     naff->weight = naff_memory(naff->padded);
     naff->rest = naff_memory(naff->padded);
     naff->product = naff_memory(naff->padded);
-    if (!tune_spectrum_open(&naff->spectrum, turns) || naff->weight == NULL || naff->rest == NULL ||
+    if (!tune_spectrum_open(&naff->spectrum, turns, 1) || naff->weight == NULL || naff->rest == NULL ||
         naff->product == NULL) {
         tune_naff_close(naff);
         return false;
@@ -127,7 +127,7 @@ static double coarse_tune(struct tune_naff *naff, double low, double high) {
     for (uint32_t n = 0; n < turns; ++n)
         naff->spectrum.series[n] = (float)naff->rest[n];
     tune_spectrum_transform(&naff->spectrum);
-    tune_spectrum_power(naff->spectrum.bin, turns, naff->kind, power);
+    tune_spectrum_power(&naff->spectrum, naff->kind, power);
     uint32_t top = first;
     for (uint32_t k = first; k <= last; ++k)
         top = power[k] > power[top] ? k : top;

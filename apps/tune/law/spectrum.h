@@ -15,7 +15,8 @@
  * Single precision leaves an error of about 1e-7 of the root mean square of x in each bin. The mean is taken off before,
  * in double precision, for a closed orbit is 10⁶ times what is looked for.
  *
- * Series with two quadratures (combine.h) are z = x + i y. Their X is X(x) + i X(y): tune_bins_add_quadrature().
+ * A series is real, or of two quadratures, z = x + i y (combine.h): one complex transform, of which the bins at positive
+ * frequencies are looked at. It counts lines as a real series does: e^(2πi k n/N)/2 has the bin of cos(2π k n/N).
  *
  * FFTW's planner is one for the process, and no two threads may be in it: tune_spectrum_open and _close are for the
  * thread that prepares. FFTW 3.3: M. Frigo, S. G. Johnson, Proc. IEEE 93 (2005) 216.
@@ -37,12 +38,14 @@ struct tune_bin {
 struct tune_spectrum {
     /** N, and N/2 + 1. */
     uint32_t turns, bins;
-    /** [N] what is transformed next; 64-byte aligned. */
+    /** Of a turn: 1, or 2 quadratures. */
+    uint32_t quadratures;
+    /** [N][quadratures] what is transformed next; 64-byte aligned. */
     float *series;
-    /** [bins] X of the last one; 64-byte aligned. */
+    /** [bins] X of the last one, and of two quadratures the negative frequencies after it; 64-byte aligned. */
     struct tune_bin *bin;
-    /** Mean of the last series. */
-    double mean;
+    /** Mean of the last series, by quadrature. */
+    double mean[2];
     /** With which the mean is taken off; FFTW chooses its own. */
     enum rm_simd simd;
     /** FFTW's. */
@@ -51,18 +54,14 @@ struct tune_spectrum {
 
 /** For windows of so many turns, TUNE_TURNS_MIN to TUNE_TURNS_MAX and even; a power of two is fastest. Takes some
  * milliseconds, in which FFTW tries algorithms. False without memory. */
-bool tune_spectrum_open(struct tune_spectrum *spectrum, uint32_t turns);
+bool tune_spectrum_open(struct tune_spectrum *spectrum, uint32_t turns, uint32_t quadratures);
 void tune_spectrum_close(struct tune_spectrum *spectrum);
 
-/** Takes series[0] to series[N − 1] to bins. The series loses its mean. No allocation, no lock. */
+/** Takes the series to bins. The series loses its mean. No allocation, no lock. */
 void tune_spectrum_transform(struct tune_spectrum *spectrum);
 
-/** X(x) + i X(y) in place of X(x). */
-void tune_bins_add_quadrature(struct tune_bin *bin, struct tune_bin const *quadrature, uint32_t bins);
-
-/** Rows [N/2 + 1] of power or density. The Hann window of a real series' first and last
- * bins takes what lies beyond from the mirrored half. */
-void tune_spectrum_power(struct tune_bin const *bin, uint32_t turns, enum tune_window_kind kind, float *power);
-void tune_spectrum_density(struct tune_bin const *bin, uint32_t turns, enum tune_window_kind kind, float *density);
+/** Rows [N/2 + 1] of power or density, of the last transform. */
+void tune_spectrum_power(struct tune_spectrum const *spectrum, enum tune_window_kind kind, float *power);
+void tune_spectrum_density(struct tune_spectrum const *spectrum, enum tune_window_kind kind, float *density);
 
 #endif

@@ -123,7 +123,7 @@ static void test_what_is_no_line_is_not_fitted(void **state) {
 
 static int spectrum_open(void **state) {
     (void)state;
-    return tune_spectrum_open(&spectrum, TURNS) ? 0 : -1;
+    return tune_spectrum_open(&spectrum, TURNS, 1) ? 0 : -1;
 }
 
 static int spectrum_close(void **state) {

@@ -139,7 +139,7 @@ static void test_a_peak_at_the_edge_is_a_peak(void **state) {
 
 static int spectrum_open(void **state) {
     (void)state;
-    return tune_spectrum_open(&spectrum, TURNS) ? 0 : -1;
+    return tune_spectrum_open(&spectrum, TURNS, 1) ? 0 : -1;
 }
 
 static int spectrum_close(void **state) {

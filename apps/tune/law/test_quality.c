@@ -135,7 +135,7 @@ static int rig_open(void **state) {
     (void)state;
     limits = tune_quality_limits(TURNS);
     limits.beam = 1.0;
-    return tune_spectrum_open(&spectrum, TURNS) ? 0 : -1;
+    return tune_spectrum_open(&spectrum, TURNS, 1) ? 0 : -1;
 }
 
 static int rig_close(void **state) {
