@@ -21,9 +21,9 @@ static bool name_ends(char const *name, char const *ending) {
     return length >= tail && strcmp(name + length - tail, ending) == 0;
 }
 
-/** What the recorder and the post-mortem keep beside the logs. */
+/** What the recorder, live HDF5 files and the post-mortem keep beside the logs. */
 static bool entry_is_beside(FTSENT const *entry) {
-    if (name_ends(entry->fts_name, ".rmlog.new"))
+    if (name_ends(entry->fts_name, ".rmlog.new") || name_ends(entry->fts_name, ".rmlog.h5"))
         return true;
     bool const in_event = entry->fts_level == 3 && strstr(entry->fts_path, "/pinned/") != NULL;
     if (in_event || name_ends(entry->fts_name, ".rmlog"))

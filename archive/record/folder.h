@@ -68,4 +68,12 @@ enum rm_code rm_log_folder_open(struct rm_archive_folder const *folder, struct r
 /** "FOLDER/0000000000000001.rmlog.new", of a file that is made anew beside the old one. */
 #define RM_LOG_NEW_SUFFIX ".new"
 
+/** "FOLDER/0000000000000001.rmlog.h5": `ringmaster archive export --live` has made it, and it refers to bytes of the
+ * file (python/ringmaster/archive/live.py). */
+#define RM_LOG_LIVE_SUFFIX ".h5"
+
+/** Removes what refers to bytes of a file that is to be removed, or stored anew: live HDF5 files then have fill values in
+ * its place. */
+void rm_log_forget_live(char const *path);
+
 #endif

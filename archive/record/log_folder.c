@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "archive/format/mapped.h"
 #include "archive/format/scan.h"
@@ -38,6 +39,12 @@ void rm_kept_files_drop(struct rm_kept_files *files) {
 void rm_kept_files_free(struct rm_kept_files *files) {
     free(files->file);
     *files = (struct rm_kept_files){0};
+}
+
+void rm_log_forget_live(char const *path) {
+    char live[PATH_MAX + sizeof RM_LOG_LIVE_SUFFIX];
+    snprintf(live, sizeof live, "%s" RM_LOG_LIVE_SUFFIX, path);
+    unlink(live);
 }
 
 /** What is looked for, and where. */
@@ -123,9 +130,9 @@ static enum rm_code log_folder_take(struct log_folder *self, uint64_t number, st
     return rm_kept_files_add(self->files, &kept) ? RM_OK : rm_fail(error, RM_E_NO_SPACE, "%s: no memory", self->path);
 }
 
-static bool log_folder_is_half_made(char const *name) {
-    size_t const length = strlen(name), suffix = sizeof RM_LOG_NEW_SUFFIX - 1;
-    return length == FILE_NAME_BYTES + suffix && strcmp(name + FILE_NAME_BYTES, RM_LOG_NEW_SUFFIX) == 0;
+/** Whether it is the name of a file with more behind it. */
+static bool log_folder_is_with(char const *name, char const *suffix) {
+    return strlen(name) > FILE_NAME_BYTES && strcmp(name + FILE_NAME_BYTES, suffix) == 0;
 }
 
 static enum rm_code log_folder_entry(struct log_folder *self, char const *name, struct rm_error *error) {
@@ -133,12 +140,14 @@ static enum rm_code log_folder_entry(struct log_folder *self, char const *name, 
     char text[RM_ERROR_TEXT_BYTES];
     if (number > 0)
         return log_folder_take(self, number, error);
-    if (log_folder_is_half_made(name)) {
+    if (log_folder_is_with(name, RM_LOG_NEW_SUFFIX)) {
         char path[PATH_MAX + 32];
         snprintf(path, sizeof path, "%s/%s", self->path, name);
         self->disk->ops->remove(self->disk->state, path);
         return RM_OK;
     }
+    if (log_folder_is_with(name, RM_LOG_LIVE_SUFFIX))
+        return RM_OK;
     snprintf(text, sizeof text, "%.300s/%.100s: is no file of this log; it is left as it is", self->path, name);
     log_folder_say(self, text);
     return RM_OK;

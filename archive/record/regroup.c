@@ -238,7 +238,10 @@ enum rm_code rm_regroup(struct rm_disk *disk, char const *path, unsigned compres
     enum rm_code code = regroup_open(&self, path, error);
     if (code == RM_OK) {
         code = regroup_file(&self, fresh, error);
+        if (code == RM_OK)
+            rm_log_forget_live(path);
         int const result = code == RM_OK ? disk->ops->rename(disk->state, fresh, path) : 0;
+        rm_log_forget_live(path); /* one that was made meanwhile */
         if (result < 0)
             code = rm_fail(error, RM_E_SYSTEM, "%s: cannot be given its name: %s", fresh, strerror(-result));
         if (code != RM_OK)

@@ -7,6 +7,7 @@
 
 #include "base/background.h"
 #include "base/fail.h"
+#include "folder.h"
 #include "regroup.h"
 
 static uint64_t thread_ns(void) {
@@ -28,8 +29,10 @@ static void seal_job_regroup(struct rm_seal_job *job) {
 void rm_seal_job_do(struct rm_seal_job *job) {
     if (job->task == RM_SEAL_MAKE)
         job->file.handle = job->disk->ops->create(job->disk->state, job->file.path, job->file_bytes);
-    if (job->task == RM_SEAL_REMOVE)
+    if (job->task == RM_SEAL_REMOVE) {
+        rm_log_forget_live(job->file.path);
         job->disk->ops->remove(job->disk->state, job->file.path);
+    }
     if (job->task != RM_SEAL_SEAL)
         return;
     if (job->file.failed)

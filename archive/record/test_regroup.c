@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** A sealed file that is stored anew: the same records in fewer blocks, compressed or not, and the old file stays where
  * something is wrong. */
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,6 +16,7 @@
 #include "archive/format/scan.h"
 #include "disk_uring.h"
 #include "regroup.h"
+#include "sealer.h"
 #include "test_log_rig.h"
 
 enum { BLOCKS = 50, RECORDS = 60 };
@@ -135,9 +137,35 @@ static void test_a_damaged_file_stays_as_it_is(void **state) {
     unlink(path);
 }
 
+static void make_live(char const *live) { close(open(live, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600)); }
+
+/** What a live HDF5 file refers to goes before the bytes that it means are others', or are gone. */
+static void test_what_refers_to_its_bytes_goes_with_them(void **state) {
+    struct rm_disk disk;
+    struct rm_sealed sealed;
+    struct rm_seal_job job = {.task = RM_SEAL_REMOVE, .disk = &disk};
+    char path[] = "/dev/shm/ringmaster-test-regroup-XXXXXX", live[sizeof path + 8];
+    (void)state;
+    if (rm_disk_uring_open(&disk, NULL) != RM_OK)
+        skip(); /* a container without io_uring */
+    close(mkstemp(path));
+    make_sealed(path);
+    snprintf(live, sizeof live, "%s.h5", path);
+    make_live(live);
+    assert_int_equal(rm_regroup(&disk, path, RM_COMPRESS_NONE, &sealed, NULL), RM_OK);
+    assert_int_not_equal(access(live, F_OK), 0);
+    make_live(live);
+    snprintf(job.file.path, sizeof job.file.path, "%s", path);
+    rm_seal_job_do(&job);
+    assert_int_not_equal(access(live, F_OK), 0);
+    assert_int_not_equal(access(path, F_OK), 0);
+    rm_disk_uring_close(&disk);
+}
+
 int main(void) {
     struct CMUnitTest const tests[] = {
         cmocka_unit_test(test_the_same_in_fewer_blocks),
+        cmocka_unit_test(test_what_refers_to_its_bytes_goes_with_them),
         cmocka_unit_test(test_a_damaged_file_stays_as_it_is),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,6 +17,7 @@ from command import ringmaster
 
 import ringmaster as rm
 from ringmaster.archive import live
+from ringmaster.fabric.layout import TURN_NONE
 from ringmaster.recordings.recording import read_recording
 
 
@@ -75,7 +76,7 @@ def test_a_live_file_opens_with_h5py_alone(tmp_path: Path) -> None:
 import h5py
 with h5py.File({str(out)!r}) as file:
     records = file["bpm01/turn/records"]
-    assert len(records.external) == 3
+    assert records.is_virtual
     assert list(records["turn"]) == [*range(2050, 2200), *range(2300, 2350)]
     assert list(records["x1"]) == [7 * int(turn) for turn in records["turn"]]
 """
@@ -93,6 +94,52 @@ def test_a_live_file_of_many_pieces_is_one_dataset(tmp_path: Path, monkeypatch: 
     ringmaster("archive", "export", str(tmp_path / "archive"), "bpm01/turn", "--live", "-o", str(tmp_path / "live.h5"))
     with h5py.File(tmp_path / "live.h5") as opened:
         assert list(opened["bpm01/turn/records"]["x1"]) == [7 * turn for turn in range(100)]
+
+
+def live_of_three_files(tmp_path: Path) -> tuple[ArchiveWriter, Path]:
+    """An archive of three files of 100 turns, and a live file that refers to them all."""
+    archive = ArchiveWriter(tmp_path / "archive")
+    for number in (1, 2, 3):
+        file = archive.file("turns", number)
+        add(file, file.describe(STREAM), 100 * number, 100)
+        file.seal()
+    ringmaster("archive", "export", str(archive.path), "bpm01/turn", "--live", "-o", str(tmp_path / "live.h5"))
+    return archive, tmp_path / "live.h5"
+
+
+def test_a_live_file_outlives_files_that_retention_removes(tmp_path: Path) -> None:
+    archive, live_file = live_of_three_files(tmp_path)
+    assert not rm.Archive(archive.path).foreign
+    for suffix in ("rmlog", "rmlog.h5"):  # as the recorder does
+        (archive.path / f"turns/{1:016d}.{suffix}").unlink()
+    with h5py.File(live_file) as file:
+        records = file["bpm01/turn/records"][:]
+    assert (records["turn"][:100] == TURN_NONE).all()
+    assert (records["turn"][100:] == np.arange(200, 400)).all()
+    assert (records["x1"][100:] == 7 * np.arange(200, 400)).all()
+
+
+def test_a_live_file_stays_right_when_its_files_grow(tmp_path: Path) -> None:
+    archive = ArchiveWriter(tmp_path / "archive")
+    growing = archive.file("turns", 1)
+    number = growing.describe(STREAM)
+    for i in range(3):
+        add(growing, number, 100 * i, 100)
+        growing.save()
+        ringmaster("archive", "export", str(archive.path), "bpm01/turn", "--live", "-o", str(tmp_path / f"{i}.h5"))
+    for i in range(3):
+        with h5py.File(tmp_path / f"{i}.h5") as file:
+            assert (file["bpm01/turn/records"]["turn"] == np.arange(100 * (i + 1))).all()
+
+
+def test_an_archive_that_may_only_be_read_has_live_files_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> Path:
+        raise PermissionError
+
+    monkeypatch.setattr(live, "_write_beside", refuse)
+    _, live_file = live_of_three_files(tmp_path)
+    with h5py.File(live_file) as file:
+        assert (file["bpm01/turn/records"]["turn"] == np.arange(100, 400)).all()
 
 
 def test_compressed_blocks_cannot_be_seen_in_place(path: str, tmp_path: Path) -> None:
