@@ -4,6 +4,7 @@
 import json
 from dataclasses import replace
 from pathlib import Path
+from time import sleep
 
 import fabric
 import h5py
@@ -18,6 +19,7 @@ from ringmaster.postmortem.catalogue import Catalogue, EventAbsent
 from ringmaster.postmortem.event import CAPTURING, COMPLETE, INCOMPLETE, Event, load
 from ringmaster.postmortem.quota import kept_bytes
 from ringmaster.postmortem.watch import Watch
+from ringmaster.values import time_format
 
 WANTED_BYTES = 3 * 4096 * 64
 """What the windows of three streams may take: their whole rings, as something before them is copied, too."""
@@ -126,6 +128,7 @@ def test_a_restart_of_the_turn_counter_within_the_windows_is_followed_by_time(
     machine: Machine, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("ringmaster.postmortem.capture.GRACE_NS", 0)
+    monkeypatch.setattr("ringmaster.postmortem.capture.TURNS_GRACE_NS", 0)
     watch = Watch(settings(root, "{kind: interlock, before: 1000 turns, after: 1500 ms}"))
     watch.look()
     machine.run(10)
@@ -147,6 +150,23 @@ def test_a_restart_of_the_turn_counter_within_the_windows_is_followed_by_time(
     with h5py.File(event.folder / "memory/2.h5") as after:
         assert after["bpm01/turn"].attrs["turn_epoch"] == 1
         assert after["bpm01/turn/turn"][0] == 100
+
+
+def test_turns_that_come_late_are_waited_for(machine: Machine, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ringmaster.postmortem.capture.GRACE_NS", 0)
+    watch = Watch(settings(root, INTERLOCK))
+    watch.look()
+    machine.run(10)
+    machine.lose_beam()
+    machine.run(10)
+    (event,) = watch.look()
+    while time_format.now_tai_ns() < event.span_tai_ns[1]:
+        sleep(0.001)
+    watch.look()  # the windows have passed by the clock alone
+    assert watch.busy
+    finish(watch, machine)
+    watch.close()
+    assert load(event.folder).state == COMPLETE, load(event.folder).why
 
 
 def test_the_memory_of_a_killed_server_is_saved(machine: Machine, root: Path) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import h5py
 import numpy as np
+import pytest
 from harness import RING_CORE, SERVER_CORE, TIMEOUT_S, kill_at_once, ringmaster_json, server, unique_name, wait_for
 
 from ringmaster.fabric.workspace import Workspace
@@ -18,6 +19,8 @@ from ringmaster.postmortem.catalogue import Catalogue
 from ringmaster.postmortem.event import CAPTURING, COMPLETE, Event
 from ringmaster.programs.program import Program, attach_to
 from ringmaster.programs.remains import release_workspace
+
+pytestmark = pytest.mark.usefixtures("root")
 
 TURN_RATE_HZ = 50_000
 """So slow that a busy machine keeps up."""

@@ -21,6 +21,8 @@ from ringmaster.values import snapshot, time_format
 
 GRACE_NS = 1_000_000_000
 """So long after the windows' end something may still come to memory: filters close late, and a host may be late."""
+TURNS_GRACE_NS = 10_000_000_000
+"""So long the machine's turns may be late: a ring in simulated time waits for its loop."""
 ARCHIVE_GRACE_NS = 5_000_000_000
 """So long a recorder may take to write it."""
 ASK_S = 0.2
@@ -87,7 +89,8 @@ class Capture:
         if look.tai_ns < end_tai_ns:
             return False
         late_ns = look.tai_ns - end_tai_ns
-        if late_ns < GRACE_NS and self._memory.behind(last_turn):
+        grace_ns = GRACE_NS if self._memory.has_reached(last_turn) else TURNS_GRACE_NS
+        if late_ns < grace_ns and self._memory.behind(last_turn):
             return False
         self._copied = True
         if not self._durable():

@@ -25,6 +25,8 @@ FOLDER = "memory"
 MOST_BYTES = 256 << 20
 """That are held before they are written."""
 RECORD_BYTES = 64
+MOST_PERIOD = 120
+"""Turns: of streams that are looked at to see how far the machine is."""
 
 LastTurn = Callable[[int], int | None]
 """The last turn of the windows in a turn-counter epoch; None of one that has none of them."""
@@ -151,6 +153,12 @@ class MemoryWindows:
             and taken.records
             and not taken.on_change
         ]
+
+    def has_reached(self, last_turn: LastTurn) -> bool:
+        """Whether any stream has come to the windows' end: then others that have not are silent."""
+        turn_epoch, turn = self._newest
+        last = last_turn(turn_epoch)
+        return last is None or turn >= last - MOST_PERIOD
 
     def flush(self) -> Path | None:
         """Writes what was copied since the last time. None where that is nothing."""
