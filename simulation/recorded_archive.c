@@ -111,6 +111,7 @@ static void recorded_describe(struct rm_archived_object const *is, struct rm_str
         .instrument_id = is->instrument_id,
         .lane_count = is->lane_count,
         .group_delay_turns = is->group_delay_turns,
+        .closing_delay_turns = is->closing_delay_turns,
         .gain = is->gain,
         .calibrated = is->calibrated,
     };

@@ -3,7 +3,7 @@
  *
  * The first stream that is asked for, an application's decision record, says which turn-counter epoch is replayed: that
  * of its newest run. Of all others the newest run is taken that was recorded meanwhile; without one the stream is empty.
- * Streams are described as far as the archive does: capacity, margin, source address and closing delay are 0.
+ * Streams are described as far as the archive does: capacity, margin and source address are 0.
  */
 #ifndef RM_SIMULATION_RECORDED_ARCHIVE_H
 #define RM_SIMULATION_RECORDED_ARCHIVE_H

@@ -94,6 +94,7 @@ static void test_a_file_that_is_stored_anew_is_read_again(void **state) {
     struct stored *stored = *state;
     enum rm_code code;
     assert_int_equal(stored->stream.last, TURNS - 1);
+    assert_true(stored->stream.stream.group_delay_turns == 5.5 && stored->stream.stream.closing_delay_turns == 11.0);
     for (int times = 0; times < 3; ++times) {
         store_anew(stored);
         assert_int_equal(read_all(stored, &code), 24);

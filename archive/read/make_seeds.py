@@ -11,7 +11,7 @@ from archive_writer import EVENTS, REDUCED, ArchiveWriter, Description, LogWrite
 
 def fill(file: LogWriter) -> None:
     """One of everything."""
-    stream = file.describe(Description("bpm01/turn"))
+    stream = file.describe(Description("bpm01/turn", group_delay_turns=5.5, closing_delay_turns=11.0))
     reduced = file.describe(Description("bpm01/turn", kind=REDUCED, period=4))
     events = file.describe(Description("events", kind=EVENTS, period=0, lanes=()))
     for codec, first in ((0, 0), (1, 8), (0, 32)):

@@ -46,6 +46,7 @@ static void session_describe(char const *name, struct rm_stream const *stream, s
         .instrument_id = stream->instrument_id,
         .calibrated = stream->calibrated,
         .group_delay_turns = stream->group_delay_turns,
+        .closing_delay_turns = stream->closing_delay_turns,
         .gain = stream->gain,
     };
     snprintf(object->name, sizeof object->name, "%s", name);

@@ -161,7 +161,7 @@ struct rm_archived_object {
     /** enum rm_calibrated */
     uint32_t calibrated;
     /** As in struct rm_stream; of a reduction, of the stream that it reduces. */
-    double group_delay_turns, gain;
+    double group_delay_turns, closing_delay_turns, gain;
     char filter[RM_LANE_NAME_BYTES];
     /** The lane table. */
     struct rm_lane_info lane[RM_LANES];

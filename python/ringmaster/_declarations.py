@@ -87,7 +87,7 @@ struct rm_archived_object {
     uint32_t instrument_kind;
     uint32_t instrument_id;
     uint32_t calibrated;
-    double group_delay_turns, gain;
+    double group_delay_turns, closing_delay_turns, gain;
     char filter[RM_LANE_NAME_BYTES];
     struct rm_lane_info lane[RM_LANES];
 };

@@ -23,7 +23,7 @@ I32, F32 = 1, 2
 
 _HEADER = struct.Struct("<QII16s32sQQQiId")
 _BLOCK = struct.Struct("<IIIBBHIIIIIIQQQ")
-_OBJECT = struct.Struct("<96sIIQIIIIdd16s")
+_OBJECT = struct.Struct("<96sIIQIIIIddd16s")
 _LANE = struct.Struct("<16s16sII24x")
 
 
@@ -60,13 +60,16 @@ class Description:
     instrument_id: int = 1
     calibrated: int = 0
     filter: str = "none"
+    group_delay_turns: float = 0.0
+    closing_delay_turns: float = 0.0
 
     def packed(self) -> bytes:
         """As struct rm_archived_object."""
         record_bytes = {RECORDS: 64, REDUCED: 16 + 16 * len(self.lanes)}.get(self.kind, 0)
         head = _OBJECT.pack(
             *(self.name.encode(), self.kind, record_bytes, self.period, len(self.lanes), self.instrument_kind),
-            *(self.instrument_id, self.calibrated, 0.0, 1.0, self.filter.encode()),
+            *(self.instrument_id, self.calibrated, self.group_delay_turns, self.closing_delay_turns, 1.0),
+            self.filter.encode(),
         )
         lanes = [_LANE.pack(name.encode(), unit.encode(), kind, 0) for name, unit, kind in self.lanes]
         return head + b"".join(lanes).ljust(12 * _LANE.size, b"\0")

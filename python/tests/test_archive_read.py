@@ -333,3 +333,12 @@ def test_a_clock_that_was_stepped_back_within_a_recording_hides_no_record(tmp_pa
 def datetimes_of(turn: int) -> np.datetime64:
     """UTC of a turn before the clock moved, where TAI is UTC."""
     return np.datetime64(BEGIN_NS + turn * TURN_NS, "ns")
+
+
+def test_a_stream_tells_its_delays(tmp_path: Path) -> None:
+    file = ArchiveWriter(tmp_path / "archive").file("turns")
+    what = replace(STREAM, filter="low_latency", group_delay_turns=11.0, closing_delay_turns=11.5)
+    add(file, file.describe(what), 0, 10)
+    file.save()
+    stream = ringmaster.Archive(tmp_path / "archive")["bpm01/turn"]
+    assert (stream.group_delay_turns, stream.closing_delay_turns, stream.gain) == (11.0, 11.5, 1.0)

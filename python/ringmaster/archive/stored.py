@@ -94,6 +94,8 @@ class StoredObject:
         self.calibrated = Calibrated(what.calibrated)
         self.filter = text(what.filter)
         self.group_delay_turns = float(what.group_delay_turns)
+        self.closing_delay_turns = float(what.closing_delay_turns)
+        """Turns from a record's turn to the arrival of its last input."""
         self.gain = float(what.gain)
         self.lanes = tuple(
             Lane(text(lane.name), text(lane.unit), LaneType(lane.type)) for lane in what.lane[0 : what.lane_count]
