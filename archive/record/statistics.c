@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/per_instruction_set.h"
+
 /** Sums of distances from the first record: exact for integers, and without loss where a lane is far from 0. */
 struct statistics_sums {
     double from[RM_LANES], sum[RM_LANES], squares[RM_LANES], min[RM_LANES], max[RM_LANES];
@@ -22,9 +24,8 @@ static inline void statistics_lanes(struct rm_record const *record, double const
 }
 
 /** The inner loop goes over lanes, which do not depend on each other: so vectors change no result. */
-__attribute__((target_clones("avx512f", "avx2", "default"))) static void
-statistics_gather(struct statistics_sums *sums, struct rm_record const *records, size_t count,
-                  double const is_float[RM_LANES]) {
+RM_PER_INSTRUCTION_SET static void statistics_gather(struct statistics_sums *sums, struct rm_record const *records,
+                                                     size_t count, double const is_float[RM_LANES]) {
     for (size_t i = 0; i < count; ++i) {
         double value[RM_LANES];
         if (records[i].turn == RM_TURN_NONE)
