@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture(scope="session", autouse=True)
 def programs() -> Iterator[None]:
-    """Those of the checkout, unless somebody says otherwise."""
+    """Those of the checkout, unless the environment names others."""
     with pytest.MonkeyPatch.context() as patch:
         if "RINGMASTER_LIBEXEC" not in os.environ:
             patch.setenv("RINGMASTER_LIBEXEC", str(ROOT / "build/libexec"))

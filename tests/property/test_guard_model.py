@@ -4,7 +4,7 @@
 Hypothesis makes up what hostile applications, operators, supplies and crashes do: vectors of any numbers, grant numbers
 and turns, puts, grants, deaths, faults, joins, and cycles, whole, in pieces or repeated. After every step every
 setpoint, target, state, counter and offence must be the model's, bit by bit. And whatever the model says, from one
-cycle to the next no setpoint may leave its limits, move by more than its slew, or move for somebody who does not own
+cycle to the next no setpoint may leave its limits, move by more than its slew, or move for a client that does not own
 it.
 
 Needs the library that Meson builds from guard.c, below $BUILD_DIR (default: build).
@@ -346,7 +346,7 @@ class GuardModel(RuleBasedStateMachine):
     def any_vector(
         self, number: int, grant_number: int | None, age: int, none: bool, values: list[float], times: int
     ) -> None:
-        """A vector by somebody who may mean harm."""
+        """A vector by a client that may mean harm."""
         if grant_number is None:
             grant_number = self.applications[number].grant_number
         for _ in range(times):
@@ -437,7 +437,7 @@ class GuardModel(RuleBasedStateMachine):
 
     @rule(which=st.integers(0, 24), value=NUMBERS)
     def put(self, which: int, value: float) -> None:
-        """Somebody sets a supply by hand."""
+        """A person sets a supply by hand."""
         told: Any = ffi.new("double *")
         verdict = Refusal(self.lib.property_guard_put(self.guard, which, value, self.turn, told))
         operator = self.applications[OPERATOR]

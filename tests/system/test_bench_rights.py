@@ -19,7 +19,7 @@ SHORT = ("--rounds", "1", "--seconds", "0.2")
 
 @pytest.fixture(autouse=True, scope="module")
 def _readable() -> None:
-    """Whoever has no rights can read what is to be run."""
+    """A user without rights can read what is to be run."""
     done = subprocess.run([*NOBODY, sys.executable, "-c", "import ringmaster"], capture_output=True, check=False)
     if done.returncode != 0:
         pytest.skip("NOT READABLE HERE: this checkout is not for everybody")

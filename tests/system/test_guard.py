@@ -84,7 +84,7 @@ def stopped(ws: Workspace, chain: str) -> int:
 
 
 def truth(ws: Workspace) -> Floats:
-    """Where the supplies are, once they stand still: as they know it themselves, whoever listens."""
+    """Where the supplies are, once they stand still: as they know it themselves."""
     current = ws.parameters["supply/current"]
 
     def still() -> bool:

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="NOT ROOT HERE: nobody
 
 @pytest.fixture(scope="module", autouse=True)
 def _readable() -> None:
-    """Whoever has no rights can read what is to be run."""
+    """A user without rights can read what is to be run."""
     done = subprocess.run([*NOBODY, sys.executable, "-c", "import ringmaster"], capture_output=True, check=False)
     if done.returncode != 0:
         pytest.skip("NOT READABLE HERE: this checkout is not for everybody")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The recorder beside a server that runs: nothing is lost, whatever ends it, and whoever comes and goes."""
+"""The recorder beside a server that runs: nothing is lost, whatever ends it, and whichever clients come and go."""
 
 import json
 import shutil

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Spans that are longer than memory, as xarray and Dask have them: a piece is read when it is computed.
 
-Pieces are read by whoever computes them: threads here, or the workers of a cluster, which open the archive by its path.
+Pieces are read where they are computed: by threads here, or by workers of a cluster, which open the archive by path.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`ringmaster bench ingest`: what one receive core costs and carries, part by part, each figure beside a peer.
 
-A part yields its rows as they are measured; whoever interrupts it keeps those there are.
+A part yields its rows as they are measured; an interrupt keeps those there are.
 """
 
 from collections.abc import Generator, Iterable, Iterator

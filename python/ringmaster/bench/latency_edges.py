@@ -26,7 +26,7 @@ DISTURBED_TURNS, DISTURBED_US = 1.0, 4.0
 """An edge is disturbed when the turns before it and up to its step came more unevenly than both of this: polling alone
 waits up to 2 µs."""
 KEPT_US = 600.0
-"""After the commit: turns that are kept for whoever draws the step."""
+"""After the commit: turns that are kept for drawing the step."""
 PARTS = 10
 """Consecutive parts of a run, whose figures say how the whole run's spread."""
 LEAST_OF_PART = 10

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Running one variant of the latency test: programs, edges as they come, and the turns around each.
 
-Whoever looks needs a core too, and there may be but the two that are measured. So it looks once per edge, half way to
-the next, when the step is over: three rows stay in memory, the turns stay longer, and both say when they were.
+The process that looks needs a core too, and there may be but the two that are measured. So it looks once per edge, half
+way to the next, when the step is over: three rows stay in memory, the turns stay longer, and both say when they were.
 """
 
 from collections.abc import Generator, Iterator

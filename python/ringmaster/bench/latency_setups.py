@@ -18,7 +18,7 @@ CYCLE_TURNS, PHASE_TURNS = 12, 3
 """A row comes at a turn of its own, nine turns after the last cycle: the transmit role lets no two follow each other
 within half a cycle, and would make it wait."""
 EDGE_CYCLES, EDGE_S = 200, 12e-3
-"""From one edge to the next, at least: for whoever looks once per edge has to share a core."""
+"""From one edge to the next, at least: for the process that looks once per edge has to share a core."""
 AMPLITUDE_A = 1.0
 NM_PER_A = 20_000.0
 LIMIT_A = 10.0

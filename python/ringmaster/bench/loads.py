@@ -35,7 +35,7 @@ class Link:
 
     @property
     def sender_workspace(self) -> str:
-        """Where the sender publishes what it has sent, whoever receives."""
+        """Where the sender publishes what it has sent, whatever receives."""
         return f"{self.workspace}-sender"
 
     @property

@@ -77,7 +77,7 @@ def pva_server(server_core: int, client_core: int) -> Iterator[Peer]:
 
 
 def serve(core: int) -> None:
-    """Serves one double until standard input ends, which it does with whoever started this."""
+    """Serves one double until standard input ends, which it does with the process that started this."""
     from p4p.nt import NTScalar
     from p4p.server import Server
     from p4p.server.thread import SharedPV

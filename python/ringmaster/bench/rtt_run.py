@@ -25,7 +25,7 @@ from ringmaster.report.verdicts import number
 
 LOADS = ("idle", "loaded")
 LOOK_S = 0.25
-"""Between two looks at who has the cores: rarely, for whoever looks needs a core too."""
+"""Between two looks at who has the cores: rarely, for looking needs a core too."""
 TIMEOUT_S = 30.0
 """Beyond its duration: until the sender is connected, and for stragglers."""
 

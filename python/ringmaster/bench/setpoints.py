@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`ringmaster bench setpoints`: what setpoints cost in the guard, how many leave in a second, how soon after a commit.
 
-A part yields its rows as they are measured; whoever interrupts it keeps those there are.
+A part yields its rows as they are measured; an interrupt keeps those there are.
 """
 
 from collections.abc import Iterable, Iterator

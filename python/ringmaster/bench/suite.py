@@ -69,7 +69,7 @@ def at_most(seconds: float) -> Iterator[list[float]]:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, handler)
-        if left_s > 0:  # somebody else's alarm
+        if left_s > 0:  # another one's alarm
             signal.setitimer(signal.ITIMER_REAL, max(0.001, left_s - (monotonic() - begin)))
 
 

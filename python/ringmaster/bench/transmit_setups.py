@@ -23,7 +23,7 @@ def port(socket: Path, role: str = "client") -> Mapping:
 
 def chains(count: int, supplies: int) -> list[Mapping]:
     """So many, of so many supplies each, that do not answer; and one that should and is never there, because a server
-    needs somebody to listen to: it gets queries, which are as long.
+    needs a chain to listen to: it gets queries, which are as long.
     """
     supply: Mapping = {"count": supplies, "unit": "A", "limits": [-LIMIT, LIMIT], "slew": SLEW, "safe": 0}
     common: Mapping = {"port": "supplies", "mac": "02:00:0a:1e:00:01"}

@@ -131,7 +131,7 @@ def _turns(seconds: float, turn_rate: float | None) -> "Report":
 
 
 def _run(running: "VirtualRing", seconds: float) -> None:
-    """Lets it run; a progress bar where somebody looks. Ctrl-C ends it early and keeps what was counted."""
+    """Lets it run; a progress bar on a terminal. Ctrl-C ends it early and keeps what was counted."""
     from rich.console import Console
     from rich.progress import Progress
 

@@ -11,7 +11,7 @@ from ringmaster.cli.programs import become, locate
 
 EVENTS = """\b
 At a time may happen:
-  APPLICATION/SETTING=V  somebody sets a parameter; SETTING[I]=V one element of an array
+  APPLICATION/SETTING=V  a client sets a parameter; SETTING[I]=V one element of an array
   machine/KNOB=V         the living machine: mains, ground, beam, …, a magnet's strength
   drop=INSTRUMENT        its datagrams are lost; freeze=INSTRUMENT: it says the same for ever; back=INSTRUMENT
   trip=SUPPLY            it goes off; reset=SUPPLY

@@ -2,7 +2,7 @@
 """Lines of text as the pages make them: spans with a named style, tables that fit their width, wrapped sentences.
 
 A style is a name; ``STYLES`` says what a terminal makes of it. Colour is used where it means something: red for data
-that is lost, yellow for what somebody should look at, green for all well, cyan and magenta for the planes x and y. Each
+that is lost, yellow for what a person should look at, green for all well, cyan and magenta for the planes x and y. Each
 also differs in words or in weight, so nothing is said by colour alone.
 """
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Looking at a workspace for as long as somebody watches: also through a restart of its server."""
+"""Looking at a workspace for as long as the console runs: also through a restart of its server."""
 
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -29,7 +29,7 @@ BACKGROUND_S = 2.0
 NEWS_S = 10.0
 """How long the news of a restart stays."""
 ASK_S = 0.5
-"""How long somebody whom we ask has time to answer: the screen stands still meanwhile."""
+"""How long a server that we ask has time to answer: the screen stands still meanwhile."""
 SETTLED_S = 1.5
 """So long a loop must have been as it is before a spectrum is one of it, beside the time that goes into one."""
 

@@ -11,7 +11,7 @@ from ringmaster.fabric.memory import Place, half_written, structure, text
 from ringmaster.fabric.segment import ObjectInfo, Segment
 
 OPERATOR = "operator"
-"""Whoever sets a supply by hand."""
+"""A person who sets a supply by hand."""
 _WHOLE_VECTOR = (1 << 64) - 1
 
 

@@ -35,7 +35,7 @@ _TYPES = {np.dtype(code): kind for kind, code in layout.ELEMENT_FORMATS.items()}
 
 @dataclass(frozen=True)
 class Request:
-    """What somebody asks for."""
+    """What a client asks for."""
 
     requester: str
     uid: int

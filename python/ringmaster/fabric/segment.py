@@ -180,7 +180,7 @@ class Segment:
     def close(self) -> None:
         """Lets go of the mapping; where an array still looks into it, the memory stays until that array is gone.
 
-        Whoever closes it again does no harm.
+        Closing it again does no harm.
         """
         for view in ("_header", "_words"):
             vars(self).pop(view, None)

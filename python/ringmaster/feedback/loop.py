@@ -192,7 +192,7 @@ def _folders(ws: Workspace, name: str) -> list[Path]:
         try:
             start = Path(f"/proc/{pid}/cwd").readlink()
             words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
-        except OSError:  # ended, or somebody else's
+        except OSError:  # ended, or another user's
             continue
         files = [start / os.fsdecode(word) for word in words if word.endswith((b".yaml", b".yml"))]
         folders += [file.parent for file in files]

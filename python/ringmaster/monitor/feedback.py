@@ -67,7 +67,7 @@ class FeedbackFigures:
     name: str
     """Of the application."""
     state: State
-    """Of this moment, which whoever looks may have disturbed: on shared cores it takes time from those that work."""
+    """Of this moment, which looking may have disturbed: on shared cores it takes time from those that work."""
     lately: Mapping[State, float]
     """Shares of the newest LATELY cycles."""
     wanted: float

@@ -121,7 +121,7 @@ class Watch:
             ws = attach(str(self._ws.path), dead=True)
             found = self._find(ws)
         except (WorkspaceError, OSError):
-            return  # not now: somebody is just making it
+            return  # not now: another process is just making it
         moved = {name for name, it in found.items() if it.changes < self._seen.get(name, 0)}
         self._seen = {name: seen for name, seen in self._seen.items() if name not in moved}
         self._ws.close()

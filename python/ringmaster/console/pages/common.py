@@ -86,5 +86,5 @@ def bad(value: int) -> Span:
 
 
 def warn(value: int) -> Span:
-    """A count that somebody should look at when it is not zero."""
+    """A count that a person should look at when it is not zero."""
     return alarming(value, units.count(value), "warn")
