@@ -46,8 +46,8 @@ struct tune_driven {
 };
 
 /** Fits a line to periodogram[k] = mean of |X(k)|² (rectangular) over `windows` windows of N turns that do not overlap,
- * for k in the band. False where it does not converge within the band: there is no such line. Takes half a millisecond
- * for 300 bins: it is not for every turn. */
+ * for k in the band. False where it does not converge within the band: there is no such line. Takes some tenths of
+ * a millisecond for 300 bins: it is not for every turn. */
 bool tune_driven_fit(float const *periodogram, uint32_t turns, uint32_t windows, struct tune_band band,
                      struct tune_driven *driven);
 

@@ -122,7 +122,7 @@ static void integral_without_leakage(struct tune_naff const *naff, double tune, 
 /** From bins: the greatest in the band, and by its greater neighbour how far beside it. NaN: there is nothing. */
 static double coarse_tune(struct tune_naff *naff, double low, double high) {
     uint32_t const turns = naff->turns, first = (uint32_t)fmax(1.0, ceil(low * turns));
-    uint32_t const last = (uint32_t)fmin(turns / 2 - 1.0, floor(high * turns));
+    uint32_t const last = (uint32_t)fmin(0.5 * turns - 1.0, floor(high * turns));
     float *const power = naff->spectrum.series; /* free after the transform */
     for (uint32_t n = 0; n < turns; ++n)
         naff->spectrum.series[n] = (float)naff->rest[n];

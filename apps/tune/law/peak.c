@@ -149,7 +149,7 @@ static float ranked(float *value, int32_t count, int32_t rank) {
 /** E|X|² of noise, from Hann-windowed bins, into which the peak leaks less: these have 3/8 of it. They are distributed
  * exponentially, so that their median is ln 2 of their mean. NaN where some bin is no number, or there are none. */
 static double band_floor(struct tune_bin const *bin, struct tune_band band, uint32_t top) {
-    float power[TUNE_BAND_BINS_MAX];
+    float power[TUNE_BAND_BINS_MAX] = {0};
     int32_t count = 0;
     for (uint32_t k = band.first; k <= band.last; ++k)
         if (k + REACH < top || k > top + REACH) {
@@ -200,7 +200,7 @@ static double start_place(float const *power, struct tune_band band, enum tune_w
 
 bool tune_peak_find(struct tune_bin const *bin, uint32_t turns, enum tune_window_kind kind, struct tune_band band,
                     struct tune_peak *peak) {
-    float power[TUNE_BAND_BINS_MAX];
+    float power[TUNE_BAND_BINS_MAX] = {0};
     uint32_t const top = band.first + band_power(bin, kind, band, power);
     *peak = (struct tune_peak){.bin = top, .floor = band_floor(bin, band, top)};
     if (!(power[top - band.first] > 0.0f) || !isfinite(power[top - band.first]) || !isfinite(peak->floor))
