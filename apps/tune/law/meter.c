@@ -74,35 +74,44 @@ static void meter_begin(struct tune_meter *meter) {
     }
 }
 
-static void series_push(struct tune_meter const *meter, struct tune_meter_series *series, float reading) {
+/** `count` is that of the turns with this one, `place` where it goes. */
+static void series_take(struct tune_meter const *meter, struct tune_meter_series *series, uint64_t count,
+                        uint32_t place, float reading) {
     struct tune_quality_limits const *const limits = &meter->plan.limits;
-    uint32_t const turns = meter->plan.turns, place = (uint32_t)(meter->count % turns);
     uint8_t const is_lost = !isfinite(reading);
     series->lost_turns += (uint32_t)is_lost - series->lost[place];
     series->lost[place] = is_lost;
     if (!is_lost) {
         series->same = series->same > 0 && reading == series->last ? series->same + 1 : 1;
         series->last = reading;
-        series->frozen_at = series->same > limits->frozen_turns ? meter->count + 1 : series->frozen_at;
-        series->saturated_at = fabs((double)reading) >= limits->full_scale ? meter->count + 1 : series->saturated_at;
+        series->frozen_at = series->same > limits->frozen_turns ? count : series->frozen_at;
+        series->saturated_at = fabs((double)reading) >= limits->full_scale ? count : series->saturated_at;
     }
-    series->ring[place] = series->ring[place + turns] = series->last;
+    series->ring[place] = series->ring[place + meter->plan.turns] = series->last;
 }
 
-static void turn_push(struct tune_meter *meter, float const *position) {
-    for (uint32_t i = 0; i < series_count(&meter->plan); ++i)
-        series_push(meter, &meter->series[i], position == NULL ? NAN : position[i]);
-    ++meter->count;
+/** Series by series, so that what a series touches is touched once for all turns. NULL: these turns did not come. */
+static void turns_take(struct tune_meter *meter, float const *position, uint32_t turns) {
+    uint32_t const all = series_count(&meter->plan), first = (uint32_t)(meter->count % meter->plan.turns);
+    for (uint32_t i = 0; i < all; ++i) {
+        uint32_t place = first;
+        for (uint32_t n = 0; n < turns; ++n) {
+            float const reading = position == NULL ? NAN : position[(size_t)n * all + i];
+            series_take(meter, &meter->series[i], meter->count + n + 1, place, reading);
+            place = place + 1 < meter->plan.turns ? place + 1 : 0;
+        }
+    }
+    meter->count += turns;
 }
 
-void tune_meter_push(struct tune_meter *meter, uint64_t turn, float const *position) {
+void tune_meter_push(struct tune_meter *meter, uint64_t turn, float const *position, uint32_t count) {
     bool const goes_on = meter->count > 0 && turn > meter->turn && turn - meter->turn < meter->plan.turns;
     if (!goes_on)
         meter_begin(meter);
-    for (uint64_t missing = goes_on ? turn - meter->turn - 1 : 0; missing > 0; --missing)
-        turn_push(meter, NULL);
-    turn_push(meter, position);
-    meter->turn = turn;
+    if (goes_on)
+        turns_take(meter, NULL, (uint32_t)(turn - meter->turn - 1));
+    turns_take(meter, position, count);
+    meter->turn = turn + count - 1;
 }
 
 static bool was_within(struct tune_meter const *meter, uint64_t at) {

@@ -2,7 +2,7 @@
 /** The tune meter: from turns of some BPMs, as they come, to a reading of both planes whenever one is wanted.
  *
  *     tune_meter_open(&meter, &plan);
- *     tune_meter_push(&meter, turn, position);            // [plane][bpm], each turn
+ *     tune_meter_push(&meter, turn, position, 1);         // [plane][bpm], each turn
  *     if (tune_meter_read(&meter, beam, reading)) …       // as often as you like: from the newest N turns
  *
  * It keeps the window of each series, and what is wrong with it:
@@ -16,8 +16,8 @@
  * What is left out changes the weights (combine.h), and so the noise, not the tune. Each reading says how many BPMs it is
  * of. No allocation after the opening.
  *
- * A push touches the rings of all series. That is 11 ns a turn of two BPMs; of 168 it is 5 µs, as their rings are in no
- * cache: more than a turn of a ring of 260 m, so there the turns of many BPMs must be shared out, or come in runs.
+ * A push touches the rings of all series: of many BPMs they are in no cache. So give it some turns at once, where many
+ * BPMs come at turn rate: docs/tune.md has figures.
  */
 #ifndef TUNE_METER_H
 #define TUNE_METER_H
@@ -95,8 +95,8 @@ struct tune_meter {
 bool tune_meter_open(struct tune_meter *meter, struct tune_meter_plan const *plan);
 void tune_meter_close(struct tune_meter *meter);
 
-/** Takes positions [plane][bpms] of a turn; what is no number is lost. */
-void tune_meter_push(struct tune_meter *meter, uint64_t turn, float const *position);
+/** Takes positions [count][plane][bpms] of `turn` and those that follow it; what is no number is lost. */
+void tune_meter_push(struct tune_meter *meter, uint64_t turn, float const *position, uint32_t count);
 
 /** Reads both planes. `beam` is the current. False, and nothing is read, before there is a whole window. */
 bool tune_meter_read(struct tune_meter *meter, double beam, struct tune_reading reading[TUNE_PLANES]);

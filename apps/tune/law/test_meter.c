@@ -31,7 +31,7 @@ static void turns_push(uint32_t count) {
     float position[TUNE_PLANES][BPMS];
     for (uint32_t i = 0; i < count; ++i, ++turn) {
         turn_make(position);
-        tune_meter_push(&meter, turn, position[0]);
+        tune_meter_push(&meter, turn, position[0], 1);
     }
 }
 
@@ -77,6 +77,26 @@ static void test_reads_both_planes_from_a_whole_window_on(void **state) {
             assert_good(plane, BPMS);
         assert_true(reading[0].delay_turns == 0.5 * (TURNS - 1));
     }
+}
+
+/** Several turns at once are as one after the other. */
+static void test_runs_of_turns_are_the_same(void **state) {
+    (void)state;
+    enum { RUN = 37, RUNS = 2 * TURNS / RUN };
+    static float position[RUNS * RUN][TUNE_PLANES][BPMS];
+    struct tune_reading expected[TUNE_PLANES];
+    for (uint32_t i = 0; i < RUNS * RUN; ++i, ++turn) {
+        turn_make(position[i]);
+        position[i][1][2] = i % 300 == 0 ? NAN : position[i][1][2];
+        tune_meter_push(&meter, turn, position[i][0], 1);
+    }
+    assert_true(tune_meter_read(&meter, 100.0, expected));
+    for (uint32_t run = 0; run < RUNS; ++run)
+        tune_meter_push(&meter, FIRST_TURN + run * RUN, position[run * RUN][0], RUN);
+    assert_true(tune_meter_read(&meter, 100.0, reading));
+    assert_int_equal(reading[1].lost_turns, 3);
+    assert_int_equal(reading[1].turn, expected[1].turn);
+    assert_true(reading[1].peak.tune == expected[1].peak.tune && reading[0].peak.floor == expected[0].peak.floor);
 }
 
 static void test_turns_that_did_not_come_are_counted(void **state) {
@@ -135,7 +155,7 @@ static void test_a_bad_bpm_is_left_out_until_it_is_good(void **state) {
             float position[TUNE_PLANES][BPMS];
             turn_make(position);
             position[1][2] = bad_reading(reasons[r], i);
-            tune_meter_push(&meter, turn, position[0]);
+            tune_meter_push(&meter, turn, position[0], 1);
         }
         assert_true(tune_meter_read(&meter, 100.0, reading));
         assert_good(0, BPMS);
@@ -170,6 +190,7 @@ static void test_refuses_a_band_without_room(void **state) {
 int main(void) {
     struct CMUnitTest const tests[] = {
         cmocka_unit_test_setup_teardown(test_reads_both_planes_from_a_whole_window_on, meter_open, meter_close),
+        cmocka_unit_test_setup_teardown(test_runs_of_turns_are_the_same, meter_open, meter_close),
         cmocka_unit_test_setup_teardown(test_turns_that_did_not_come_are_counted, meter_open, meter_close),
         cmocka_unit_test_setup_teardown(test_begins_anew_where_the_turn_counter_restarts, meter_open, meter_close),
         cmocka_unit_test_setup_teardown(test_a_bad_bpm_is_left_out_until_it_is_good, meter_open, meter_close),
