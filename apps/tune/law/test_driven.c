@@ -36,14 +36,14 @@ static void periodogram_make(double damping, double noise, uint32_t windows) {
     }
 }
 
-struct scatter {
+struct driven_scatter {
     double tune, damping, rms;
     int fits;
 };
 
 /** Root mean squares of the errors over the sigmas that came with them. */
-static struct scatter scatter_of(double width_bins, uint32_t windows) {
-    struct scatter scatter = {.tune = 0.0};
+static struct driven_scatter scatter_of(double width_bins, uint32_t windows) {
+    struct driven_scatter scatter = {.tune = 0.0};
     double const damping = width_bins * TWO_PI / 2.0 / TURNS;
     double tune = 0.0, damping_error = 0.0, rms = 0.0, tune_sigma = 0.0, damping_sigma = 0.0, rms_sigma = 0.0;
     for (int i = 0; i < FITS; ++i) {
@@ -78,7 +78,7 @@ static void test_errors_are_what_scatters(void **state) {
         uint32_t windows;
     } const cases[] = {{2.5, 1}, {12.0, 1}, {5.0, 3}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
-        struct scatter const scatter = scatter_of(cases[i].width_bins, cases[i].windows);
+        struct driven_scatter const scatter = scatter_of(cases[i].width_bins, cases[i].windows);
         assert_in_range(scatter.fits, FITS - 4, FITS);
         assert_near(scatter.tune, 1.0, 0.2);
         assert_near(scatter.damping, 1.0, 0.25);
