@@ -83,7 +83,7 @@ fuzz: | test-dependencies ## run every fuzzer for SECONDS=60
 	@tools/fuzz build-fuzz $(SECONDS)
 
 asan tsan: | test-dependencies
-	@test -f build-$@/build.ninja || CC=clang meson setup build-$@ -Db_sanitize=$(SANITIZE) -Db_lundef=false
+	@test -f build-$@/build.ninja || CC=clang meson setup build-$@ -Doptimization=1 -Db_sanitize=$(SANITIZE) -Db_lundef=false
 	@meson test -C build-$@ --timeout-multiplier 10 --print-errorlogs $(LEFT_OUT)
 asan: SANITIZE = address,undefined ## run the C tests under the address and undefined-behaviour sanitizers
 tsan: LEFT_OUT = --no-suite net --no-suite one-thread # DPDK is not built for it, and its own threads would be reported

