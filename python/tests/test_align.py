@@ -290,7 +290,7 @@ def test_waiting_has_an_end(make_ring: MakeRing, tmp_path: Path) -> None:
 
 def test_ctrl_c_keeps_what_was_found(make_ring: MakeRing) -> None:
     make_ring(OFFSETS)
-    command = [sys.executable, "-u", "-m", "ringmaster", "align", "--range", "2048", "--kicks", "9", "--json"]
+    command = [sys.executable, "-u", "-m", "ringmaster", "align", "--range", "2048", "--kicks", "99", "--json"]
     environment = os.environ | {"PYTHONPATH": str(PACKAGE)}
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
@@ -299,13 +299,14 @@ def test_ctrl_c_keeps_what_was_found(make_ring: MakeRing) -> None:
         too_long = Timer(120, running.kill)
         too_long.start()
         for line in running.stderr:
-            if line.startswith("kick 2 of 9"):
+            if line.startswith("kick 2 of 99"):
                 running.send_signal(signal.SIGINT)
                 break
         out, err = running.communicate()
         too_long.cancel()
-    assert "stopped after 2 of 9 kicks" in err
-    assert len(json.loads(out)["kicks"]) == 2
+    stopped = re.search(r"stopped after (\d+) of 99 kicks", err)
+    assert stopped is not None, err
+    assert len(json.loads(out)["kicks"]) == int(stopped[1]) >= 2  # a starved test interrupts it later
 
 
 @pytest.mark.skipif(not DOROS.exists(), reason=f"NO MEASURED BEAM AT {DOROS}")
