@@ -297,8 +297,8 @@ def test_eight_twins_on_two_threads_share_nothing_but_the_lattice() -> None:
     assert everything(design) == designed
 
 
-def test_two_twins_compute_at_once() -> None:
-    """While one thread is inside a single call, another makes many: calls release Python's lock."""
+def made_beside(turns: int) -> int:
+    """Optics that one thread computes while another is inside a single call, which tracks so many turns."""
     design, _ = twin_and_ring("hmba.mat", in_6d=True)
     other = design.copy()
     begun, ended = threading.Event(), threading.Event()
@@ -306,7 +306,7 @@ def test_two_twins_compute_at_once() -> None:
     def track() -> None:
         beam = np.full((6, 512), 1e-6, order="F")
         begun.set()
-        design.track(beam, 200, None)
+        design.track(beam, turns, None)
         ended.set()
 
     thread = threading.Thread(target=track)
@@ -317,4 +317,9 @@ def test_two_twins_compute_at_once() -> None:
         other.linopt6([0])
         made += 1
     thread.join()
-    assert made > 50
+    return made
+
+
+def test_two_twins_compute_at_once() -> None:
+    """Calls release Python's lock: however the host shares its cores, a long call leaves time for many others."""
+    assert any(made_beside(turns) > 50 for turns in (200, 2_000, 20_000))
