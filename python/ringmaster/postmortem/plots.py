@@ -11,12 +11,14 @@ from ringmaster.postmortem.evidence import Evidence, Series
 from ringmaster.postmortem.explain import Explanation
 from ringmaster.postmortem.fit import Fit
 from ringmaster.postmortem.onset import Onset
-from ringmaster.postmortem.words import cause_words
+from ringmaster.postmortem.words import cause_words, lost_at
 from ringmaster.report.section import Chart, Lines
 
 MOST_POINTS = 400
 SHOWN_MS = 6.0
 """Before and after turn zero."""
+COURSE_MS = 60.0
+"""The same of a pattern's size."""
 LANES = 3
 KINDS = {
     InstrumentKind.BPM: "BPMs",
@@ -41,7 +43,7 @@ def fit_charts(explanation: Explanation) -> list[Chart]:
             if not rows or size < 0.2 * float(np.abs(fit.measured).max()):
                 continue
             charts.append(_pattern(fit, rows, plane, title))
-        charts.append(_course(explanation.evidence, fit, title))
+        charts.append(_course(explanation, fit, title))
     return charts
 
 
@@ -54,14 +56,20 @@ def _pattern(fit: Fit, rows: Sequence[int], plane: str, title: str) -> Lines:
     return Lines(f"{title}: {plane}", "BPM, in the order of the ring", f"change of {plane}, µm", series, about=about)
 
 
-def _course(evidence: Evidence, fit: Fit, title: str) -> Lines:
+def _course(explanation: Explanation, fit: Fit, title: str) -> Lines:
+    """Near turn zero, and only as long as there was a beam: without one, positions are noise."""
+    evidence, lost = explanation.evidence, lost_at(explanation)
     ms = 1e3 * (fit.course_turn - evidence.turn_zero) / evidence.turn_rate_hz
+    shown = np.abs(ms) < COURSE_MS
     about = "Fitted at each record. 0 ms is turn zero."
+    if lost is not None:
+        shown &= fit.course_turn < lost[0]
+        about += " It ends where the beam was lost."
     return Lines(
         f"{title}: its size",
         "ms after turn zero",
         fit.unit,
-        {"size of the pattern": _points(ms, fit.course)},
+        {"size of the pattern": _points(ms[shown], fit.course[shown])},
         about=about,
     )
 

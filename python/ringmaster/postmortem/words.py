@@ -89,12 +89,17 @@ def _when(explanation: Explanation, verdict: Cause) -> list[str]:
     ]
 
 
-def _beam(explanation: Explanation) -> list[str]:
-    views = explanation.ranking.views
-    lost = [view for view in views if view.end < len(view.values)]
+def lost_at(explanation: Explanation) -> tuple[int, int] | None:
+    """The turn at which the beam was lost, and how exact that is; None where it was not."""
+    lost = [view for view in explanation.ranking.views if view.end < len(view.values)]
     if not lost:
-        return ["The beam was not lost: sum signals stayed above half of what they were."]
+        return None
     view = min(lost, key=lambda one: one.period_turns)
-    return [
-        f"The beam was lost at turn {int(view.turn[view.end])} (± {view.period_turns}); later positions are left out."
-    ]
+    return int(view.turn[view.end]), view.period_turns
+
+
+def _beam(explanation: Explanation) -> list[str]:
+    lost = lost_at(explanation)
+    if lost is None:
+        return ["The beam was not lost: sum signals stayed above half of what they were."]
+    return [f"The beam was lost at turn {lost[0]} (± {lost[1]}); later positions are left out."]
