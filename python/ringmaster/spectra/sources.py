@@ -49,8 +49,13 @@ GROUP = 0.95
 PIECES = 20
 NEAR, BESIDE = 4, 10
 """Bins on each side that noise is taken from: ten, from the fourth on, where a line has no foot."""
+QUIET = 3.0
+"""Times the median power of them: what has more is a line."""
 MOST_MISSING = 0.05
 """A series that lacks more is taken for none, for what one lacks is left out of all."""
+FACTOR_ROUNDS = 4
+LEAST_ALONE = 0.1
+"""Of what the middle BPM does not share: a BPM that a mode seems to explain whole has noise of its own, too."""
 DRAWS = 1000
 """Of the gains of the sources, for the chance that a contribution is the largest."""
 VISIBLE = 9.0
@@ -156,8 +161,7 @@ def rank_at(
     size = piece_size(len(chosen[0]), PIECES)
     found, _ = amplitudes(np.array([one.values for one in chosen]), size)
     at = bin_of(hz, chosen[0].rate_hz, size)
-    beside = [at + side * step for side in (-1, 1) for step in range(NEAR, NEAR + BESIDE)]
-    bins = [each for each in beside if 0 <= each < found.shape[2]]
+    bins = _quiet(found[:, : len(there)], at)
     motion = found[:, : len(there), :]
     read = np.full((len(found), len(sources)), np.nan, np.complex128)
     read[:, [i for i, one in enumerate(readbacks) if one is not None]] = found[:, len(there) :, at]
@@ -166,20 +170,49 @@ def rank_at(
     return rank(motion[:, :, at], noise, response[kept], read, sources)
 
 
+def _quiet(found: Complexes, at: int) -> list[int]:
+    """The bins beside one that have no line of their own: another harmonic of the mains is no noise."""
+    beside = [at + side * step for side in (-1, 1) for step in range(NEAR, NEAR + BESIDE)]
+    bins = [each for each in beside if 0 <= each < found.shape[2]]
+    power = np.sum(np.abs(found[:, :, bins]) ** 2, axis=(0, 1))
+    return [each for each, one in zip(bins, power, strict=True) if one <= QUIET * np.median(power)]
+
+
 def _whitener(noise: Complexes) -> Floats:
-    """What makes the noise's covariance 1: real, for noise has no phase; shrunk toward its diagonal where it is little
-    known (O. Ledoit and M. Wolf, J. Multivar. Anal. 88, 365 (2004), with the diagonal as the target).
+    """What makes the noise's covariance 1: real, for noise has no phase.
+
+    There may be as many BPMs as samples, so the covariance is not taken as it is: what stands out of the spectrum that
+    uncorrelated noise would have (V. Marčenko, L. Pastur (1967)) is a mode that BPMs share, with its bias taken off
+    (I. Johnstone, D. Paul, Proc. IEEE 106, 1277 (2018)); all else is independent.
     """
     samples = np.concatenate([noise.real, noise.imag]) * np.sqrt(2)
-    count = len(samples)
-    covariance = samples.T @ samples / count
-    scale = np.sqrt(np.maximum(np.diag(covariance), np.finfo(float).tiny))
-    correlation = covariance / np.outer(scale, scale)
-    off = correlation - np.eye(len(scale))
-    scatter = float(np.sum((1 - correlation**2) ** 2)) / count
-    shrink = min(1.0, scatter / max(float(np.sum(off**2)), np.finfo(float).tiny))
-    value, vector = np.linalg.eigh(np.eye(len(scale)) + (1 - shrink) * off)
-    return np.asarray((vector / np.sqrt(np.maximum(value, 1e-6))).T / scale)
+    covariance = samples.T @ samples / len(samples)
+    ratio = len(covariance) / len(samples)
+    alone = np.maximum(np.diag(covariance), np.finfo(float).tiny)  # what a BPM does not share with others
+    for _ in range(FACTOR_ROUNDS):
+        scale = np.sqrt(alone)
+        value, vector = np.linalg.eigh(covariance / np.outer(scale, scale))
+        modes, bulk = _modes(value, ratio)
+        first = len(value) - modes
+        shared = np.sum(vector[:, first:] ** 2 * value[first:], axis=1) * alone
+        left = np.diag(covariance) - shared
+        alone = np.maximum(left, LEAST_ALONE * np.median(left))
+    shown = value[first:] / bulk
+    middle = shown + 1 - ratio
+    true = np.full(len(value), bulk)
+    true[first:] = bulk * (middle + np.sqrt(np.maximum(middle**2 - 4 * shown, 0.0))) / 2
+    return np.asarray((vector / np.sqrt(true)).T / scale)
+
+
+def _modes(value: Floats, ratio: float) -> tuple[int, float]:
+    """How many eigenvalues, of the ascending ones, stand out of the others; and the mean of these."""
+    modes = 0
+    while modes < len(value) - 1:
+        bulk = float(np.mean(value[: len(value) - modes]))
+        if value[len(value) - modes - 1] <= bulk * (1 + np.sqrt(ratio)) ** 2 * 1.05:
+            break
+        modes += 1
+    return modes, max(float(np.mean(value[: len(value) - modes])), np.finfo(float).tiny)
 
 
 class _Evidence:
