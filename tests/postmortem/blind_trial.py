@@ -11,11 +11,11 @@ their noise), the length d. d >= 8 counts as visible, d < 3 as invisible.
 
 import argparse
 import json
-import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
+from functools import cache
 from multiprocessing import Pool
 from pathlib import Path
 
@@ -23,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 from blind_cases import cases
 from blind_ring import EVENT_TURN, Happening, evidence_of, machine, record
+from blind_store import load_event, save_event
 
 from ringmaster.fabric.layout import InstrumentKind
 from ringmaster.postmortem.background import Background
@@ -97,10 +98,21 @@ def _rows(series: Series, kind: InstrumentKind) -> Floats:
     return series.values[:, [i for i, lane in enumerate(series.lanes) if lane[0] in "xy"]]
 
 
-def judge(folder: Path, truth: Happening, described: Machine, late: int) -> tuple[Outcome, Ranking]:
-    """Lets it happen, and has it explained."""
+def happen(path: Path, truth: Happening) -> tuple[float, list[Series]]:
+    """Lets it happen and keeps it there, or takes what was kept: d, and all streams."""
+    kept = load_event(path, truth)
+    if kept is not None:
+        return kept
+    folder = path.with_suffix("")
     with_it, without = record(folder, truth), record(folder, truth.quiet)
     length = visible_length(truth, with_it, without)
+    save_event(path, truth, length, with_it)
+    return length, with_it
+
+
+def judge(path: Path, truth: Happening, described: Machine, late: int) -> tuple[Outcome, Ranking]:
+    """Lets it happen, and has it explained."""
+    length, with_it = happen(path, truth)
     ranking = rank_causes(evidence_of(with_it, described, late))
     verdict = ranking.verdict
     listed = [(cause.title, round(cause.probability, 4)) for cause in ranking.causes[:4]]
@@ -149,12 +161,15 @@ def reliability(outcomes: Iterable[Outcome]) -> str:
     return "\n".join(lines)
 
 
-def _task(given: tuple[Happening, int]) -> Outcome:
-    folder = Path(tempfile.mkdtemp(prefix="blind-trial-"))
-    try:
-        return judge(folder / "run", given[0], machine(), given[1])[0]
-    finally:
-        shutil.rmtree(folder)
+def _task(given: tuple[Path | None, Happening, int]) -> Outcome:
+    kept, truth, late = given
+    with tempfile.TemporaryDirectory(prefix="blind-trial-") as folder:
+        return judge((kept or Path(folder)) / f"{truth.seed}.npz", truth, _machine(), late)[0]
+
+
+@cache
+def _machine() -> Machine:
+    return machine()
 
 
 def main() -> None:
@@ -163,10 +178,13 @@ def main() -> None:
     parser.add_argument("--each", type=int, default=40, help="events of each kind (40)")
     parser.add_argument("--seed", type=int, default=2, help="of the events and their rings (2)")
     parser.add_argument("--jobs", type=int, default=1, help="processes (1)")
+    parser.add_argument("--events", type=Path, help="folder to keep the events in, and to take them from next time")
     parser.add_argument("--out", type=Path, help="JSON file for all outcomes")
     given = parser.parse_args()
     random = np.random.default_rng(given.seed + 1)
-    tasks = [(truth, int(random.integers(0, LATEST_TURNS))) for truth in cases(given.each, given.seed)]
+    tasks = [(given.events, truth, int(random.integers(0, LATEST_TURNS))) for truth in cases(given.each, given.seed)]
+    if given.events:
+        given.events.mkdir(parents=True, exist_ok=True)
     outcomes = []
     with Pool(given.jobs) as pool:
         for outcome in pool.imap(_task, tasks):
