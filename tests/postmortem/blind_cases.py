@@ -97,17 +97,7 @@ def loss(random: Random, seed: int) -> Happening:
     """Beam is lost at an aperture, and the orbit is as before."""
     ma = _size(random, 1e-5, 100)
     event = {"event": "injection", "misfires": True, "ma": ma}
-    late = 5  # what is lost in these turns is seen by the loss monitors; then it is missing
-    return Happening(
-        "loss",
-        "",
-        seed,
-        f"{ma} mA",
-        (event,),
-        (f"machine/beam={1 - ma / 310:.6f}",),
-        None,
-        late,
-    )
+    return Happening("loss", "", seed, f"{ma} mA", (event,), lost_share=ma / 310)
 
 
 KINDS: dict[str, Callable[[Random, int], Happening]] = {

@@ -29,6 +29,8 @@ SLOW_BEFORE, SLOW_AFTER = 2100, 140
 FAST_BEFORE, FAST_AFTER = 22000, 2400
 """Turns about the event."""
 EVENT_TURN = 2_000_000 // PERIOD * PERIOD + 36
+LOST_TURNS = 5
+"""What is lost in these is seen by the loss monitors; then it is missing."""
 KINDS = {
     "bpm": InstrumentKind.BPM,
     "tbt": InstrumentKind.BPM,
@@ -54,8 +56,9 @@ class Happening:
     """NAME=VALUE, as --at takes them."""
     overlay: Mapping[str, Any] | None = None
     """What its overlay has beside."""
-    sets_late_turns: int = 0
-    """After the events."""
+    lost_share: float = 0.0
+    """Of the stored beam: missing in the sum signals LOST_TURNS later. The ring has no way to lose so little: a put to
+    its beam is a fill, and fills are at rest, as after a kick."""
 
     @property
     def quiet(self) -> "Happening":
@@ -136,7 +139,7 @@ def _run(folder: Path, happening: Happening, is_fast: bool) -> tuple[Simulation,
         "ramp",
         folder / "out",
         cycles=before + after,
-        at=[f"{at + happening.sets_late_turns / TURN_RATE_HZ:.9f}:{one}" for one in happening.sets],
+        at=[f"{at:.9f}:{one}" for one in happening.sets],
         record="readings",
     )
     return run, int(run.summary["first_turn"])
@@ -163,7 +166,18 @@ def record(folder: Path, happening: Happening) -> list[Series]:
     for is_fast in (False, True):
         made += _series(*_run(folder, happening, is_fast), is_fast)
         shutil.rmtree(folder)
+    for series in made:
+        _lose(series, happening.lost_share)
     return made
+
+
+def _lose(series: Series, share: float) -> None:
+    """Of the sum signals, as means over a record's turns."""
+    since = series.turn.astype(np.float64) - (EVENT_TURN + LOST_TURNS) + 1
+    left = 1 - share * np.clip(since / series.period_turns, 0, 1)
+    for i, lane in enumerate(series.lanes):
+        if lane.startswith("sum"):
+            series.values[:, i] = np.round(series.values[:, i] * left)
 
 
 def evidence_of(series: list[Series], described: Machine, noticed_after_turns: int) -> Evidence:

@@ -5,8 +5,8 @@
 
 The ranking gets what a trigger would hand over: streams, the machine as designed, and a turn zero that is up to 5 ms
 late. Whether an event can be seen at all is told beforehand, from the truth and the noise: of the readings with it less
-those without it, as the best linear detector sees them (behind the filter that predicts the readings without it, over
-their noise), the length d. d >= 8 counts as visible, d < 3 as invisible.
+those without it, as the best linear filter sees them over the noise, the length d (``blind_visible``). d >= 8 counts as
+visible, d < 3 as invisible.
 """
 
 import argparse
@@ -20,23 +20,17 @@ from multiprocessing import Pool
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 from blind_cases import cases
 from blind_ring import EVENT_TURN, Happening, evidence_of, machine, record
 from blind_store import load_event, save_event
+from blind_visible import visible_length
 
-from ringmaster.fabric.layout import InstrumentKind
-from ringmaster.postmortem.background import Background
 from ringmaster.postmortem.causes import Ranking, rank_causes
 from ringmaster.postmortem.evidence import Series
-from ringmaster.postmortem.lines import Lines
 from ringmaster.postmortem.machine import Machine
 
 VISIBLE, INVISIBLE = 8.0, 3.0
 LATEST_TURNS = 5785
-SEEN_RECORDS = {1: 400, 116: 60}
-"""After the event, by period: what a ranking may use of it."""
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -59,43 +53,6 @@ class Outcome:
     def is_right(self) -> bool:
         """Whether the first is the culprit, or a group that the BPMs cannot tell apart and that it is in."""
         return self.verdict == self.kind and (not self.name or self.name in self.names)
-
-
-def visible_length(truth: Happening, with_it: list[Series], without: list[Series]) -> float:
-    """d: of orbits, or of what else the kind shows itself in."""
-    squares = []
-    kinds = {
-        "rf": (InstrumentKind.BPM, InstrumentKind.LLRF),
-        "loss": (InstrumentKind.BLM,),
-    }
-    for kind in kinds.get(truth.kind, (InstrumentKind.BPM,)):
-        for period in (1, 116):
-            pairs = [
-                (a, b) for a, b in zip(with_it, without, strict=True) if a.kind == kind and a.period_turns == period
-            ]
-            if pairs:
-                squares.append(_square(pairs, kind, period))
-    return float(np.sqrt(sum(squares)))
-
-
-def _square(pairs: list[tuple[Series, Series]], kind: InstrumentKind, period: int) -> float:
-    """Of one rate: the background is learnt from the readings without the event."""
-    quiet = np.hstack([_rows(b, kind) for _, b in pairs])
-    signal = np.hstack([_rows(a, kind) for a, _ in pairs]) - quiet
-    at = int(np.searchsorted(pairs[0][0].turn, EVENT_TURN))
-    before = quiet[:at]
-    cleaned = before - Lines.fit(before, 1157000 / period).at(np.arange(at))
-    background = Background.learn(cleaned, 24)
-    seen = background.course(signal[at : at + SEEN_RECORDS[period]]) @ background.whitener.T
-    return float(np.sum(seen**2))
-
-
-def _rows(series: Series, kind: InstrumentKind) -> Floats:
-    if kind == InstrumentKind.BLM:
-        return np.asarray(2 * np.sqrt(series.values.sum(axis=1, keepdims=True) + 0.375))
-    if kind == InstrumentKind.LLRF:
-        return series.values[:, :4]
-    return series.values[:, [i for i, lane in enumerate(series.lanes) if lane[0] in "xy"]]
 
 
 def happen(path: Path, truth: Happening) -> tuple[float, list[Series]]:

@@ -17,9 +17,7 @@ STRONG = (
     Happening("rf", "", 12, "", ({"event": "rf_trip"},)),
     Happening("bpm", "bpm17", 14, "", ({"event": "offset", "instrument": "bpm17", "x_um": 5, "y_um": 3},)),
     Happening("kick", "injection", 15, "", ({"event": "kick", "x_um": 100, "y_um": 40},)),
-    Happening(
-        "loss", "", 16, "", ({"event": "injection", "misfires": True, "ma": 30},), ("machine/beam=0.9",), None, 5
-    ),
+    Happening("loss", "", 16, "", ({"event": "injection", "misfires": True, "ma": 30},), lost_share=0.1),
 )
 
 
