@@ -9,9 +9,8 @@ from the records before, so what is left of a prediction is white, and an event 
 The c add up to 1: whatever drifts slowly is away, also where it did not drift before. One filter for all rows keeps
 what an event looks like across the machine: a pattern u with the course a(t) becomes the same pattern with the course
 a(t) - Σ c_i a(t - i). The filter is the least-squares one (J. Makhoul, Proc. IEEE 63, 561, 1975). What is left of all
-rows has a covariance, and is divided by its root: the noise of each row, and the few patterns that rows share beyond
-what chance makes of so many records (V. Marchenko, L. Pastur, Math. USSR Sbornik 1, 457, 1967). So without an event all
-of it is normal, with a variance of 1, row by row and record by record.
+rows has a covariance (``covariance``), and is divided by its root. So without an event all of it is normal, with a
+variance of 1, row by row and record by record.
 """
 
 from dataclasses import dataclass
@@ -19,6 +18,8 @@ from typing import Self
 
 import numpy as np
 import numpy.typing as npt
+
+from ringmaster.postmortem.covariance import Sources, noise_root
 
 Floats = npt.NDArray[np.float64]
 RIDGE = 1e-7
@@ -45,18 +46,22 @@ class Background:
     """RMS of what is not predicted, of each row, in the row's unit."""
 
     @classmethod
-    def learn(cls, before: Floats, order: int, apart: int = 0) -> Self:
-        """From records without an event. The first so many rows share nothing with the others. Raises TooShort."""
-        count, rows = before.shape
+    def learn(cls, before: Floats, order: int, apart: int = 0, sources: Sources | None = None) -> Self:
+        """From records without an event. Raises TooShort.
+
+        The first so many rows share nothing with the others.
+        """
+        count, row_count = before.shape
         if count < LEAST_RECORDS * order + 32:
             raise TooShort(f"{count} records before the event are too few; expected {LEAST_RECORDS * order + 32}")
         mean = before.mean(axis=0)
         taps = _prediction(before - mean, order)
         left = _filtered(before - mean, taps)
         noise = np.maximum(left.std(axis=0), 1e-12 * (1 + np.abs(mean)))
-        whitener = np.zeros((rows, rows))
-        whitener[:apart, :apart] = _whitener((left / noise)[:, :apart])
-        whitener[apart:, apart:] = _whitener((left / noise)[:, apart:])
+        whitener = np.zeros((row_count, row_count))
+        for rows in (slice(0, apart), slice(apart, None)):
+            known = None if sources is None else sources.of(rows, noise)
+            whitener[rows, rows] = noise_root((left / noise)[:, rows], known)
         whitener /= noise
         return cls(mean, taps, whitener, noise)
 
@@ -106,17 +111,3 @@ def _least_squares(values: Floats, order: int) -> Floats:
     matrix = products[1:, 1:] + RIDGE * products[0, 0] * np.eye(order)
     free, level = np.linalg.solve(matrix, np.stack([products[1:, 0], np.ones(order)], axis=1)).T
     return np.concatenate([[1.0], -(free + level * (1 - free.sum()) / level.sum())])
-
-
-def _whitener(left: Floats) -> Floats:
-    """Of rows with a variance of 1: what they share is taken away beyond what chance makes of so few records."""
-    count, rows = left.shape
-    if rows < 2:
-        return np.eye(rows)
-    values, vectors = np.linalg.eigh(left.T @ left / count)
-    edge = (1 + np.sqrt(rows / count)) ** 2
-    large = values > 1.1 * edge
-    rest = values[~large].mean() if (~large).any() else 1.0
-    root = np.where(large, 1 / np.sqrt(np.maximum(values, 1e-30)), 1 / np.sqrt(rest))
-    result: Floats = (vectors * root) @ vectors.T
-    return result

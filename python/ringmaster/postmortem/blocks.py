@@ -40,12 +40,16 @@ class Block:
     """[record, dimension]: what was not predicted, whitened; 0 in the first records."""
     held_out: Floats
     """The same of records before the event, by a background that did not learn from them: how good it is."""
+    shape: Floats
+    """[dimension]: variance that the ground's motion gives to each, as far as it is not whitened; of no unit."""
+    energy: int
+    """So many dimensions come first that are the energy's motion, and have a noise of their own in each mode."""
 
-    def pattern(self, columns: Floats) -> Floats | None:
+    def pattern(self, columns: Floats, least_share: float = LEAST_SHARE) -> Floats | None:
         """Columns [row, k], behind the background; None where the block has too little of them."""
         scaled = columns / self.noise[:, None]
         seen = self.basis.T @ scaled
-        if np.linalg.norm(seen) < LEAST_SHARE * np.linalg.norm(scaled):
+        if np.linalg.norm(seen) < least_share * np.linalg.norm(scaled):
             return None
         return self.background.pattern(seen)
 

@@ -15,8 +15,10 @@ from scipy.special import logsumexp
 
 from ringmaster.postmortem.background import Floats, TooShort
 from ringmaster.postmortem.cells import Cells
+from ringmaster.postmortem.covariance import Sources
 from ringmaster.postmortem.evidence import Evidence
-from ringmaster.postmortem.hypotheses import LOSS, NOTHING, RF, SUPPLY, TRUST, UNKNOWN, Hypotheses, bpm_of
+from ringmaster.postmortem.hypotheses import KICK, LOSS, NOTHING, RF, SUPPLY, TRUST, UNKNOWN, Hypotheses, bpm_of
+from ringmaster.postmortem.kicks import likeness
 from ringmaster.postmortem.machine import Machine
 from ringmaster.postmortem.orbit_causes import add_orbit
 from ringmaster.postmortem.view import View, orbit_views
@@ -24,7 +26,7 @@ from ringmaster.postmortem.witnesses import loss_witness, rf_witness
 
 WITNESS_PRIOR = 0.5
 """That a witness says something when its cause acts."""
-CONSEQUENCE_PRIOR = 0.1
+CONSEQUENCE_PRIOR = 0.03
 """That beam is lost at an aperture soon after another cause."""
 ALIKE, RELATED = 0.995, 0.85
 """Correlations of two patterns. Those that are alike the twin cannot tell apart; those that are related are one answer
@@ -102,7 +104,7 @@ def rank_causes(evidence: Evidence) -> Ranking:
     bpms = list(dict.fromkeys(bpm_of(row) for view in views for row in view.rows))
     hypotheses = Hypotheses.of(evidence.machine, bpms, cells.count)
     for view in views:
-        add_orbit(hypotheses, view, evidence.machine, cells, views[-1].period_turns > 1)
+        add_orbit(hypotheses, view, evidence.machine, cells)
     _add_witnesses(hypotheses, evidence, cells)
     causes = _posterior(hypotheses, cells, _correlations(hypotheses, views, evidence.machine))
     return Ranking(tuple(causes), tuple(views), cells, len(hypotheses.names), tuple(notes))
@@ -131,8 +133,15 @@ def _usable_views(evidence: Evidence, search: int) -> tuple[list[View], list[str
 
 
 def _with_motion(view: View, machine: Machine | None) -> View:
-    """Turn by turn the betatron motion counts as moving, whether there was any before or not."""
-    if machine is None or view.period_turns > 1 or any(row not in machine.places for row in view.rows):
+    """With what moves all the time. Turn by turn betatron motion counts as moving, whether there was any or not."""
+    if machine is None or any(row not in machine.places for row in view.rows):
+        return view
+    none, rows = np.zeros((len(view.rows), 1)), view.rows
+    correctors = [none, *(one for one in machine.columns(rows) if one.shape[1] == 1)]
+    energy = machine.energy(rows) if machine.has_rf else none
+    sources = Sources(np.diag(view.noise), machine.ground(rows), np.hstack(correctors), energy)
+    view = replace(view, sources=sources.seen(np.diag(1 / view.noise)))
+    if view.period_turns > 1:
         return view
     at = machine.modes(view.rows).at
     return replace(view, motion=np.hstack([at.real, at.imag]))
@@ -156,8 +165,14 @@ def _add_witnesses(made: Hypotheses, evidence: Evidence, cells: Cells) -> None:
 
 
 def _correlations(made: Hypotheses, views: Sequence[View], machine: Machine | None) -> Floats:
-    """[hypothesis, hypothesis]: of the patterns of supplies, as the BPMs with most rows see them."""
+    """[hypothesis, hypothesis]: of what supplies do, as the BPMs with most rows see it; and of kicks turn by turn.
+
+    Kicks are never alike, as their direction tells them apart, or does not.
+    """
     all_of = np.eye(len(made.names))
+    if views[-1].motion is not None and machine is not None:
+        kicks = made.where(KICK)
+        all_of[np.ix_(kicks, kicks)] = np.minimum(likeness(views[-1], machine), RELATED)
     if machine is None or not all(row in machine.places for row in views[0].rows):
         return all_of
     single = [i for i, actor in enumerate(machine.actors) if len(actor.planes) == 1]

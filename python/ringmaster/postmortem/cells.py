@@ -6,11 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from scipy.ndimage import uniform_filter1d
 from scipy.special import logsumexp
 
 from ringmaster.postmortem.background import Background
 from ringmaster.postmortem.blocks import Block
-from ringmaster.postmortem.likelihood import CHANCE, Courses, Floats, Patterns, log_ratio, windows
+from ringmaster.postmortem.covariance import loudness
+from ringmaster.postmortem.likelihood import Courses, Floats, Patterns, beyond_chance, log_ratio, windows
 from ringmaster.postmortem.view import View
 
 Starts = npt.NDArray[np.int64]
@@ -20,6 +22,8 @@ MOST_MODES = 48
 MOST_BEFORE = 64
 SAFETY = 1.1
 """Of the variance that few records tell."""
+LEAST_KNOWN = 200
+"""Values that tell a variance: with fewer, modes with similar eigenvalues share it."""
 
 
 @dataclass(frozen=True)
@@ -44,9 +48,11 @@ class Cells:
     def gather(self, values: Floats, cell: Starts) -> Floats:
         """Ln of the mean of what has these logarithms [start, …] in each cell; 0 where there is none: [cell, …]."""
         made = np.zeros((self.count, *values.shape[1:]))
-        for i in np.unique(cell):
-            here = values[cell == i]
-            made[i] = logsumexp(here, axis=0) - np.log(len(here))
+        if len(cell):
+            here, first, count = np.unique(cell, return_index=True, return_counts=True)  # starts are in order of cells
+            largest = np.maximum.reduceat(values, first, axis=0)
+            total = np.add.reduceat(np.exp(values - np.repeat(largest, count, axis=0)), first, axis=0)
+            made[here] = largest + np.log((total.T / count).T)
         return made
 
 
@@ -68,14 +74,24 @@ def families(background: Background, length: int, short: bool) -> list[Courses]:
     return [Courses(walking.eigenvalue[:MOST_MODES], walking.vector[:MOST_MODES], 0.0)]
 
 
-def mode_noise(block: Block, courses: Courses) -> Floats:
-    """RMS of each mode without an event, where that is more than 1: slow ones are predicted worse than they seem."""
+def mode_noise(block: Block, courses: Courses, first: int) -> Floats:
+    """RMS [mode, dimension] without an event: slow modes are predicted worse than they seem, and the ground's most.
+
+    The energy's have what they had before record ``first``.
+    """
     length = courses.vector.shape[1]
     starts = np.arange(0, len(block.held_out) - length + 1, max(1, length // 4))
     if not len(starts):
-        return np.ones(len(courses.eigenvalue))
-    z = windows(block.held_out, courses, starts)
-    noise: Floats = np.sqrt(np.maximum(1.0, SAFETY * np.mean(z**2, axis=(0, 2))))
+        return np.ones((len(courses.eigenvalue), len(block.shape)))
+    power = np.mean(windows(block.held_out, courses, starts) ** 2, axis=0)
+    own, rest = power[:, : block.energy], power[:, block.energy :]
+    alike = -(-LEAST_KNOWN // max(1, len(starts) * rest.shape[1]))
+    rest = uniform_filter1d(rest, min(alike, len(rest)), axis=0, mode="nearest")
+    if block.energy:
+        learnt = _side_by_side(block.background.order, first, length)
+        usual = windows(block.left[:, : block.energy], courses, learnt) ** 2
+        own = np.maximum(own, usual.mean(axis=0))
+    noise: Floats = np.sqrt(SAFETY * np.hstack([own, loudness(rest, len(starts), block.shape[block.energy :])]))
     return noise
 
 
@@ -99,11 +115,11 @@ def static_log_ratios(
         parts = []
         for courses in families(block.background, length, short):
             usual = [windows(block.left, courses, learnt), windows(block.held_out, courses, unlearnt)]
-            z = np.concatenate([windows(block.left, courses, chosen), *usual]) / mode_noise(block, courses)[:, None]
-            parts.append(np.hstack([log_ratio(z, courses, one) for one in patterns]) + courses.log_prior)
+            noise = mode_noise(block, courses, view.first)
+            z = np.concatenate([windows(block.left, courses, chosen), *usual]) / noise
+            parts.append(np.hstack([log_ratio(z, courses, one, noise) for one in patterns]) + courses.log_prior)
         made: Floats = logsumexp(np.stack(parts), axis=0)
-        chance = made[len(chosen) :].max(axis=0, initial=0.0)
-        result: Floats = made[: len(chosen)] - CHANCE * chance
+        result: Floats = made[: len(chosen)] - beyond_chance(made[len(chosen) :])
         return result
 
     made = by_length(view, starts, compute, sum(widths))

@@ -13,9 +13,8 @@ SUPPLY, RF, BPM, KICK, LOSS, UNKNOWN = "supply", "rf", "bpm", "kick", "loss", "u
 NOTHING, PATTERN, ANYWHERE = "nothing is seen", "another pattern", "a kick from another place"
 PRIORS = {SUPPLY: 0.2, RF: 0.15, BPM: 0.15, KICK: 0.15, LOSS: 0.15, UNKNOWN: 0.2}
 """Of a kind; all of one kind share its prior."""
-TRUST = 0.5
-"""Of the logarithm of a likelihood ratio: rings without an event have ratios as large as chance makes them at half of
-the logarithm (tests/postmortem)."""
+TRUST = 0.75
+"""Of the logarithm of a likelihood ratio: noise has heavier tails than what is learnt of it (tests/postmortem)."""
 NOTHING_PRIOR = 0.75
 """Of *unknown*: that nothing is seen at all."""
 

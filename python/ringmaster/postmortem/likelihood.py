@@ -8,6 +8,10 @@ predicted, W [record, row], falls into independent z_i = v_i W with
 
     cov z_i = (1 + s ε²/R) 1 + s U Uᵀ        s = q λ_i, R rows
 
+Of a supply U has what an error of the machine's phases makes of its orbit as a small column beside: a neighbour's orbit
+looks like that, so neighbours are told apart only as far as the twin's phases are known. Noise is not the same in all
+modes and rows: z_i is divided by its RMS there, and so are the rows of U.
+
 ε says how far the machine's pattern may be from the twin's, relative to its size. *Unknown* has no U and ε = 1: any
 pattern at all. So all hypotheses are alike, and a pattern that fits pays for none of the R directions that it does not
 need. The ratio to noise alone has a closed form in |z_i|² and |Uᵀ z_i|². q and ε are not known, and integrated out over
@@ -28,11 +32,11 @@ SIZES = 10.0 ** np.arange(0.0, 9.1, 0.5)
 """q: from an event of the size of the noise to one 30 000 times as large."""
 TWIN_ERRORS = (0.05, 0.12, 0.3)
 """ε: of patterns that the twin makes."""
+PHASE_ERROR = 0.07
+"""Radians, RMS: of the machine's betatron phases from the twin's, between a supply and the BPMs."""
 STEP_SHARE = 1.0
 WALK_SHARE = 1.0
 """Of a course: the variance of its first step, and of its walk over the whole window."""
-CHANCE = 2.0
-"""So much of the largest logarithm that a hypothesis reached without an event is taken off."""
 WHITE_PRIOR = 0.1
 """That a course is white."""
 LEAST_EIGENVALUE = 1e-5
@@ -71,10 +75,10 @@ class Courses:
 
 @dataclass(frozen=True)
 class Patterns:
-    """Hypotheses of one kind at one rate: equally many columns each, orthonormal and whitened."""
+    """Hypotheses of one kind at one rate: equally many columns each, orthogonal and whitened."""
 
     columns: Floats
-    """[row, hypothesis, column]."""
+    """[row, hypothesis, column]: of length 1, but those by which the machine may be off."""
     twin_errors: tuple[float, ...]
     """(0,) where the pattern is exact."""
 
@@ -83,16 +87,34 @@ class Patterns:
         """Of whitened columns [row, column] each."""
         return cls(np.stack([np.linalg.qr(one)[0] for one in columns], axis=1), twin_errors)
 
-    def inside(self, z: Floats) -> Floats:
-        """Of z [onset, mode, row] what lies along each: [onset, mode, hypothesis]."""
-        made = np.zeros((*z.shape[:2], self.columns.shape[1]))
-        for column in range(self.columns.shape[2]):
-            made += (z @ self.columns[:, :, column]) ** 2
-        return made
+    def off_by(self, columns: list[Floats]) -> Self:
+        """With as many columns [row, column] each, of any length, by which the machine's may be off."""
+        made = []
+        for own, other in zip(self.columns.transpose(1, 0, 2), columns, strict=True):
+            rest = np.linalg.qr(other - own @ (own.T @ other))[0]
+            made.append(np.hstack([own, PHASE_ERROR * rest]))
+        return type(self)(np.stack(made, axis=1), self.twin_errors)
+
+    def inside(self, z: Floats, noise: Floats) -> tuple[Floats, Floats]:
+        """Of z [onset, mode, row] the square along each axis, [hypothesis, onset, mode · axis], and its length squared.
+
+        In each mode the columns are divided by ``noise`` [mode, row], as z is. The axes are those in which they are
+        orthogonal then; their length [hypothesis, mode · axis] is 1 where the noise is 1.
+        """
+        rows, count, width = self.columns.shape
+        onsets, modes, _ = z.shape
+        divided = (z / noise).reshape(-1, rows)
+        along = (divided @ self.columns.reshape(rows, -1)).reshape(onsets, modes, count, width)
+        products = np.einsum("rhk,rhl->rhkl", self.columns, self.columns).reshape(rows, -1)
+        square, axes = np.linalg.eigh((noise**-2.0 @ products).reshape(modes, count, width, width))
+        along = (along[..., None, :] @ axes)[..., 0, :]
+        square = np.maximum(square, 1e-12)
+        inside = (along**2 / square).transpose(2, 0, 1, 3).reshape(count, onsets, -1)
+        return inside, square.transpose(1, 0, 2).reshape(count, -1)
 
 
-def log_ratio(z: Floats, courses: Courses, patterns: Patterns | None) -> Floats:
-    """Ln P(z | hypothesis) - ln P(z | noise), of z [onset, mode, row]: [onset, hypothesis].
+def log_ratio(z: Floats, courses: Courses, patterns: Patterns | None, noise: Floats) -> Floats:
+    """Ln P(z | hypothesis) - ln P(z | noise), of z [onset, mode, row] that is divided by noise: [onset, hypothesis].
 
     Without patterns: *unknown*, one hypothesis.
     """
@@ -104,17 +126,30 @@ def log_ratio(z: Floats, courses: Courses, patterns: Patterns | None) -> Floats:
         made = -0.5 * rows * np.log(a).sum(axis=1) + 0.5 * energy @ (1 - 1 / a).T
         unknown: Floats = (logsumexp(made, axis=1) - np.log(len(SIZES)))[:, None]
         return unknown
-    count = patterns.columns.shape[2]
-    inside = patterns.inside(z)
+    width = patterns.columns.shape[2]
+    inside, square = patterns.inside(z, noise)
+    of_axis = np.repeat(s, width, axis=1)  # [size, mode · axis]
     terms = []
     for error in patterns.twin_errors:
         a = 1 + s * error**2 / rows
-        b = a + s
-        fixed = -0.5 * (count * np.log(b) + (rows - count) * np.log(a)).sum(axis=1)
         spread = 0.5 * energy @ (1 - 1 / a).T  # [onset, size]
-        gained = 0.5 * np.einsum("omh,sm->osh", inside, 1 / a - 1 / b, optimize=True)
-        terms.append(gained + (fixed + spread)[:, :, None])
-    result: Floats = logsumexp(np.stack(terms), axis=(0, 2)) - np.log(len(SIZES) * len(terms))
+        spread -= 0.5 * (rows - width) * np.log(a).sum(axis=1)
+        of_rest = np.repeat(a, width, axis=1)
+        full = of_rest + of_axis * square[:, None]  # [hypothesis, size, mode · axis]
+        gained = inside @ (1 / of_rest - 1 / full).transpose(0, 2, 1)  # [hypothesis, onset, size]
+        terms.append(0.5 * gained + spread - 0.5 * np.log(full).sum(axis=2)[:, None])
+    result: Floats = logsumexp(np.stack(terms), axis=(0, 3)).T - np.log(len(SIZES) * len(terms))
+    return result
+
+
+def beyond_chance(usual: Floats) -> Floats:
+    """Of logarithms of ratios [window, hypothesis] without an event: by how much they are larger than by chance.
+
+    By chance one window of x has a ratio above x at most.
+    """
+    if not len(usual):
+        return np.zeros(usual.shape[1])
+    result: Floats = np.maximum(usual.max(axis=0) - np.log(len(usual)), 0.0)
     return result
 
 

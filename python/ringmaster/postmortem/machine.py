@@ -23,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ringmaster.feedback.mapping import names_of, resolve
+from ringmaster.postmortem.ground import orbits_of_ground
 from ringmaster.twin import Twin, load_lattice
 from ringmaster.twin.response import orbit_response
 
@@ -163,11 +164,46 @@ class Machine:
         return result
 
     @cached_property
-    def _turn(self) -> tuple[Floats, Floats]:
+    def _ground(self) -> Floats:
+        return orbits_of_ground(self.twin, self._elements)
+
+    def ground(self, readings: Iterable[str]) -> Floats:
+        """[reading, displacement]: the orbit that each magnet makes that is displaced in x or in y, nm per m."""
+        planes, elements = self._rows(readings)
+        result: Floats = self._ground[planes, elements] * NM_PER_M
+        return result
+
+    @cached_property
+    def _turn(self) -> tuple[Floats, dict[int, Floats]]:
         """The one-turn matrix, and those from the start to each element with a BPM."""
-        elements = sorted({*self._elements, *(kicker.element for kicker in self.kickers)})
+        places = [kicker.element for kicker in self.kickers]
+        places += [element for actor in self.actors for element in actor.elements]
+        elements = sorted({*self._elements, *places})
         whole, parts = self.twin.find_m66(np.array(elements, np.uint32))
-        return whole, dict(zip(elements, parts, strict=True))  # type: ignore[return-value]
+        return whole, dict(zip(elements, parts, strict=True))
+
+    def displaced(self, readings: Iterable[str]) -> list[Floats]:
+        """Of each actor: [reading, plane], nm/m, the orbit that closes where the beam is set aside at its place.
+
+        That is its orbit a quarter of an oscillation further: by so much of it a phase of the machine changes it.
+        """
+        planes, elements = self._rows(readings)
+        size = 6 if self.twin.is_6d else 4
+        whole, parts = self._turn[0][:size, :size], {at: one[:size, :size] for at, one in self._turn[1].items()}
+        here = np.stack([parts[element] for element in self._elements])
+        closing = np.linalg.inv(np.eye(size) - whole)
+        columns = []
+        for actor in self.actors:
+            made = np.zeros((len(planes), len(actor.planes)))
+            for k, plane in enumerate(actor.planes):
+                for element in actor.elements:
+                    jump = np.linalg.inv(parts[element])[:, 2 * plane]
+                    start = closing @ whole @ jump
+                    beyond = np.array(self._elements)[:, None] > element
+                    orbit = np.einsum("bij,bj->bi", here, start + beyond * jump)
+                    made[:, k] += orbit[elements, 2 * np.array(planes)]
+            columns.append(made * NM_PER_M)
+        return columns
 
     @cached_property
     def _eigen(self) -> tuple[Complex, Complex, list[int]]:
@@ -204,10 +240,13 @@ class Machine:
         advance = np.abs(values[which]) * np.exp(2j * np.pi * tunes)
         powers = advance[None, :] ** np.arange(turns)[:, None]
         made = 2 * np.real(np.einsum("ru,tu,uk->trk", modes.at, powers, start[which]))
-        early = [i for i, name in enumerate(names) if self.places[name].element < kicker.element]
-        made[0, early] = 0.0
+        made[0, self.early(kicker, names)] = 0.0
         result: Floats = made
         return result
+
+    def early(self, kicker: Kicker, readings: Iterable[str]) -> list[int]:
+        """Which readings are before the place of a kick, and see it one turn later."""
+        return [i for i, name in enumerate(readings) if self.places[name].element < kicker.element]
 
 
 def _places(bpms: Iterable[int], rows: Iterable[str]) -> dict[str, Place]:

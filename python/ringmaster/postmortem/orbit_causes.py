@@ -22,12 +22,14 @@ from ringmaster.postmortem.view import View
 FAST_STRIDE = 8
 """Turns between two onsets that are tried of what is slower than a turn."""
 ENERGY_ORDER = 32
+Given = tuple[Floats, list[int]] | tuple[Floats, list[int], Floats]
+"""Columns, hypotheses, and by what the machine may be off."""
 Sets = list[tuple[Patterns | None, list[list[int]]]]
 """Patterns (None: any), and for each of them the hypotheses that it is of."""
 
 
-def add_orbit(made: Hypotheses, view: View, machine: Machine | None, cells: Cells, alone: bool) -> None:
-    """Adds what this view says. ``alone``: no other shows an oscillation turn by turn."""
+def add_orbit(made: Hypotheses, view: View, machine: Machine | None, cells: Cells) -> None:
+    """Adds what this view says."""
     is_fast = view.period_turns == 1
     is_mapped = machine is not None and all(row in machine.places for row in view.rows)
     starts, cell = cells.starts(view, FAST_STRIDE if is_fast else 1)
@@ -35,7 +37,7 @@ def add_orbit(made: Hypotheses, view: View, machine: Machine | None, cells: Cell
     if block.left.shape[1]:
         sets: Sets = [(None, [made.where(UNKNOWN, PATTERN)]), *_lying(made, view, block)]
         if machine is not None and is_mapped:
-            sets += _of_twin(made, view, block, machine, alone)
+            sets += _of_twin(made, view, block, machine)
         values = static_log_ratios(view, block, starts, [one for one, _ in sets], is_fast)
         for log_ratio, (_, targets) in zip(values, sets, strict=True):
             gathered = cells.gather(log_ratio, cell)
@@ -56,27 +58,33 @@ def _lying(made: Hypotheses, view: View, block: Block) -> Sets:
     return _by_width(block, [(one, made.where(BPM, bpm)) for bpm, one in columns.items()], (0.0,))
 
 
-def _of_twin(made: Hypotheses, view: View, block: Block, machine: Machine, alone: bool) -> Sets:
-    """Supplies, the RF, and an oscillation where nothing shows it better."""
-    columns = list(zip(machine.columns(view.rows), ([i] for i in made.where(SUPPLY)), strict=True))
+def _of_twin(made: Hypotheses, view: View, block: Block, machine: Machine) -> Sets:
+    """Supplies, the RF, and an oscillation."""
+    targets = [[i] for i in made.where(SUPPLY)]
+    supplies = list(zip(machine.columns(view.rows), targets, machine.displaced(view.rows), strict=True))
+    columns: list[tuple[Floats, list[int]]] = []
     if machine.has_rf and view.period_turns > 1:
         columns.append((machine.energy(view.rows), made.where(RF)))
-    if view.period_turns > 1 and alone:
+    if view.period_turns > 1:
         at = machine.modes(view.rows).at
         columns.append((np.hstack([at.real, at.imag]), [*made.where(KICK), *made.where(UNKNOWN, ANYWHERE)]))
-    return _by_width(block, columns, TWIN_ERRORS)
+    return _by_width(block, supplies, TWIN_ERRORS) + _by_width(block, columns, TWIN_ERRORS)
 
 
-def _by_width(block: Block, given: Sequence[tuple[Floats, list[int]]], errors: tuple[float, ...]) -> Sets:
+def _by_width(block: Block, given: Sequence[Given], errors: tuple[float, ...]) -> Sets:
     """Together those with equally many columns; without those of which the block has too little."""
-    by_width: dict[int, tuple[list[Floats], list[list[int]]]] = {}
-    for columns, target in given:
+    by_width: dict[int, list[tuple[Floats, list[int], Floats | None]]] = {}
+    for columns, target, *off_by in given:
         seen = block.pattern(columns)
         if seen is not None:
-            some = by_width.setdefault(columns.shape[1], ([], []))
-            some[0].append(seen)
-            some[1].append(target)
-    return [(Patterns.of(some, errors), targets) for some, targets in by_width.values()]
+            more = block.pattern(off_by[0], 0.0) if off_by else None
+            by_width.setdefault(columns.shape[1], []).append((seen, target, more))
+    sets: Sets = []
+    for some in by_width.values():
+        patterns = Patterns.of([seen for seen, _, _ in some], errors)
+        others = [other for _, _, other in some if other is not None]
+        sets.append((patterns.off_by(others) if others else patterns, [target for _, target, _ in some]))
+    return sets
 
 
 def energy_block(view: View, machine: Machine) -> Block | None:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from ringmaster.fabric.layout import InstrumentKind
 from ringmaster.postmortem.background import Background, Floats
 from ringmaster.postmortem.blocks import Block, continued_worse, row_noise, split
+from ringmaster.postmortem.covariance import Sources
 from ringmaster.postmortem.evidence import Evidence, Series, Turns
 from ringmaster.postmortem.lines import Lines
 from ringmaster.postmortem.sent import orbit_of_setpoints
@@ -48,6 +49,8 @@ class View:
     record_rate_hz: float
     motion: Floats | None = None
     """[row, k]: the betatron motion as the twin has it, where it is to count as moving."""
+    sources: Sources | None = None
+    """What makes noise, in rows divided by theirs; None where it is not known."""
 
     @cached_property
     def lines(self) -> Lines:
@@ -83,22 +86,27 @@ class View:
     def block(self, name: str, basis: Floats, order: int, mains: int = 0) -> Block:
         """Of these patterns, of which the first so many are the mains'."""
         values = self.cleaned / self.noise @ basis
-        learnt = Background.learn(values[: self.first], order, mains)
-        held_out = self._held_out(basis, order, mains)
+        sources = None if self.sources is None else self.sources.seen(basis.T)
+        learnt = Background.learn(values[: self.first], order, mains, sources)
+        held_out = self._held_out(basis, order, mains, sources)
         if mains:
             worse = np.ones(basis.shape[1])
             worse[:mains] = continued_worse(learnt, held_out[:, :mains])
             learnt = replace(learnt, whitener=learnt.whitener / worse[:, None])
             held_out = held_out / worse
+        shape, energy = np.zeros(basis.shape[1]), 0
+        if sources is not None:
+            axes, shape, energy = sources.axes(learnt.whitener)
+            learnt, held_out = replace(learnt, whitener=axes.T @ learnt.whitener), held_out @ axes
         left = np.concatenate([np.zeros((order, basis.shape[1])), learnt.left(values)])
-        return Block(name, self.noise, basis, learnt, left, held_out)
+        return Block(name, self.noise, basis, learnt, left, held_out, shape, energy)
 
-    def _held_out(self, basis: Floats, order: int, mains: int) -> Floats:
+    def _held_out(self, basis: Floats, order: int, mains: int, sources: Sources | None) -> Floats:
         """What is left of the last records before the event, by a background that did not learn from them."""
         before = self.values[: self.first] / self.noise @ basis
         cut = int(len(before) * (1 - HELD_OUT))
         cleaned = before - Lines.fit(before[:cut], self.record_rate_hz).at(np.arange(len(before)))
-        return Background.learn(cleaned[:cut], order, mains).left(cleaned[cut - order :])
+        return Background.learn(cleaned[:cut], order, mains, sources).left(cleaned[cut - order :])
 
 
 def orbit_views(evidence: Evidence, search_turns: int) -> list[View]:

@@ -41,26 +41,23 @@ def rf_witness(evidence: Evidence, cells: Cells) -> Witness | None:
 
 
 def loss_witness(evidence: Evidence, cells: Cells) -> Witness | None:
-    """Of loss monitors, all channels of one together, and of the sum signals of BPMs together."""
+    """Of loss monitors, all channels of one together, and of the sum signals of BPMs, those of one rate together."""
     rows = []
     for series in evidence.of_kind(InstrumentKind.BLM):
         if series.is_causal:
             counts = np.maximum(series.values.sum(axis=1), 0.0)
             rows.append((series, 2 * np.sqrt(counts + 0.375)))  # of Poisson numbers: a variance of 1 (Anscombe, 1948)
-    sums = _mean_sum(evidence)
-    if sums is not None:
-        rows.append(sums)
+    causal = [s for s in evidence.of_kind(InstrumentKind.BPM) if s.is_causal and any(n[:3] == "sum" for n in s.lanes)]
+    for period in sorted({s.period_turns for s in causal}):
+        sums = _usual_sum([s for s in causal if s.period_turns == period])
+        if sums is not None:
+            rows.append(sums)
     return _witness("loss", evidence, cells, rows)
 
 
-def _mean_sum(evidence: Evidence) -> tuple[Series, Floats] | None:
-    """Of the BPMs that are read most often: the median of their sum signals, as shares."""
-    causal = [s for s in evidence.of_kind(InstrumentKind.BPM) if s.is_causal and any(n[:3] == "sum" for n in s.lanes)]
-    if not causal:
-        return None
-    period = min(s.period_turns for s in causal)
-    group = [s for s in causal if s.period_turns == period]
-    group = [s for s in group if np.array_equal(s.turn, group[0].turn)]
+def _usual_sum(given: Sequence[Series]) -> tuple[Series, Floats] | None:
+    """Of BPMs of one rate: the median of their sum signals, as shares."""
+    group = [s for s in given if np.array_equal(s.turn, given[0].turn)]
     lanes = [s.values[:, i] for s in group for i, name in enumerate(s.lanes) if name.startswith("sum")]
     level = [float(np.nanmean(one[: max(1, len(one) // 4)])) for one in lanes]
     used = [one / mean for one, mean in zip(lanes, level, strict=True) if mean > 0]
