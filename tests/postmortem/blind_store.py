@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Events of the blind trial on disk, 13 MB each: making one takes longer than ranking its causes once more."""
+"""Events of the blind trial on disk, 10 MB each: making one takes longer than ranking its causes once more."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from blind_ring import Happening
@@ -15,7 +16,7 @@ MISSING = np.iinfo(np.int32).min
 
 def save_event(path: Path, truth: Happening, length: float, series: list[Series]) -> None:
     """What happened, how well it can be seen, and what was read. Readings are whole numbers."""
-    arrays = {f"values{i}": _whole(one) for i, one in enumerate(series)}
+    arrays: dict[str, Any] = {f"values{i}": _whole(one) for i, one in enumerate(series)}
     lanes = ["\n".join(one.lanes) for one in series]
     units = ["\n".join(one.units) for one in series]
     about = [(int(one.kind), one.period_turns, int(one.turn[0]), len(one.turn)) for one in series]
