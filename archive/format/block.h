@@ -20,6 +20,11 @@ static inline uint64_t rm_block_stride(struct rm_block const *block) {
     return sizeof *block + rm_block_room(block->stored_bytes);
 }
 
+/** Whether a block has records, steps or events: what a log is kept for. Marks and what belongs to the file have none. */
+static inline bool rm_block_holds_records(struct rm_block const *block) {
+    return block->kind >= RM_BLOCK_RECORDS && block->kind <= RM_BLOCK_EVENTS;
+}
+
 /** Bytes of one step of a reduction of so many lanes. */
 static inline size_t rm_reduced_bytes(uint32_t lanes) {
     return sizeof(struct rm_reduced) + lanes * 4ul * sizeof(float);

@@ -200,15 +200,16 @@ void rm_log_append(struct rm_log *log, struct rm_block *block) {
         rm_log_file_place(buffer->file, block, payload, buffer->offset + buffer->fill);
     memcpy(at, block, sizeof *block);
     buffer->fill += rm_block_stride(block);
-    if (block->last_tai_ns > log->newest_tai_ns)
+    bool const holds = rm_block_holds_records(block); /* a mark is newer than the records that are still to come */
+    if (holds && block->last_tai_ns > log->newest_tai_ns)
         log->newest_tai_ns = block->last_tai_ns;
-    if (log->first_turn == RM_TURN_NONE) {
+    if (holds && log->first_turn == RM_TURN_NONE) {
         log->first_turn = block->first_turn;
         log->first_tai_ns = block->first_tai_ns;
     }
     ++log->figures.blocks;
     log->figures.bytes += rm_block_stride(block);
-    uint64_t const records = block->kind == RM_BLOCK_MARK ? 0 : block->count;
+    uint64_t const records = holds ? block->count : 0;
     log->figures.records += records;
     buffer->records += records;
 }

@@ -43,7 +43,7 @@ static bool seal_tail_make(struct rm_block_place const *place, uint32_t count, u
 }
 
 void rm_seal_take(struct rm_block const *block, struct rm_sealed *sealed) {
-    bool const holds = block->kind >= RM_BLOCK_RECORDS && block->kind <= RM_BLOCK_EVENTS;
+    bool const holds = rm_block_holds_records(block);
     if (holds && (sealed->first_tai_ns == 0 || block->first_tai_ns < sealed->first_tai_ns)) {
         sealed->first_tai_ns = block->first_tai_ns;
         sealed->first_turn = block->first_turn;

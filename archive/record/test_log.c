@@ -79,6 +79,46 @@ static void assert_trouble_passes(struct test_log *test, unsigned reason, int er
     assert_int_equal(rm_log_unwritten(&test->log), 0);
 }
 
+static void put_mark(struct test_log *test, uint64_t tai_ns) {
+    struct rm_mark const mark = {.reason = RM_MARK_BEGAN, .first_turn = RM_TURN_NONE, .last_turn = RM_TURN_NONE};
+    size_t bytes;
+    void *payload = rm_log_room(&test->log, sizeof mark, &bytes, test->now_ns, tai_ns);
+    assert_non_null(payload);
+    memcpy(payload, &mark, sizeof mark);
+    struct rm_block block = {.kind = RM_BLOCK_MARK,
+                             .object = UINT32_MAX,
+                             .count = 1,
+                             .stored_bytes = sizeof mark,
+                             .plain_bytes = sizeof mark,
+                             .first_turn = RM_TURN_NONE,
+                             .first_tai_ns = tai_ns,
+                             .last_tai_ns = tai_ns};
+    rm_log_append(&test->log, &block);
+}
+
+static void turn_until_synced(struct test_log *test) {
+    rm_log_flush(&test->log);
+    for (unsigned turn = 0; turn < 1000; ++turn)
+        test_log_turn(test);
+    assert_true(rm_log_is_idle(&test->log));
+}
+
+/** A mark is of the moment when it is made, and newer than any record that came. */
+static void test_a_mark_is_no_durable_record(void **state) {
+    struct test_log test;
+    (void)state;
+    test_log_make(&test, 7);
+    put_mark(&test, 1000);
+    turn_until_synced(&test);
+    assert_int_equal(test.log.figures.durable_tai_ns, 0);
+    test_log_put(&test, 50);
+    put_mark(&test, 1000);
+    turn_until_synced(&test);
+    assert_int_equal(test.log.figures.durable_tai_ns, 50);
+    assert_int_equal(test.log.first_tai_ns, 1);
+    test_log_free(&test);
+}
+
 static void test_a_full_disk(void **state) {
     struct test_log test;
     (void)state;
@@ -227,6 +267,7 @@ int main(void) {
     struct CMUnitTest const tests[] = {
         cmocka_unit_test(test_files_follow_each_other),
         cmocka_unit_test(test_the_next_file_is_made_ahead),
+        cmocka_unit_test(test_a_mark_is_no_durable_record),
         cmocka_unit_test(test_a_full_disk),
         cmocka_unit_test(test_no_room_is_a_full_disk),
         cmocka_unit_test(test_a_broken_disk),
