@@ -254,19 +254,23 @@ void rm_log_done(struct rm_log *log, struct rm_disk_done const *done, uint64_t n
         log_fail(log, file, done->result < 0 ? (int)-done->result : ENOSPC, now_ns);
 }
 
-/** A file whose head, or a write up to the one that is to be synced, is under way. */
-static bool log_awaits_writes(struct rm_log const *log, struct rm_log_file const *file) {
+/** The file's head, a write up to the one that is to be synced, or the sync of a file before it is under way: what is
+ * durable has no gap. */
+static bool log_awaits_others(struct rm_log const *log, struct rm_log_file const *file) {
     bool awaits = log->head_file == file;
     for (unsigned b = 0; b < RM_LOG_BUFFERS; ++b)
-        awaits = awaits || (log->buffer[b].state == RM_LOG_BUFFER_IN_FLIGHT && log->buffer[b].file == file &&
-                            log->buffer[b].serial <= file->sync_wanted);
+        awaits =
+            awaits || (log->buffer[b].state == RM_LOG_BUFFER_IN_FLIGHT && log->buffer[b].serial <= file->sync_wanted);
+    for (unsigned f = 0; f < RM_LOG_FILES; ++f)
+        awaits =
+            awaits || (log->file[f].handle >= 0 && log->file[f].number < file->number && log->file[f].sync_wanted != 0);
     return awaits;
 }
 
 static void log_sync(struct rm_log *log, struct rm_log_file *file, uint64_t now_ns) {
     if (file->failed)
         file->sync_wanted = 0; /* what it holds is found by walking through it */
-    if (file->sync_wanted == 0 || file->syncing || log_awaits_writes(log, file))
+    if (file->sync_wanted == 0 || file->syncing || log_awaits_others(log, file))
         return;
     file->syncing = true;
     file->syncing_serial = file->sync_wanted;

@@ -119,6 +119,43 @@ static void test_a_mark_is_no_durable_record(void **state) {
     test_log_free(&test);
 }
 
+/** Takes the sync of a file out of what waits, and its number of the op; UINT32_MAX: it does not wait. */
+static uint32_t hold_sync(struct test_disk *disk, unsigned file) {
+    for (unsigned w = 0; w < disk->waiting_count; ++w) {
+        uint32_t const op = disk->waiting[w];
+        if (disk->op[op].kind == TEST_SYNC && disk->op[op].file == file) {
+            disk->waiting[w] = disk->waiting[--disk->waiting_count];
+            return op;
+        }
+    }
+    return UINT32_MAX;
+}
+
+/** The disk has not done the sync of a file, and does all that is asked of the next one. */
+static void test_no_file_is_durable_before_the_one_before(void **state) {
+    struct test_log test;
+    uint32_t held = UINT32_MAX;
+    (void)state;
+    test_log_make(&test, 8);
+    test_log_put(&test, 10);
+    rm_log_end_file(&test.log);
+    for (unsigned turn = 0; turn < 1000 && held == UINT32_MAX; ++turn) {
+        test_log_turn(&test);
+        held = hold_sync(&test.disk, 0);
+    }
+    assert_int_not_equal(held, UINT32_MAX);
+    test_log_put(&test, 10);
+    rm_log_flush(&test.log);
+    for (unsigned turn = 0; turn < 1000; ++turn)
+        test_log_turn(&test);
+    assert_int_equal(test.disk.file_count, 2);
+    assert_int_equal(test.log.figures.durable_tai_ns, 0);
+    test.disk.waiting[test.disk.waiting_count++] = held;
+    turn_until_synced(&test);
+    assert_int_equal(test.log.figures.durable_tai_ns, 20);
+    test_log_free(&test);
+}
+
 static void test_a_full_disk(void **state) {
     struct test_log test;
     (void)state;
@@ -268,6 +305,7 @@ int main(void) {
         cmocka_unit_test(test_files_follow_each_other),
         cmocka_unit_test(test_the_next_file_is_made_ahead),
         cmocka_unit_test(test_a_mark_is_no_durable_record),
+        cmocka_unit_test(test_no_file_is_durable_before_the_one_before),
         cmocka_unit_test(test_a_full_disk),
         cmocka_unit_test(test_no_room_is_a_full_disk),
         cmocka_unit_test(test_a_broken_disk),
