@@ -62,10 +62,19 @@ static void log_enter_trouble(struct rm_log *log, int error, uint64_t now_ns) {
     ++log->figures.errors;
 }
 
-/** A write or a sync of the file failed: it ends here, and what was not written goes to another one. */
+/** Wants all of the file synced that was handed over. Records that wait for another file are not durable by that. */
+static void log_want_sync(struct rm_log *log, struct rm_log_file *file) {
+    file->sync_wanted = log->serial + (log->serial == 0);
+    file->wanted_tai_ns = rm_log_oldest_ready(log) == NULL ? log->newest_tai_ns : 0;
+}
+
+/** A write or a sync of the file failed: it ends here, and what was not written goes to another one. What was wanted
+ * counted on it: durable is what the next flush wants. */
 static void log_fail(struct rm_log *log, struct rm_log_file *file, int error, uint64_t now_ns) {
     file->failed = true;
-    file->sync_wanted = 0;
+    log_want_sync(log, file);
+    for (unsigned f = 0; f < RM_LOG_FILES; ++f)
+        log->file[f].wanted_tai_ns = 0;
     if (log->open != file && log->open != NULL) { /* it has gone on in another file already */
         ++log->figures.errors;
         return;
@@ -153,8 +162,7 @@ void rm_log_end_file(struct rm_log *log) {
     struct rm_log_buffer *buffer = rm_log_filling(log);
     if (buffer != NULL)
         log_hand_over(log, buffer, 0);
-    file->sync_wanted = file->failed ? 0 : log->serial + (log->serial == 0);
-    file->wanted_tai_ns = log->newest_tai_ns;
+    log_want_sync(log, file);
     log->open = NULL;
 }
 
@@ -218,10 +226,21 @@ void rm_log_flush(struct rm_log *log) {
     struct rm_log_buffer *buffer = rm_log_filling(log);
     if (buffer != NULL && buffer->fill > 0 && buffer->file != NULL)
         log_submit(log, buffer, 0);
-    if (log->open != NULL && log->serial > 0) {
-        log->open->sync_wanted = log->serial;
-        log->open->wanted_tai_ns = log->newest_tai_ns;
-    }
+    if (log->open != NULL && log->serial > 0)
+        log_want_sync(log, log->open);
+}
+
+/** What became of a buffer's write: free, or ready for another file. */
+static void log_leave_buffer(struct rm_log_buffer *buffer, bool failed) {
+    buffer->state = failed ? RM_LOG_BUFFER_READY : RM_LOG_BUFFER_FREE;
+    buffer->file = NULL;
+}
+
+/** The same for all that was written behind a head. */
+static void log_leave_headless(struct rm_log *log, struct rm_log_file const *file, bool failed) {
+    for (unsigned b = 0; b < RM_LOG_BUFFERS; ++b)
+        if (log->buffer[b].state == RM_LOG_BUFFER_HEADLESS && log->buffer[b].file == file)
+            log_leave_buffer(&log->buffer[b], failed);
 }
 
 void rm_log_done(struct rm_log *log, struct rm_disk_done const *done, uint64_t now_ns) {
@@ -231,6 +250,7 @@ void rm_log_done(struct rm_log *log, struct rm_disk_done const *done, uint64_t n
         file->syncing = false;
         if (done->result < 0) {
             log_fail(log, file, (int)-done->result, now_ns);
+            file->sync_wanted = 0; /* it is not tried again */
             return;
         }
         if (file->syncing_tai_ns > log->figures.durable_tai_ns)
@@ -243,15 +263,19 @@ void rm_log_done(struct rm_log *log, struct rm_disk_done const *done, uint64_t n
     struct rm_log_file *file = buffer != NULL ? buffer->file : &log->file[log->head_file - log->file];
     size_t const wanted = buffer != NULL ? buffer->fill : (size_t)done->result;
     --file->in_flight;
-    bool const failed = done->result < 0 || (size_t)done->result != wanted;
-    if (buffer == NULL)
+    bool const failed = done->result < 0 || (size_t)done->result != wanted || file->head_error != 0;
+    if (buffer == NULL) {
         log->head_file = NULL;
-    else
-        buffer->state = failed ? RM_LOG_BUFFER_READY : RM_LOG_BUFFER_FREE;
-    if (buffer != NULL)
-        buffer->file = NULL;
+        file->head_error = failed ? (int)-done->result : 0;
+        log_leave_headless(log, file, failed);
+    } else if (!failed && log->head_file == file) {
+        buffer->state = RM_LOG_BUFFER_HEADLESS;
+    } else {
+        log_leave_buffer(buffer, failed);
+    }
+    int const error = done->result < 0 ? (int)-done->result : file->head_error;
     if (failed) /* a short write: the disk has no more */
-        log_fail(log, file, done->result < 0 ? (int)-done->result : ENOSPC, now_ns);
+        log_fail(log, file, error != 0 ? error : ENOSPC, now_ns);
 }
 
 /** The file's head, a write up to the one that is to be synced, or the sync of a file before it is under way: what is
@@ -268,8 +292,6 @@ static bool log_awaits_others(struct rm_log const *log, struct rm_log_file const
 }
 
 static void log_sync(struct rm_log *log, struct rm_log_file *file, uint64_t now_ns) {
-    if (file->failed)
-        file->sync_wanted = 0; /* what it holds is found by walking through it */
     if (file->sync_wanted == 0 || file->syncing || log_awaits_others(log, file))
         return;
     file->syncing = true;

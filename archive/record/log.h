@@ -8,9 +8,9 @@
  *
  * It never waits for the disk but where a file is made. One thread.
  *
- * A buffer is free, filling, ready (full, or due), or in flight. A full one is padded to whole sectors and written as
- * one piece behind the one before. rm_log_flush hands over what there is, and wants it synced; what is synced counts as
- * durable. When a file is full the next one is made, and the last one goes to `done_with` once it is synced.
+ * A buffer is free, filling, ready (full, or due), in flight, or headless. A full one is padded to whole sectors and
+ * written as one piece behind the one before. rm_log_flush hands over what there is, and wants it synced; what is synced
+ * counts as durable, in the order of the records. When a file is full the next one is made, and the last one goes to `done_with` once it is synced.
  *
  * ## When the disk refuses
  * A file that cannot be made, or a write that fails, is *trouble*: the log keeps what it has in its buffers, and takes
@@ -31,7 +31,14 @@ enum {
     RM_LOG_FILES = 3,
 };
 
-enum rm_log_buffer_state { RM_LOG_BUFFER_FREE, RM_LOG_BUFFER_FILLING, RM_LOG_BUFFER_READY, RM_LOG_BUFFER_IN_FLIGHT };
+enum rm_log_buffer_state {
+    RM_LOG_BUFFER_FREE,
+    RM_LOG_BUFFER_FILLING,
+    RM_LOG_BUFFER_READY,
+    RM_LOG_BUFFER_IN_FLIGHT,
+    /** Written, in a file whose head is still under way: without a head nothing in it is found. */
+    RM_LOG_BUFFER_HEADLESS,
+};
 
 struct rm_log_buffer {
     uint8_t *data;

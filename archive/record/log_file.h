@@ -49,6 +49,8 @@ struct rm_log_file {
     uint64_t syncing_serial, syncing_tai_ns;
     /** A write or a sync failed: what it holds is found by walking through it. */
     bool failed;
+    /** Errno of the write of its head: nothing in it is found then. 0: it did not fail. */
+    int head_error;
 };
 
 /** Makes the file of that number in a folder, unless it is there as `prepared`. Fills `header` for it, unwritten. Returns

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The power goes at any instant, and of all that was not synced anything may be on the disk: what counted as durable
  * is found, in its order and as it was, nothing is found that was not written, and what was sealed then is whole. */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +17,14 @@
 #include "seal.h"
 #include "test_log_rig.h"
 
-enum { TURNS = 160, CRASHES = 4000, CRASHES_OF_ONE = 8, RECORDS_MAX = 1 << 16, DURABLES_MAX = TEST_DISK_OPS_MAX };
+enum {
+    RETRY_NS = 2000000000,
+    TURNS = 160,
+    CRASHES = 4000,
+    CRASHES_OF_ONE = 8,
+    RECORDS_MAX = 1 << 16,
+    DURABLES_MAX = TEST_DISK_OPS_MAX
+};
 
 /** What an earlier file left on the disk: its blocks are good, and of another file. */
 static uint8_t rubbish[TEST_IMAGE];
@@ -37,8 +45,9 @@ static void rubbish_make(void) {
     test_log_free(&test);
 }
 
-/** Records at random until the log has had its turns; tells what was durable at the time of each op. */
-static void workload(struct test_log *test) {
+/** Records at random until the log has had its turns; tells what was durable at the time of each op. A disk that refuses
+ * does so now and then. */
+static void workload(struct test_log *test, bool refuses) {
     uint32_t told = 0;
     for (unsigned turn = 0; turn < TURNS; ++turn) {
         if (test_disk_random(&test->disk, 2) == 0)
@@ -47,6 +56,9 @@ static void workload(struct test_log *test) {
             rm_log_flush(&test->log);
         if (test_disk_random(&test->disk, 20) == 0)
             rm_log_end_file(&test->log);
+        test->disk.write_error = refuses && test_disk_random(&test->disk, 10) == 0 ? EIO : 0;
+        if (test_disk_random(&test->disk, 4) == 0)
+            test->now_ns += RETRY_NS;
         uint64_t const before = test->log.figures.durable_tai_ns;
         test_log_turn(test);
         while (told < test->disk.op_count)
@@ -68,14 +80,12 @@ static void look_at_images(struct test_log *test, uint32_t at) {
                      (unsigned long long)durable[at], at);
 }
 
-/** Also where a file is synced while the one before still waits for its sync. */
-static void test_nothing_durable_is_lost(void **state) {
+static void assert_nothing_durable_is_lost(bool refuses) {
     uint64_t most = 0;
-    (void)state;
     for (uint64_t seed = 1; seed <= CRASHES / CRASHES_OF_ONE; ++seed) {
         struct test_log test;
         test_log_make(&test, seed);
-        workload(&test);
+        workload(&test, refuses);
         for (unsigned i = 0; i < CRASHES_OF_ONE; ++i) {
             uint32_t const at = (uint32_t)test_disk_random(&test.disk, test.disk.op_count);
             look_at_images(&test, at);
@@ -84,6 +94,18 @@ static void test_nothing_durable_is_lost(void **state) {
         test_log_free(&test);
     }
     assert_true(most > 1000); /* it was about something */
+}
+
+/** Also where a file is synced while the one before still waits for its sync. */
+static void test_nothing_durable_is_lost(void **state) {
+    (void)state;
+    assert_nothing_durable_is_lost(false);
+}
+
+/** What failed to be written, and goes to another file, is not durable before it is there. */
+static void test_nothing_durable_is_lost_where_writes_fail(void **state) {
+    (void)state;
+    assert_nothing_durable_is_lost(true);
 }
 
 static void write_image(char const *path, uint64_t bytes) {
@@ -107,7 +129,7 @@ static void test_a_crashed_file_is_sealed(void **state) {
         struct test_log test;
         struct rm_sealed sealed;
         test_log_make(&test, seed);
-        workload(&test);
+        workload(&test, seed % 2 == 0);
         uint32_t const at = (uint32_t)test_disk_random(&test.disk, test.disk.op_count);
         unsigned const last = test.disk.op[at].file;
         uint64_t const bytes = test_disk_image(&test.disk, last, at, rubbish, image, sizeof image);
@@ -142,6 +164,7 @@ static void test_a_crashed_file_is_sealed(void **state) {
 int main(void) {
     struct CMUnitTest const tests[] = {
         cmocka_unit_test(test_nothing_durable_is_lost),
+        cmocka_unit_test(test_nothing_durable_is_lost_where_writes_fail),
         cmocka_unit_test(test_a_crashed_file_is_sealed),
     };
     rubbish_make();
