@@ -449,7 +449,7 @@ static cyaml_schema_field_t const application_fields[] = {
                          MAYBE, struct rm_file_application, inputs, &input_schema, 1, INPUTS_MAX),
     CYAML_FIELD_SEQUENCE(
         RM_KEY("supplies", "Supplies that it sets, in this order: names or patterns.", .example = "[\"sr/ps/*\"]"),
-        CYAML_FLAG_POINTER, struct rm_file_application, supplies, &supply_name_schema, 1, RM_CONFIG_SUPPLIES_MAX),
+        CYAML_FLAG_POINTER, struct rm_file_application, supplies, &supply_name_schema, 0, RM_CONFIG_SUPPLIES_MAX),
     CYAML_FIELD_SEQUENCE(RM_KEY("settings", "First values of its settings.", .otherwise = "the code's own"), MAYBE,
                          struct rm_file_application, settings, &setting_schema, 1, SETTINGS_MAX),
     CYAML_FIELD_END,

@@ -172,7 +172,7 @@ static void names(void **state) {
         {ONE("name: ramp, supplies: [ps/h_01_01]"),
          "19:5: applications[0]: the key \"code\" is missing, expected text of 1 to 1023 bytes"},
         {ONE("name: ramp, code: ramp"),
-         "19:5: applications[0]: the key \"supplies\" is missing, expected a list of 1 to 2048 entries"},
+         "19:5: applications[0]: the key \"supplies\" is missing, expected a list of 0 to 2048 entries"},
         {MACHINE PORTS INSTRUMENTS
          "roles:\n  - {role: receive, ports: [ring, link], core: @}\napplications:\n  - {" RAMP "}\n",
          "10:3: applications: there are no supplies that they could set, expected the keys \"setpoints\" and "

@@ -63,7 +63,7 @@ static bool parameter_sound(struct rm_object const *object, struct rm_parameter 
 
 static bool setpoints_sound(struct rm_object const *object, struct rm_setpoints const *setpoints) {
     return object->bytes >= sizeof *setpoints && setpoints->vectors_offset == sizeof *setpoints &&
-           setpoints->actuator_count > 0 && setpoints->actuator_count <= object->bytes / sizeof(uint64_t) &&
+           setpoints->actuator_count <= object->bytes / sizeof(uint64_t) &&
            setpoints->vector_bytes == rm_setpoint_vector_bytes(setpoints->actuator_count) &&
            objects_fit_segment(setpoints->vectors_offset, RM_SETPOINT_BUFFERS, setpoints->vector_bytes, object->bytes);
 }

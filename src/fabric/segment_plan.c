@@ -276,8 +276,8 @@ rm_planned_index rm_plan_group(struct rm_segment_plan *plan, char const *name, c
 
 rm_planned_index rm_plan_setpoints(struct rm_segment_plan *plan, char const *name, char const *description,
                                    size_t actuator_count) {
-    if (actuator_count == 0 || actuator_count > ACTUATORS_MAX)
-        rm_fail(first_error(plan), RM_E_ARGUMENT, "setpoints \"%s\": %zu actuators are not 1 to %d", name,
+    if (actuator_count > ACTUATORS_MAX)
+        rm_fail(first_error(plan), RM_E_ARGUMENT, "setpoints \"%s\": %zu actuators are not 0 to %d", name,
                 actuator_count, ACTUATORS_MAX);
     size_t const count = actuator_count > ACTUATORS_MAX ? 0 : actuator_count;
     struct rm_setpoints const constant = {

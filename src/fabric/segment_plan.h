@@ -79,7 +79,7 @@ rm_planned_index rm_plan_full_parameter(struct rm_segment_plan *plan, struct rm_
 /** Adds a group, which counts the parameters that name it. */
 rm_planned_index rm_plan_group(struct rm_segment_plan *plan, char const *name, char const *description);
 
-/** Adds setpoint vectors of so many actuators, 1 to 2^20. */
+/** Adds setpoint vectors of so many actuators, 0 to 2^20. */
 rm_planned_index rm_plan_setpoints(struct rm_segment_plan *plan, char const *name, char const *description,
                                    size_t actuator_count);
 
