@@ -32,6 +32,22 @@ static enum rm_code open_program(struct rm_simulation *simulation, struct rm_err
     return rm_fail(error, code, "application \"%s\": %s", simulation->options->application, reason.text);
 }
 
+/** The feed gives one record of each input for a step. */
+static enum rm_code take_inputs(struct rm_simulation *simulation, struct rm_error *error) {
+    struct rm_host_setup const *const setup = &simulation->program->setup;
+    for (uint32_t i = 0; i < simulation->feed.count; ++i) {
+        struct rm_stream const *const stream = &simulation->feed.input[i].stream;
+        if (stream->period != setup->period_turns)
+            return rm_fail(error, RM_E_CONFIG,
+                           "input %s has a record every %llu turns, and the application a step every %llu: simulated "
+                           "time gives a step one record of each input. Run it with `ringmaster virtual`",
+                           setup->input[i], (unsigned long long)stream->period,
+                           (unsigned long long)setup->period_turns);
+        simulation->program->input[i] = stream;
+    }
+    return RM_OK;
+}
+
 /** The ring, and what is between it and the application. */
 static enum rm_code open_ring(struct rm_simulation *simulation, struct rm_error *error) {
     struct rm_simulate_options const *options = simulation->options;
@@ -46,8 +62,8 @@ static enum rm_code open_ring(struct rm_simulation *simulation, struct rm_error 
     code = rm_feed_open(simulation->config, simulation->application, plant, &simulation->feed, error);
     if (code == RM_OK)
         code = rm_sending_open(simulation->config, simulation->application, plant, &simulation->sending, error);
-    for (uint32_t i = 0; code == RM_OK && i < simulation->feed.count; ++i)
-        simulation->program->input[i] = &simulation->feed.input[i].stream;
+    if (code == RM_OK)
+        code = take_inputs(simulation, error);
     if (code == RM_OK)
         rm_sending_sent(&simulation->sending, simulation->program->sent);
     return code;
@@ -66,8 +82,8 @@ static enum rm_code open_replay(struct rm_simulation *simulation, struct rm_erro
     code = rm_plant_open(&options->files, false, 0, &simulation->plant, error);
     if (code == RM_OK)
         code = rm_feed_open(simulation->config, simulation->application, &simulation->plant, &simulation->feed, error);
-    for (uint32_t i = 0; code == RM_OK && i < simulation->feed.count; ++i)
-        simulation->program->input[i] = &simulation->feed.input[i].stream;
+    if (code == RM_OK)
+        code = take_inputs(simulation, error);
     return code;
 }
 

@@ -13,7 +13,8 @@
  * when the server has granted the application its supplies, then `step` once per cycle, always from one thread. A cycle
  * is one index of the inputs: the host waits until all inputs of a turn are there or its deadline has passed, and
  * calls. Where there are no inputs, the turn clock is what it waits for. Turns that passed during a step that took too
- * long are left out. The server's guard judges what the step wants (grant.h).
+ * long are left out. The server's guard judges what the step wants (grant.h). Inputs come once per step, or in runs:
+ * each turn of a BPM, for a step every 576 turns (`takes_runs`).
  *
  * A server that was restarted grants anew: then the state is zeroed, `init` is called again, and the first step is
  * given what was sent last, as the first of all. Settings stay; permissions do not. `ringmaster check` calls `open` and
@@ -180,6 +181,10 @@ struct rm_step {
      * machine there is no limit (UINT64_MAX). In a replay it is what was on record, and the step comes just so far:
      * `work` has run by then. */
     struct rm_exchange allowed;
+    /** Of a code with `takes_runs`, per input: its records since the last step would have been due, oldest first, the last
+     * of them that of `turn`: period_turns over the stream's own period of them. Those that are not there have turn
+     * RM_TURN_NONE. Records of steps that were skipped are not given. */
+    struct rm_record const *const *run;
 };
 
 /** What a step gives. Each array comes filled with the values named below, so a step writes only what changes. */
@@ -208,8 +213,9 @@ enum rm_step_result {
 struct rm_application_code {
     /** RM_ABI_VERSION of the headers that the application was built with. The host refuses another one. */
     uint32_t abi_version;
-
-    uint32_t reserved;
+    /** 1: inputs may have several records in a step, and each step is given all of them (`run` of struct rm_step). Then
+     * there is no `arrive`. 0: inputs have the application's own period. */
+    uint32_t takes_runs;
     /** Bytes of the state. The host allocates it, and zeroes it before each init. */
     size_t state_bytes;
 

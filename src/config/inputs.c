@@ -83,7 +83,7 @@ static enum rm_code check_period(struct taking_input const *taking, uint32_t per
     uint32_t const own = taking->application->period_turns;
     uint32_t const cycle = taking->config->setpoints.period_turns;
     char problem[RM_ERROR_TEXT_BYTES];
-    if (period == own)
+    if (own % period == 0) /* several in a step: its code says whether it takes them (application_check.h) */
         return RM_OK;
     snprintf(problem, sizeof problem,
              "%s has a record every %u turns, but \"%s\" is stepped every %u; expected inputs of %u turns%s",

@@ -19,6 +19,18 @@ static struct rm_config_instrument const *instrument_of(struct rm_config const *
     return NULL;
 }
 
+/** Turns from one record of this input to the next. */
+static uint32_t period_of(struct rm_config const *config, struct rm_config_instrument const *instrument,
+                          char const *input) {
+    struct rm_config_rate rate[RM_CONFIG_RATES_MAX];
+    char const *const name = input + strcspn(input, "/") + 1;
+    uint32_t const count = rm_instrument_rates(config, instrument->period_turns, rate);
+    for (uint32_t i = 0; i < count; ++i)
+        if (strcmp(rate[i].name, name) == 0)
+            return rate[i].period;
+    return instrument->period_turns;
+}
+
 /** Period and lanes, as the server will publish them. Decimated lanes are floating point. */
 static void describe_input(struct rm_config_instrument const *instrument, uint32_t period, char const *input,
                            struct rm_stream *stream) {
@@ -43,16 +55,20 @@ static enum rm_code init_program(struct rm_config const *config, struct rm_confi
     struct rm_stream *const stream = rm_zeroed(application->input_count + 1ul, sizeof *stream);
     if (stream == NULL)
         return rm_fail(error, RM_E_NO_SPACE, "no memory");
-    for (uint32_t i = 0; i < application->input_count; ++i) {
+    enum rm_code code = RM_OK;
+    for (uint32_t i = 0; i < application->input_count && code == RM_OK; ++i) {
         struct rm_config_instrument const *const instrument = instrument_of(config, application->input[i]);
         if (instrument == NULL)
             continue;
-        describe_input(instrument, application->period_turns, application->input[i], &stream[i]);
+        describe_input(instrument, period_of(config, instrument, application->input[i]), application->input[i],
+                       &stream[i]);
         program->input[i] = &stream[i];
+        code = rm_host_program_takes(program, i, stream[i].period, error);
     }
     for (uint32_t i = 0; i < application->supply_count; ++i)
         program->sent[i] = config->supply[application->supply[i]].safe;
-    enum rm_code const code = rm_host_program_init(program, error);
+    if (code == RM_OK)
+        code = rm_host_program_init(program, error);
     free(stream);
     return code;
 }

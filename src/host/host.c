@@ -259,6 +259,15 @@ static void host_put_decision(void *context, uint32_t stream, struct rm_record c
     rm_owner_stream_put(host->owner, host->decision_stream[stream], record, tsc);
 }
 
+static bool host_allocate_runs(struct rm_host *host) {
+    host->inputs.period = host->setup->period_turns;
+    if (host->program->code.it->takes_runs == 0)
+        return true;
+    bool const is_there = rm_host_inputs_allocate_runs(&host->inputs);
+    host->program->given.run = (struct rm_record const *const *)host->inputs.run;
+    return is_there;
+}
+
 static bool host_allocate(struct rm_host *host) {
     struct rm_host_program *program = host->program;
     host->decisions = (struct rm_host_decisions){.put = host_put_decision, .context = host};
@@ -269,13 +278,12 @@ static bool host_allocate(struct rm_host *host) {
     return host->stream != NULL && host->decision_stream != NULL &&
            rm_host_settings_allocate(&host->settings, program) &&
            rm_host_readings_allocate(&host->readings, program, host->tsc_hz) &&
-           rm_host_inputs_allocate(&host->inputs, host->setup->input_count);
+           rm_host_inputs_allocate(&host->inputs, host->setup->input_count) && host_allocate_runs(host);
 }
 
 /** All that the stepping thread needs to know. */
 static void make_ready(struct rm_host *host) {
     host->clock_wait = (uint64_t)(CLOCK_SECONDS * host->tsc_hz);
-    host->inputs.period = host->setup->period_turns;
     host->inputs.deadline_turns = host->setup->deadline_turns;
     host->inputs.next = RM_TURN_NONE;
     host->inputs.context = host->program;

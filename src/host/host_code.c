@@ -169,6 +169,8 @@ static enum rm_code host_code_check_loaded(struct rm_host_code *loaded, struct r
                        RM_ABI_VERSION);
     if (code->step == NULL)
         return rm_fail(error, RM_E_CONFIG, "has no step");
+    if (code->takes_runs != 0 && code->arrive != NULL)
+        return rm_fail(error, RM_E_CONFIG, "has `takes_runs` and `arrive`: there can be one of them");
     if (code->setting_count > NUMBERS_MAX || code->reading_count > NUMBERS_MAX)
         return rm_fail(error, RM_E_CONFIG, "has %u settings and %u readings; there can be %d of each",
                        code->setting_count, code->reading_count, NUMBERS_MAX);

@@ -68,7 +68,7 @@ static void look_for_server(struct rm_host_control_thread *control_thread) {
     struct rm_host_setup const *setup = control_thread->host->setup;
     struct rm_host_server *server;
     struct rm_error error;
-    if (rm_host_server_attach(setup, &server, &error) == RM_OK) {
+    if (rm_host_server_attach(control_thread->host->program, &server, &error) == RM_OK) {
         host_control_thread_say(control_thread, "the server of workspace \"%s\" is there", setup->workspace);
         control_thread->said.text[0] = '\0';
         host_control_thread_post(control_thread, server);

@@ -5,8 +5,8 @@
  * records then. rm_host_inputs_collect reads each record as it comes, and hands it on: for applications that have
  * little time after the last one.
  *
- * All inputs have the application's period, so one turn addresses a record of each. The turn that is due is the newest
- * that all inputs have reached, or whose deadline has passed. Those before it are skipped and counted: a step that
+ * All inputs have the application's period, or one that divides it where runs are taken; so one turn addresses a record
+ * of each. The turn that is due is the newest that all inputs have reached, or whose deadline has passed. Those before it are skipped and counted: a step that
  * took too long leaves no backlog. An input has reached a turn when its head has; a record that its stream skipped
  * is missing at once, and not waited for.
  */
@@ -40,6 +40,8 @@ struct rm_host_inputs {
     struct rm_record *record;
     /** [input] its record of the last turn is missing. */
     bool *missing;
+    /** [input] its records of the last step, oldest first, where the code takes runs. NULL: it does not. */
+    struct rm_record **run;
 
     /* While records are collected. */
     void (*arrive)(void *context, uint32_t input, struct rm_record const *record);
@@ -80,6 +82,9 @@ struct rm_host_due {
 /** Memory for `count` inputs; false when there is none. What there is then, rm_host_inputs_free gives back. */
 bool rm_host_inputs_allocate(struct rm_host_inputs *inputs, uint32_t count);
 
+/** Memory for runs of `inputs->period` records, after that of the inputs; false when there is none. */
+bool rm_host_inputs_allocate_runs(struct rm_host_inputs *inputs);
+
 /** Starts with these streams, as many as there is memory for; `view` outlives it. A second start takes other streams:
  * the records begin anew. */
 void rm_host_inputs_start(struct rm_host_inputs *inputs, struct rm_stream_view const *view);
@@ -99,7 +104,8 @@ bool rm_host_inputs_collect(struct rm_host_inputs *inputs, struct rm_clock_readi
 /** True while nothing of the next turn has been handed on: between two steps. */
 static inline bool rm_host_inputs_between(struct rm_host_inputs const *inputs) { return inputs->seen_count == 0; }
 
-/** Reads the records of `turn`. Returns how many are missing; a missing one keeps its last record. */
+/** Reads the records of `turn`, and the runs that end with them. Returns how many are missing; a missing one keeps its
+ * last record. */
 uint32_t rm_host_inputs_read(struct rm_host_inputs *inputs, rm_turn turn);
 
 #endif

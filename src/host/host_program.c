@@ -272,6 +272,19 @@ enum rm_code rm_host_program_open(struct rm_host_setup const *setup, struct rm_h
     return code;
 }
 
+enum rm_code rm_host_program_takes(struct rm_host_program const *program, uint32_t input, uint64_t period,
+                                   struct rm_error *error) {
+    struct rm_host_setup const *const setup = &program->setup;
+    bool const takes_runs = program->code.it->takes_runs != 0;
+    if (period == setup->period_turns || (takes_runs && period != 0 && setup->period_turns % period == 0))
+        return RM_OK;
+    return rm_fail(
+        error, RM_E_CONFIG,
+        "input %s has a record every %llu turns, and the application a step every %llu: expected inputs of %s",
+        setup->input[input], (unsigned long long)period, (unsigned long long)setup->period_turns,
+        takes_runs ? "a period that divides the steps'" : "the steps' own period");
+}
+
 enum rm_code rm_host_program_init(struct rm_host_program *program, struct rm_error *error) {
     program->steps = 0;
     program->has_stepped = false;

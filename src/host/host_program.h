@@ -86,6 +86,11 @@ struct rm_host_program {
 enum rm_code rm_host_program_open(struct rm_host_setup const *setup, struct rm_host_program **program,
                                   struct rm_error *error);
 
+/** Whether the code takes an input with a record every `period` turns: its own period, or with `takes_runs` one that
+ * divides it. RM_E_CONFIG names the input. */
+enum rm_code rm_host_program_takes(struct rm_host_program const *program, uint32_t input, uint64_t period,
+                                   struct rm_error *error);
+
 /** Begins anew: the state is zeroed, commands are what was sent, no steps were made; `init` is called. */
 enum rm_code rm_host_program_init(struct rm_host_program *program, struct rm_error *error);
 

@@ -80,24 +80,22 @@ static enum rm_code find_supplies(struct rm_host_server *server, struct rm_host_
     return RM_OK;
 }
 
-static enum rm_code find_inputs(struct rm_host_server *server, struct rm_host_setup const *setup,
+static enum rm_code find_inputs(struct rm_host_server *server, struct rm_host_program const *program,
                                 struct rm_error *error) {
+    struct rm_host_setup const *const setup = &program->setup;
     for (uint32_t i = 0; i < setup->input_count; ++i) {
-        enum rm_code const code = rm_workspace_stream(server->workspace, setup->input[i], &server->input[i], error);
+        enum rm_code code = rm_workspace_stream(server->workspace, setup->input[i], &server->input[i], error);
+        if (code == RM_OK)
+            code = rm_host_program_takes(program, i, server->input[i].period, error);
         if (code != RM_OK)
             return code;
-        if (server->input[i].period != setup->period_turns)
-            return rm_fail(error, RM_E_CONFIG,
-                           "input %s has a record every %llu turns, and the application a step every %llu: all must "
-                           "have one period",
-                           setup->input[i], (unsigned long long)server->input[i].period,
-                           (unsigned long long)setup->period_turns);
     }
     return RM_OK;
 }
 
-enum rm_code rm_host_server_attach(struct rm_host_setup const *setup, struct rm_host_server **server,
+enum rm_code rm_host_server_attach(struct rm_host_program const *program, struct rm_host_server **server,
                                    struct rm_error *error) {
+    struct rm_host_setup const *const setup = &program->setup;
     struct rm_host_server *made = calloc(1, sizeof *made);
     if (made == NULL)
         return rm_fail(error, RM_E_NO_SPACE, "no memory to attach");
@@ -117,7 +115,7 @@ enum rm_code rm_host_server_attach(struct rm_host_setup const *setup, struct rm_
     if (code == RM_OK)
         code = find_supplies(made, setup, error);
     if (code == RM_OK)
-        code = find_inputs(made, setup, error);
+        code = find_inputs(made, program, error);
     if (code != RM_OK) {
         rm_host_server_detach(made);
         return code;

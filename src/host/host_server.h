@@ -14,7 +14,7 @@
 #include <ringmaster/stream.h>
 #include <ringmaster/workspace.h>
 
-#include "host/host.h"
+#include "host/host_program.h"
 
 /** One life of the server as one application sees it. Constant after attaching. */
 struct rm_host_server {
@@ -39,7 +39,7 @@ struct rm_host_server {
 
 /** Attaches to the server that lives now, and finds everything in its segment. RM_E_ABSENT, RM_E_HALF_MADE or
  * RM_E_DEAD while the server is away; RM_E_NOT_FOUND when it runs with another configuration. */
-enum rm_code rm_host_server_attach(struct rm_host_setup const *setup, struct rm_host_server **server,
+enum rm_code rm_host_server_attach(struct rm_host_program const *program, struct rm_host_server **server,
                                    struct rm_error *error);
 
 /** True while the server lives, and is the one that was attached to. It makes some system calls. */
