@@ -20,6 +20,7 @@ FILES = {
     "record": ROOT / "configs/schema/record.schema.json",
     "feedback": ROOT / "configs/schema/feedback.schema.json",
     "premortem": ROOT / "configs/schema/premortem.schema.json",
+    "tune": ROOT / "configs/schema/tune.schema.json",
 }
 
 

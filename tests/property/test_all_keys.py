@@ -20,9 +20,9 @@ ROOT = Path(__file__).resolve().parents[2]
 CONFIGS = ROOT / "configs"
 LIBEXEC = Path(os.environ.get("RINGMASTER_LIBEXEC", ROOT / "build/libexec"))
 MODELINE = re.compile(r"# yaml-language-server: \$schema=(\S+)$", re.MULTILINE)
-KINDS = ("server", "ring", "events", "feedback", "premortem", "record")
+KINDS = ("server", "ring", "events", "feedback", "premortem", "tune", "record")
 """Kinds of file, in the order of the document."""
-APPLICATIONS = ("feedback", "premortem")
+APPLICATIONS = ("feedback", "premortem", "tune")
 PLACE = tuple[str | int, ...]
 
 
@@ -51,6 +51,9 @@ def take_application(server: dict[str, Any], name: str) -> None:
     """One that we ship, with its own file, in place of the application that is there."""
     server["setpoints"]["lead"] = name
     server["applications"][0] |= {"name": name, "code": name, "configuration": f"{name}.yaml"}
+    if name == "tune":  # it reads y1 and the sum, too, which BPMs have without `lanes`
+        server["applications"][0]["inputs"] = ["bpm*/turn"]
+        del server["instruments"][0]["lanes"]
     del server["applications"][0]["settings"]
 
 

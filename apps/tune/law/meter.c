@@ -7,14 +7,19 @@
 
 static uint32_t series_count(struct tune_meter_plan const *plan) { return TUNE_PLANES * plan->bpms; }
 
-static struct tune_band band_of(struct tune_meter_plan const *plan, int plane) {
+static struct tune_band band_between(uint32_t turns, double low, double high) {
     return (struct tune_band){
-        .first = (uint32_t)fmax(1.0, ceil(plan->low[plane] * plan->turns)),
-        .last = (uint32_t)fmin(0.5 * plan->turns - 1.0, floor(plan->high[plane] * plan->turns)),
+        .first = (uint32_t)fmin(0.5 * turns, fmax(1.0, ceil(low * turns))),
+        .last = (uint32_t)fmin(0.5 * turns - 1.0, floor(high * turns)),
     };
 }
 
-static bool band_is_good(struct tune_band band) {
+static struct tune_band band_of(struct tune_meter_plan const *plan, int plane) {
+    return band_between(plan->turns, plan->low[plane], plan->high[plane]);
+}
+
+bool tune_meter_has_room(uint32_t turns, double low, double high) {
+    struct tune_band const band = band_between(turns, low, high);
     uint32_t const least = 2 * TUNE_PEAK_REACH + 1;
     return band.last > band.first && band.last - band.first >= least && band.last - band.first < TUNE_BAND_BINS_MAX;
 }
@@ -43,7 +48,7 @@ static bool memory_take(struct tune_meter *meter) {
 bool tune_meter_open(struct tune_meter *meter, struct tune_meter_plan const *plan) {
     *meter = (struct tune_meter){.plan = *plan};
     for (int plane = 0; plane < TUNE_PLANES; ++plane)
-        if (!band_is_good(band_of(plan, plane)))
+        if (!tune_meter_has_room(plan->turns, plan->low[plane], plan->high[plane]))
             return false;
     if (plan->bpms >= 1 && plan->bpms <= TUNE_BPMS_MAX && memory_take(meter) &&
         tune_spectrum_open(&meter->spectrum, plan->turns, 2))

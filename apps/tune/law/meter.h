@@ -90,8 +90,11 @@ struct tune_meter {
     void *memory;
 };
 
-/** The plan's optics are looked at as long as the meter is open. False without memory, or where a band has no more than
- * 2 · TUNE_PEAK_REACH + 1 bins, or more than TUNE_BAND_BINS_MAX. Same thread as tune_spectrum_open. */
+/** Whether a tune can be looked for from `low` to `high`: a band has more than 2 · TUNE_PEAK_REACH + 1 bins, and at most
+ * TUNE_BAND_BINS_MAX. */
+bool tune_meter_has_room(uint32_t turns, double low, double high);
+
+/** The plan's optics are looked at as long as the meter is open. False without memory, or without room in a band. Same thread as tune_spectrum_open. */
 bool tune_meter_open(struct tune_meter *meter, struct tune_meter_plan const *plan);
 void tune_meter_close(struct tune_meter *meter);
 

@@ -5,6 +5,8 @@
 #include <math.h>
 
 static double const PI = 3.14159265358979323846;
+/** Plans that there are. With the last one goes what the planner keeps: an application that is unloaded leaves nothing. */
+static unsigned plans;
 
 bool tune_spectrum_open(struct tune_spectrum *spectrum, uint32_t turns, uint32_t quadratures) {
     unsigned const flags = FFTW_MEASURE | FFTW_DESTROY_INPUT;
@@ -18,15 +20,20 @@ bool tune_spectrum_open(struct tune_spectrum *spectrum, uint32_t turns, uint32_t
         spectrum->plan = quadratures == 1
                              ? fftwf_plan_dft_r2c_1d(n, spectrum->series, bin, flags)
                              : fftwf_plan_dft_1d(n, (fftwf_complex *)spectrum->series, bin, FFTW_FORWARD, flags);
-    if (spectrum->plan != NULL)
+    if (spectrum->plan != NULL) {
+        ++plans;
         return true;
+    }
     tune_spectrum_close(spectrum);
     return false;
 }
 
 void tune_spectrum_close(struct tune_spectrum *spectrum) {
-    if (spectrum->plan != NULL)
+    if (spectrum->plan != NULL) {
         fftwf_destroy_plan(spectrum->plan);
+        if (--plans == 0)
+            fftwf_cleanup();
+    }
     fftwf_free(spectrum->series);
     fftwf_free(spectrum->bin);
     *spectrum = (struct tune_spectrum){0};

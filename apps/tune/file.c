@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "file.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { X, Y, LANE_LONGEST = 95 /* RM_NAME_BYTES - 1 */ };
+
+/** In the order of enum tune_window_kind. */
+static char const *const windows[] = {"rectangular", "hann", NULL};
+
+static struct rm_key const bpm_keys[] = {
+    RM_KEY_TEXT(struct tune_file_bpm, lane[X], "x", "INSTRUMENT/LANE of its horizontal position.",
+                .example = "bpm01/x1", .required = true, RM_BETWEEN(3, LANE_LONGEST)),
+    RM_KEY_TEXT(struct tune_file_bpm, lane[Y], "y", "INSTRUMENT/LANE of its vertical position.", .example = "bpm01/y1",
+                .required = true, RM_BETWEEN(3, LANE_LONGEST)),
+    RM_KEY_NUMBER(struct tune_file_bpm, beta_m[X], "beta_x_m", "Horizontal beta function.", .unit = "m",
+                  .otherwise = "1 of a BPM alone", .example = "8.2", RM_BETWEEN(1e-3, 1e4)),
+    RM_KEY_NUMBER(struct tune_file_bpm, beta_m[Y], "beta_y_m", "Vertical beta function.", .unit = "m",
+                  .otherwise = "1 of a BPM alone", .example = "3.1", RM_BETWEEN(1e-3, 1e4)),
+    RM_KEY_NUMBER(struct tune_file_bpm, phase_rad[X], "phase_x_rad", "Horizontal phase advance.", .unit = "rad",
+                  .otherwise = "0 of a BPM alone", .example = "0.4", RM_BETWEEN(-1e4, 1e4)),
+    RM_KEY_NUMBER(struct tune_file_bpm, phase_rad[Y], "phase_y_rad", "Vertical phase advance.", .unit = "rad",
+                  .otherwise = "0 of a BPM alone", .example = "0.2", RM_BETWEEN(-1e4, 1e4)),
+    RM_KEY_NUMBER(struct tune_file_bpm, noise, "noise", "RMS of its turns, against that of the others.",
+                  .fallback = "1", RM_BETWEEN(1e-12, 1e12)),
+    RM_KEYS_END,
+};
+
+struct rm_key const tune_keys[] = {
+    RM_KEY_WHOLE(struct tune_file, window_turns, "window_turns", "Turns that a tune is of: an even number.",
+                 .unit = "turns", .fallback = "8192", RM_BETWEEN(TUNE_TURNS_MIN, TUNE_TURNS_MAX)),
+    RM_KEY_WORD(struct tune_file, window, "window", "Least noise, or least disturbed by other lines.", .words = windows,
+                .fallback = "hann"),
+    RM_KEY_NUMBER(struct tune_file, low[X], "low_x", "Where the horizontal tune is looked for: from.",
+                  .unit = "oscillations per turn", .fallback = "0.05", RM_BETWEEN(0, 0.5)),
+    RM_KEY_NUMBER(struct tune_file, high[X], "high_x", "To.", .unit = "oscillations per turn", .fallback = "0.45",
+                  RM_BETWEEN(0, 0.5)),
+    RM_KEY_NUMBER(struct tune_file, low[Y], "low_y", "Where the vertical tune is looked for: from.",
+                  .unit = "oscillations per turn", .fallback = "0.05", RM_BETWEEN(0, 0.5)),
+    RM_KEY_NUMBER(struct tune_file, high[Y], "high_y", "To.", .unit = "oscillations per turn", .fallback = "0.45",
+                  RM_BETWEEN(0, 0.5)),
+    RM_KEY_NUMBER(struct tune_file, signal_to_noise, "signal_to_noise", "Least ratio of a peak that is trusted.",
+                  .fallback = "5", RM_BETWEEN(1, 1e6)),
+    RM_KEY_NUMBER(struct tune_file, full_scale, "full_scale", "Position at which a BPM is saturated, in its unit.",
+                  .otherwise = "not looked for", .example = "1.0e+7", RM_BETWEEN(1e-12, 1e12)),
+    RM_KEY_TEXT(struct tune_file, beam, "beam", "INSTRUMENT/LANE that says whether there is beam.",
+                .otherwise = "not looked for", .example = "bpm01/sum1", RM_BETWEEN(3, LANE_LONGEST)),
+    RM_KEY_NUMBER(struct tune_file, least_beam, "least_beam", "Least of that lane with beam, in its unit.",
+                  .fallback = "0", RM_BETWEEN(0, 1e12)),
+    RM_KEY_NUMBERS(struct tune_file, known_line_hz, known_lines, "known_lines_hz",
+                   "Lines that are not the beam's, such as the mains.", .unit = "Hz", .otherwise = "none",
+                   .example = "[50, 100]", RM_BETWEEN(0, TUNE_KNOWN_LINES_MAX)),
+    RM_KEY_MAPPINGS(struct tune_file, bpm, bpms, "bpms", "One BPM, a pair, or many.", bpm_keys, .required = true,
+                    RM_BETWEEN(1, TUNE_BPMS_MAX)),
+    RM_KEYS_END,
+};
+
+static char const planes[TUNE_PLANES] = {'x', 'y'};
+
+static enum rm_code check_bands(char const *path, struct tune_file const *file, struct rm_errors *errors) {
+    enum rm_code code = RM_OK;
+    for (int plane = 0; plane < TUNE_PLANES; ++plane) {
+        char key[16];
+        snprintf(key, sizeof key, "high_%c", planes[plane]);
+        if (tune_meter_has_room(file->window_turns, file->low[plane], file->high[plane]))
+            continue;
+        code = rm_code_first(
+            code, rm_configuration_refuse(errors, path, key,
+                                          "from %g to %g are %.0f bins of a window of %u turns, "
+                                          "expected %d to %d: widen the band, or change window_turns",
+                                          file->low[plane], file->high[plane],
+                                          fmax(0.0, file->high[plane] - file->low[plane]) * file->window_turns,
+                                          file->window_turns, 2 * TUNE_PEAK_REACH + 2, TUNE_BAND_BINS_MAX));
+    }
+    return code;
+}
+
+/** Optics of a BPM in one plane: those of several without them would cancel each other. */
+static enum rm_code check_optics(char const *path, struct tune_file *file, uint32_t b, int plane,
+                                 struct rm_errors *errors) {
+    struct tune_file_bpm *const bpm = &file->bpm[b];
+    char key[48];
+    if (isfinite(bpm->beta_m[plane]) && isfinite(bpm->phase_rad[plane]))
+        return RM_OK;
+    if (file->bpms == 1) {
+        bpm->beta_m[plane] = isfinite(bpm->beta_m[plane]) ? bpm->beta_m[plane] : 1.0;
+        bpm->phase_rad[plane] = isfinite(bpm->phase_rad[plane]) ? bpm->phase_rad[plane] : 0.0;
+        return RM_OK;
+    }
+    snprintf(key, sizeof key, "bpms[%u].%s_%c_%s", b, isfinite(bpm->beta_m[plane]) ? "phase" : "beta", planes[plane],
+             isfinite(bpm->beta_m[plane]) ? "rad" : "m");
+    return rm_configuration_refuse(errors, path, key,
+                                   "it is missing: the %u BPMs are aligned by their optics, expected beta and phase of "
+                                   "each, or one BPM alone",
+                                   file->bpms);
+}
+
+static enum rm_code check_lane(char const *path, char const *key, char const *lane, struct rm_errors *errors) {
+    if (lane == NULL || strchr(lane, '/') != NULL)
+        return RM_OK;
+    return rm_configuration_refuse(errors, path, key, "found \"%s\", expected INSTRUMENT/LANE, such as bpm01/x1", lane);
+}
+
+enum rm_code tune_file_check(char const *path, void *values, struct rm_errors *errors) {
+    struct tune_file *file = values;
+    enum rm_code code = check_bands(path, file, errors);
+    code = rm_code_first(code, check_lane(path, "beam", file->beam, errors));
+    if (file->window_turns % 2 != 0)
+        code = rm_code_first(code, rm_configuration_refuse(errors, path, "window_turns",
+                                                           "found %u, expected an even number", file->window_turns));
+    for (uint32_t b = 0; b < file->bpms; ++b)
+        for (int plane = 0; plane < TUNE_PLANES; ++plane) {
+            char key[32];
+            snprintf(key, sizeof key, "bpms[%u].%c", b, planes[plane]);
+            code = rm_code_first(code, check_lane(path, key, file->bpm[b].lane[plane], errors));
+            code = rm_code_first(code, check_optics(path, file, b, plane, errors));
+        }
+    return code;
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The application's own file: BPMs, window, bands. docs/tune.md has an example. */
+#ifndef TUNE_FILE_H
+#define TUNE_FILE_H
+
+#include <stdint.h>
+
+#include <ringmaster/configuration.h>
+
+#include "law/meter.h"
+
+/** Optics are 1 m and 0 of a BPM alone; of several each has its own. */
+struct tune_file_bpm {
+    /** INSTRUMENT/LANE of both planes: "bpm01/x1". */
+    char *lane[TUNE_PLANES];
+    double beta_m[TUNE_PLANES], phase_rad[TUNE_PLANES];
+    /** Of its turns, against that of the others. */
+    double noise;
+};
+
+struct tune_file {
+    uint32_t window_turns;
+    /** enum tune_window_kind */
+    uint32_t window;
+    /** Oscillations per turn. */
+    double low[TUNE_PLANES], high[TUNE_PLANES];
+    double signal_to_noise;
+    /** Magnitude of positions at full scale, in their unit. NaN: not looked for. */
+    double full_scale;
+    /** INSTRUMENT/LANE that tells whether there is beam; NULL: not looked for. */
+    char *beam;
+    /** In the unit of that lane. */
+    double least_beam;
+    double *known_line_hz;
+    uint32_t known_lines;
+    struct tune_file_bpm *bpm;
+    uint32_t bpms;
+};
+
+extern struct rm_key const tune_keys[];
+
+/** What keys cannot judge, for rm_configuration_load: `values` is a struct tune_file. */
+enum rm_code tune_file_check(char const *path, void *values, struct rm_errors *errors);
+
+#endif

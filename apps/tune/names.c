@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "names.h"
+
+#define IS_TRUSTED                                                                                                     \
+    { .minor_low = -1.0, .minor_high = 0.5 }
+#define IS_A_TUNE                                                                                                      \
+    { .display_low = 0.0, .display_high = 0.5 }
+
+struct rm_reading const tune_readings[TUNE_TOLD] = {
+    [TUNE_TOLD_TUNE_X] = {.name = "tune_x", .description = "horizontal oscillations per turn", .limits = IS_A_TUNE},
+    [TUNE_TOLD_TUNE_Y] = {.name = "tune_y", .description = "vertical oscillations per turn", .limits = IS_A_TUNE},
+    [TUNE_TOLD_SIGMA_X] = {.name = "sigma_x", .description = "standard deviation of tune_x"},
+    [TUNE_TOLD_SIGMA_Y] = {.name = "sigma_y", .description = "standard deviation of tune_y"},
+    [TUNE_TOLD_AMPLITUDE_X] = {.name = "amplitude_x", .description = "in the unit of positions; of several BPMs √(2J)"},
+    [TUNE_TOLD_AMPLITUDE_Y] = {.name = "amplitude_y", .description = "in the unit of positions; of several BPMs √(2J)"},
+    [TUNE_TOLD_SNR_X] = {.name = "snr_x", .description = "amplitude_x over its standard deviation"},
+    [TUNE_TOLD_SNR_Y] = {.name = "snr_y", .description = "amplitude_y over its standard deviation"},
+    [TUNE_TOLD_QUALITY_X] = {.name = "quality_x",
+                             .description = "bits: reasons not to trust tune_x; 0: none",
+                             .limits = IS_TRUSTED},
+    [TUNE_TOLD_QUALITY_Y] = {.name = "quality_y",
+                             .description = "bits: reasons not to trust tune_y; 0: none",
+                             .limits = IS_TRUSTED},
+    [TUNE_TOLD_LOST_TURNS] = {.name = "lost_turns",
+                              .unit = "turn",
+                              .description = "of the window, of the BPM in use that lost most"},
+    [TUNE_TOLD_BPMS] = {.name = "bpms", .description = "in use, in the plane that has fewer"},
+    [TUNE_TOLD_DELAY] = {.name = "delay", .unit = "turn", .description = "from a tune to the turn of its record"},
+};
+
+struct rm_application_stream const tune_streams[1] = {
+    {.name = "tune",
+     .description = "tune of the window that ends with the record's turn",
+     .lane = {[TUNE_TOLD_TUNE_X] = {.name = "tune_x"},
+              [TUNE_TOLD_TUNE_Y] = {.name = "tune_y"},
+              [TUNE_TOLD_SIGMA_X] = {.name = "sigma_x"},
+              [TUNE_TOLD_SIGMA_Y] = {.name = "sigma_y"},
+              [TUNE_TOLD_AMPLITUDE_X] = {.name = "amplitude_x"},
+              [TUNE_TOLD_AMPLITUDE_Y] = {.name = "amplitude_y"},
+              [TUNE_TOLD_SNR_X] = {.name = "snr_x"},
+              [TUNE_TOLD_SNR_Y] = {.name = "snr_y"},
+              [TUNE_TOLD_QUALITY_X] = {.name = "quality_x"},
+              [TUNE_TOLD_QUALITY_Y] = {.name = "quality_y"},
+              [TUNE_TOLD_LOST_TURNS] = {.name = "lost_turns", .unit = "turn"},
+              [TUNE_TOLD_BPMS] = {.name = "bpms"}}},
+};

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What the application tells: parameters tune/NAME, and the stream tune/tune. Units and descriptions stand in names.c.
+ * A tune without a peak, or before there is a whole window, is NaN. */
+#ifndef TUNE_NAMES_H
+#define TUNE_NAMES_H
+
+#include <ringmaster/application.h>
+
+/** Readings, and lanes of the stream in the same order as far as it goes. */
+enum tune_told {
+    TUNE_TOLD_TUNE_X,
+    TUNE_TOLD_TUNE_Y,
+    TUNE_TOLD_SIGMA_X,
+    TUNE_TOLD_SIGMA_Y,
+    TUNE_TOLD_AMPLITUDE_X,
+    TUNE_TOLD_AMPLITUDE_Y,
+    TUNE_TOLD_SNR_X,
+    TUNE_TOLD_SNR_Y,
+    /** Bits: enum tune_reason. */
+    TUNE_TOLD_QUALITY_X,
+    TUNE_TOLD_QUALITY_Y,
+    /** Most turns that one BPM has lost in the window. */
+    TUNE_TOLD_LOST_TURNS,
+    /** Fewest BPMs that a plane is of. */
+    TUNE_TOLD_BPMS,
+
+    TUNE_TOLD_LANES,
+
+    /** From a tune to the turn of its record. Constant. */
+    TUNE_TOLD_DELAY = TUNE_TOLD_LANES,
+
+    TUNE_TOLD,
+};
+
+extern struct rm_reading const tune_readings[TUNE_TOLD];
+extern struct rm_application_stream const tune_streams[1];
+
+#endif

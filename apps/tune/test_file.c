@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The file: its defaults, and what is refused in which words. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "file.h"
+
+static enum rm_code load_text(char const *text, struct tune_file *file, struct rm_errors *errors) {
+    char path[32];
+    int const memory = memfd_create("tune", MFD_CLOEXEC);
+    assert_int_equal(write(memory, text, strlen(text)), strlen(text));
+    snprintf(path, sizeof path, "/proc/self/fd/%d", memory);
+    *file = (struct tune_file){0};
+    *errors = (struct rm_errors){.count = 0};
+    enum rm_code const code = rm_configuration_load(path, tune_keys, file, tune_file_check, errors);
+    close(memory);
+    return code;
+}
+
+static void expect_error(char const *text, char const *words) {
+    struct tune_file file;
+    struct rm_errors errors;
+    assert_int_equal(load_text(text, &file, &errors), RM_E_CONFIG);
+    for (uint32_t e = 0; e < errors.count; ++e)
+        if (strstr(errors.first[e].text, words) != NULL)
+            return;
+    fail_msg("%s: \"%s\" is not said: %s", text, words, errors.first[0].text);
+}
+
+#define ONE "bpms: [{x: b/x, y: b/y}]\n"
+
+static void test_file_has_defaults(void **state) {
+    (void)state;
+    struct tune_file file;
+    struct rm_errors errors;
+    assert_int_equal(load_text(ONE, &file, &errors), RM_OK);
+    assert_int_equal(file.window_turns, TUNE_TURNS_DEFAULT);
+    assert_int_equal(file.window, TUNE_HANN);
+    assert_true(file.low[0] == 0.05 && file.high[1] == 0.45 && file.signal_to_noise == 5.0);
+    assert_true(isnan(file.full_scale) && file.beam == NULL && file.known_lines == 0);
+    assert_int_equal(file.bpms, 1);
+    assert_string_equal(file.bpm[0].lane[1], "b/y");
+    assert_true(file.bpm[0].beta_m[0] == 1.0 && file.bpm[0].phase_rad[1] == 0.0 && file.bpm[0].noise == 1.0);
+    rm_configuration_free(tune_keys, &file);
+}
+
+static void test_several_bpms_have_optics(void **state) {
+    (void)state;
+    struct tune_file file;
+    struct rm_errors errors;
+    static char const optics[] = "bpms:\n"
+                                 "  - {x: b/x, y: b/y, beta_x_m: 8, beta_y_m: 3, phase_x_rad: 0, phase_y_rad: 0}\n"
+                                 "  - {x: c/x, y: c/y, beta_x_m: 2, beta_y_m: 9, phase_x_rad: 1, phase_y_rad: 4}\n"
+                                 "window: rectangular\nknown_lines_hz: [50, 100]\n";
+    assert_int_equal(load_text(optics, &file, &errors), RM_OK);
+    assert_true(file.bpm[1].beta_m[1] == 9.0 && file.bpm[1].phase_rad[1] == 4.0);
+    assert_int_equal(file.window, TUNE_RECTANGULAR);
+    assert_true(file.known_lines == 2 && file.known_line_hz[1] == 100.0);
+    rm_configuration_free(tune_keys, &file);
+}
+
+static void test_what_is_refused(void **state) {
+    (void)state;
+    expect_error("window_turns: 8192\n", "\"bpms\" is missing");
+    expect_error(ONE "window_turns: 8193\n", "window_turns: found 8193, expected an even number");
+    expect_error(ONE "window_turns: 32\n", "window_turns: found 32");
+    expect_error(ONE "low_x: 0.3\nhigh_x: 0.2\n", "high_x: from 0.3 to 0.2 are 0 bins");
+    expect_error(ONE "window_turns: 128\nlow_y: 0.1\nhigh_y: 0.2\n", "widen the band");
+    expect_error(ONE "window_turns: 1048576\n", "expected 18 to 4096");
+    expect_error(ONE "beam: sum\n", "beam: found \"sum\", expected INSTRUMENT/LANE");
+    expect_error("bpms: [{x: b/x, y: bpm}]\n", "bpms[0].y: found \"bpm\"");
+    expect_error("bpms: [{x: b/x, y: b/y}, {x: c/x, y: c/y}]\n", "bpms[1].beta_y_m: it is missing");
+    expect_error("bpms: [{x: b/x, y: b/y, beta_x_m: 1, beta_y_m: 1, phase_x_rad: 0, phase_y_rad: 0},\n"
+                 "       {x: c/x, y: c/y, beta_x_m: 1, beta_y_m: 1}]\n",
+                 "bpms[1].phase_x_rad: it is missing");
+}
+
+int main(void) {
+    struct CMUnitTest const tests[] = {
+        cmocka_unit_test(test_file_has_defaults),
+        cmocka_unit_test(test_several_bpms_have_optics),
+        cmocka_unit_test(test_what_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

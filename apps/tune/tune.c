@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+/** tune: the tune of both planes from turns of BPMs, new at each step. docs/tune.md says what it tells.
+ *
+ *     open    reads its file, and makes the meter (law/meter.h): windows, FFT, weights
+ *     init    finds the lanes among the inputs; the meter begins anew
+ *     step    gives the meter the turns since the last step, and tells what it reads
+ *
+ * It has no supplies. A step of N = 8192 takes some 30 µs, and comes every 500: all is done in it.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <ringmaster/application.h>
+#include <ringmaster/errors.h>
+
+#include "file.h"
+#include "lanes.h"
+#include "law/meter.h"
+#include "names.h"
+
+struct tune_memory {
+    struct tune_file file;
+    struct tune_meter meter;
+    /** [plane][bpm] */
+    struct tune_bpm *bpm[TUNE_PLANES];
+    /** [turn][plane][bpm] of a step. */
+    float *position;
+};
+
+struct tune {
+    struct tune_lane lane[TUNE_PLANES][TUNE_BPMS_MAX];
+    struct tune_lane beam;
+};
+
+/* ── before the first step ── */
+
+static struct tune_meter_plan plan_of(struct tune_memory const *memory, double turn_rate_hz) {
+    struct tune_file const *const file = &memory->file;
+    struct tune_meter_plan plan = {
+        .turns = file->window_turns,
+        .kind = file->window == 0 ? TUNE_RECTANGULAR : TUNE_HANN,
+        .bpms = file->bpms,
+        .limits = tune_quality_limits(file->window_turns),
+    };
+    for (int plane = 0; plane < TUNE_PLANES; ++plane) {
+        plan.bpm[plane] = memory->bpm[plane];
+        plan.low[plane] = file->low[plane];
+        plan.high[plane] = file->high[plane];
+    }
+    plan.limits.signal_to_noise = file->signal_to_noise;
+    plan.limits.full_scale = isfinite(file->full_scale) ? file->full_scale : INFINITY;
+    plan.limits.beam = file->least_beam;
+    plan.limits.known_lines = file->known_lines;
+    for (uint32_t i = 0; i < file->known_lines; ++i)
+        plan.limits.known_line[i] = tune_folded(file->known_line_hz[i], turn_rate_hz);
+    return plan;
+}
+
+/** Optics of all BPMs, room for the turns of a step, and the meter. */
+static bool memory_make(struct tune_memory *memory, struct rm_application_setup const *setup) {
+    struct tune_file const *const file = &memory->file;
+    memory->position = calloc(setup->period_turns, sizeof(float) * TUNE_PLANES * file->bpms);
+    for (int plane = 0; plane < TUNE_PLANES; ++plane) {
+        memory->bpm[plane] = calloc(file->bpms, sizeof *memory->bpm[plane]);
+        for (uint32_t b = 0; memory->bpm[plane] != NULL && b < file->bpms; ++b)
+            memory->bpm[plane][b] =
+                (struct tune_bpm){file->bpm[b].beta_m[plane], file->bpm[b].phase_rad[plane], file->bpm[b].noise};
+    }
+    struct tune_meter_plan const plan = plan_of(memory, setup->turn_rate_hz);
+    return memory->position != NULL && memory->bpm[0] != NULL && memory->bpm[1] != NULL &&
+           tune_meter_open(&memory->meter, &plan);
+}
+
+static void tune_close(void *memory) {
+    struct tune_memory *it = memory;
+    tune_meter_close(&it->meter);
+    free(it->bpm[0]);
+    free(it->bpm[1]);
+    free(it->position);
+    rm_configuration_free(tune_keys, &it->file);
+    free(it);
+}
+
+static enum rm_code tune_open(struct rm_application_setup const *setup, void **memory, struct rm_error *error) {
+    struct tune_memory *made = calloc(1, sizeof *made);
+    struct rm_errors errors = {.count = 0};
+    if (made == NULL)
+        return rm_fail(error, RM_E_NO_SPACE, "no memory");
+    enum rm_code code = rm_configuration_load(setup->configuration, tune_keys, &made->file, tune_file_check, &errors);
+    if (code != RM_OK)
+        code = rm_errors_report(&errors, setup->name, setup->configuration, error);
+    else if (!memory_make(made, setup))
+        code = rm_fail(error, RM_E_NO_SPACE, "no memory for %u BPMs of %u turns", made->file.bpms,
+                       made->file.window_turns);
+    if (code != RM_OK) {
+        tune_close(made);
+        return code;
+    }
+    *memory = made;
+    return RM_OK;
+}
+
+static enum rm_code tune_init(struct rm_application_setup const *setup, void *state, struct rm_error *error) {
+    struct tune *it = state;
+    struct tune_memory *memory = setup->memory;
+    struct tune_file const *const file = &memory->file;
+    enum rm_code code = RM_OK;
+    memory->meter.count = 0; /* it begins with the next turn */
+    for (uint32_t b = 0; b < file->bpms; ++b)
+        for (int plane = 0; plane < TUNE_PLANES && code == RM_OK; ++plane) {
+            char key[32];
+            snprintf(key, sizeof key, "bpms[%u].%c", b, plane == 0 ? 'x' : 'y');
+            code = tune_lane_find(setup, key, file->bpm[b].lane[plane], &it->lane[plane][b], error);
+        }
+    if (code == RM_OK && file->beam != NULL)
+        code = tune_lane_find(setup, "beam", file->beam, &it->beam, error);
+    return code;
+}
+
+/* ── one step ── */
+
+/** Gives the meter all turns of the step, those that are not there too. */
+static void push_turns(struct rm_application_setup const *setup, struct tune const *it, struct rm_step const *given) {
+    struct tune_memory *memory = setup->memory;
+    uint32_t const bpms = memory->file.bpms, turns = (uint32_t)setup->period_turns;
+    for (uint32_t plane = 0; plane < TUNE_PLANES; ++plane)
+        for (uint32_t b = 0; b < bpms; ++b)
+            tune_lane_read(setup, given, it->lane[plane][b], memory->position + plane * bpms + b, TUNE_PLANES * bpms);
+    tune_meter_push(&memory->meter, given->turn + 1 - turns, memory->position, turns);
+}
+
+static void tell_plane(struct tune_reading const *reading, int plane, double *told) {
+    told[TUNE_TOLD_TUNE_X + plane] = reading->peak.tune;
+    told[TUNE_TOLD_SIGMA_X + plane] = reading->peak.tune_sigma;
+    told[TUNE_TOLD_AMPLITUDE_X + plane] = reading->peak.amplitude;
+    told[TUNE_TOLD_SNR_X + plane] = reading->peak.signal_to_noise;
+    told[TUNE_TOLD_QUALITY_X + plane] = reading->reasons;
+}
+
+static enum rm_step_result tune_step(struct rm_application_setup const *setup, void *state, struct rm_step const *given,
+                                     struct rm_command *command) {
+    struct tune const *it = state;
+    struct tune_memory *memory = setup->memory;
+    struct tune_reading reading[TUNE_PLANES];
+    double *const told = command->reading;
+    if (given->turn < setup->period_turns) /* at turn 0 there are none before it */
+        return RM_STEP_SEND;
+    push_turns(setup, it, given);
+    double const beam = memory->file.beam != NULL ? tune_lane_last(setup, given, it->beam) : INFINITY;
+    if (!tune_meter_read(&memory->meter, beam, reading))
+        for (int plane = 0; plane < TUNE_PLANES; ++plane)
+            reading[plane] = (struct tune_reading){.peak = {.tune = NAN, .tune_sigma = NAN}, .reasons = TUNE_NO_PEAK};
+    for (int plane = 0; plane < TUNE_PLANES; ++plane)
+        tell_plane(&reading[plane], plane, told);
+    told[TUNE_TOLD_LOST_TURNS] = fmax(reading[0].lost_turns, reading[1].lost_turns);
+    told[TUNE_TOLD_BPMS] = fmin(reading[0].bpms, reading[1].bpms);
+    told[TUNE_TOLD_DELAY] = 0.5 * (memory->file.window_turns - 1.0);
+    for (uint32_t lane = 0; lane < TUNE_TOLD_LANES; ++lane)
+        command->stream[0][lane] = (float)told[lane];
+    return RM_STEP_SEND;
+}
+
+struct rm_application_code const ringmaster_application = {
+    .abi_version = RM_ABI_VERSION,
+    .takes_runs = 1,
+    .state_bytes = sizeof(struct tune),
+    .reading_count = TUNE_TOLD,
+    .readings = tune_readings,
+    .streams = tune_streams,
+    .stream_count = 1,
+    .init = tune_init,
+    .step = tune_step,
+    .open = tune_open,
+    .close = tune_close,
+};

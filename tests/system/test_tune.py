@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tune as a person has it: a server, a ring, and the application that measures."""
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from harness import RING_CORE, SERVER_CORE, ringmaster, server, unique_name, wait_for
+
+from ringmaster import Workspace
+from ringmaster.programs.program import Program, attach_to
+
+TUNES = {"x": 0.2994, "y": 0.1612}
+PERIOD_TURNS = 100
+WINDOW_TURNS = 1024
+NO_BEAM, NO_PEAK, LOST_TURNS = 1, 2, 128
+"""Bits of the quality."""
+CONFIG = """
+workspace: {name}
+turn_rate_hz: 10000
+polling: {{naps: true}}
+ports:
+  - {{name: ring, kind: memif, socket: {folder}/tune.sock, answer: 10.20.255.1}}
+instruments:
+  - {{name: bpm01, kind: bpm, id: 1, port: ring, source: 10.20.1.1}}
+setpoints: {{period_turns: 100, lost_cycles: 5000}}
+buffers: {{turn_records: 65536}}
+chains:
+  - name: q
+    id: 1
+    port: ring
+    address: 10.30.0.1
+    supplies: [{{name: sr/ps/q_01, unit: A, limits: [-10, 10], slew: 100}}]
+applications:
+  - name: tune
+    code: tune
+    configuration: bpms.yaml
+    inputs: [bpm01/turn]
+    supplies: []
+    deadline_turns: 100000
+    watchdog_cycles: 1000
+    freshness_turns: 90000
+roles:
+  - {{role: receive, core: {core}, ports: [ring]}}
+  - {{role: transmit, core: {core}}}
+"""
+BPMS = """
+window_turns: 1024
+low_x: 0.25
+high_x: 0.35
+low_y: 0.1
+high_y: 0.2
+beam: bpm01/sum1
+least_beam: 1.0e+5
+bpms: [{x: bpm01/x1, y: bpm01/y1}]
+"""
+OVERLAY = """
+core: {core}
+seed: 1
+beam: {{tune_x: 0.2994, tune_y: 0.1612, betatron_um: 20, betatron_modulation: 0, noise_um: 2}}
+faults: [{{instrument: bpm01, fault: drop, probability: 2.0e-3}}]
+"""
+
+
+@contextmanager
+def measuring(root: Path) -> Iterator[tuple[Workspace, Program]]:
+    """The workspace while all run, and the application."""
+    name = unique_name("tune")
+    (root / "bpms.yaml").write_text(BPMS)
+    config, overlay = root / "server.yaml", root / "overlay.yaml"
+    config.write_text(CONFIG.format(name=name, folder=root, core=SERVER_CORE))
+    overlay.write_text(OVERLAY.format(core=RING_CORE))
+    with server(config) as running:
+        attach_to(name, running).close()
+        with (
+            Program("ringmaster-instruments", "run", config, overlay),
+            Program("ringmaster-application", config, "tune") as application,
+            attach_to(name, running, ("server", "ring", "tune")) as ws,
+        ):
+            yield ws, application
+    shutil.rmtree(root / name, ignore_errors=True)
+    shutil.rmtree(Path("/var/run/dpdk") / f"rm-{name}", ignore_errors=True)
+
+
+def quality(ws: Workspace) -> tuple[int, int]:
+    """Of both planes, in the newest record."""
+    newest = ws.streams["tune/tune"].latest(1)
+    if not newest.ok.all() or len(newest.ok) == 0:
+        return NO_PEAK, NO_PEAK
+    return int(newest["quality_x"][0]), int(newest["quality_y"][0])
+
+
+def trusted(ws: Workspace) -> dict[str, npt.NDArray[np.float64]]:
+    """All records so far in which both planes are to be trusted."""
+    window = ws.streams["tune/tune"].latest(10_000)
+    good = window.ok & (window["quality_x"] == 0) & (window["quality_y"] == 0)
+    names = [f"{what}_{plane}" for what in ("tune", "sigma", "snr") for plane in TUNES] + ["lost_turns", "bpms"]
+    return {name: window[name][good].astype(float) for name in names} | {"turn": window.turn[good].astype(float)}
+
+
+@pytest.mark.skipif(RING_CORE == SERVER_CORE, reason="ONE CORE HERE: the ring needs one, and the server another")
+def test_the_ring_s_tune_is_in_the_stream(root: Path) -> None:
+    """Within its own sigma, though some turns are lost; and not to be trusted where there is no beam."""
+    with measuring(root) as (ws, application):
+        wait_for(lambda: len(trusted(ws)["turn"]) >= 20, lambda: f"tunes: {quality(ws)} {application.words}")
+        tunes = trusted(ws)
+        for plane, tune in TUNES.items():
+            off = np.abs(tunes[f"tune_{plane}"] - tune)
+            assert (off < 6 * tunes[f"sigma_{plane}"] + 1e-7).all(), f"{plane}: {off / tunes[f'sigma_{plane}']} sigma"
+            assert (tunes[f"sigma_{plane}"] < 0.02 / WINDOW_TURNS).all()
+        assert (tunes["turn"] % PERIOD_TURNS == 0).all()
+        assert (tunes["bpms"] == 1).all()
+        assert 0 < tunes["lost_turns"].max() <= WINDOW_TURNS // 100
+        assert float(np.asarray(ws.parameters["tune/delay"].value)) == (WINDOW_TURNS - 1) / 2
+        ringmaster("put", "-w", ws.name, "ring/event", "event: dead, instrument: bpm01")
+        wait_for(lambda: all(one & NO_BEAM and one & NO_PEAK for one in quality(ws)), lambda: f"{quality(ws)}")
+        ringmaster("put", "-w", ws.name, "ring/event", "event: good, instrument: bpm01")
+        wait_for(lambda: quality(ws) == (0, 0), lambda: f"beam again: {quality(ws)}")

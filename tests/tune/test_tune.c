@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The application as a host loads it, step by step: tunes of a line in noise, lost turns, no beam, a restarted turn
+ * counter, and inputs that do not fit. Argument: the path of tune.so. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "host/host_program.h"
+
+enum { PERIOD = 100, WINDOW = 1024, NO_BEAM = 1, NO_PEAK = 2, LOST_TURNS = 128 };
+enum { X, Y, SUM, LANES };
+
+static double const TUNE_X = 0.2137, TUNE_Y = 0.3291, AMPLITUDE_NM = 20000.0, NOISE_NM = 1000.0;
+static char const *tune;
+static char const *const inputs[] = {"bpm01/turn"};
+static char const FILE_TEXT[] = "window_turns: 1024\n"
+                                "low_x: 0.15\nhigh_x: 0.3\nlow_y: 0.3\nhigh_y: 0.45\n"
+                                "beam: bpm01/sum\nleast_beam: 100\n"
+                                "bpms: [{x: bpm01/x, y: bpm01/y}]\n";
+
+struct test {
+    struct rm_stream bpm;
+    struct rm_host_setup setup;
+    struct rm_host_program *program;
+    /** The last turn that was given. */
+    rm_turn turn;
+    int32_t sum;
+    /** So many turns at the end of the next step do not come. */
+    unsigned lost;
+    uint64_t random;
+    char file[64];
+};
+
+static void write_text(char const *path, char const *text) {
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static int set_up(void **state) {
+    static char const *const lanes[LANES] = {"x", "y", "sum"};
+    struct test *test = aligned_alloc(_Alignof(struct test), sizeof *test);
+    *state = test;
+    if (test == NULL)
+        return -1;
+    memset(test, 0, sizeof *test);
+    snprintf(test->file, sizeof test->file, "/dev/shm/ringmaster-tune-%ld", (long)getpid());
+    write_text(test->file, FILE_TEXT);
+    test->setup = (struct rm_host_setup){
+        .name = "tune",
+        .code = tune,
+        .turn_rate_hz = 1e6,
+        .period_turns = PERIOD,
+        .input_count = 1,
+        .input = inputs,
+        .configuration = test->file,
+    };
+    test->bpm.period = 1;
+    for (int lane = 0; lane < LANES; ++lane) {
+        snprintf(test->bpm.lane[lane].name, sizeof test->bpm.lane[lane].name, "%s", lanes[lane]);
+        test->bpm.lane[lane].type = RM_LANE_I32;
+    }
+    test->turn = 1000000;
+    test->sum = 1000;
+    test->random = 1;
+    return 0;
+}
+
+static int tear_down(void **state) {
+    struct test *test = *state;
+    rm_host_program_close(test->program);
+    unlink(test->file);
+    free(test);
+    return 0;
+}
+
+static enum rm_code begin(struct test *test, struct rm_error *error) {
+    rm_host_program_close(test->program);
+    test->program = NULL;
+    enum rm_code code = rm_host_program_open(&test->setup, &test->program, error);
+    if (code != RM_OK)
+        return code;
+    test->program->input[0] = &test->bpm;
+    return rm_host_program_init(test->program, error);
+}
+
+static void begin_well(struct test *test) {
+    struct rm_error error;
+    if (begin(test, &error) != RM_OK)
+        fail_msg("%s", error.text);
+}
+
+/** White, of variance 1: Knuth's generator, twelve of which are summed. */
+static double draw_normal(struct test *test) {
+    double sum = -6.0;
+    for (int i = 0; i < 12; ++i) {
+        test->random = test->random * 6364136223846793005u + 1442695040888963407u;
+        sum += (double)(test->random >> 11) * 0x1p-53;
+    }
+    return sum;
+}
+
+static int32_t position(struct test *test, double of_plane, rm_turn turn) {
+    double const phase = 6.283185307179586 * of_plane * (double)(turn % 1000000);
+    return (int32_t)lrint(AMPLITUDE_NM * cos(phase) + NOISE_NM * draw_normal(test));
+}
+
+static void step(struct test *test) {
+    struct rm_record record[PERIOD];
+    bool is_missing[1] = {test->lost > 0};
+    memset(record, 0, sizeof record);
+    for (unsigned n = 0; n < PERIOD; ++n) {
+        ++test->turn;
+        record[n].turn = test->turn;
+        record[n].lane[X].i = position(test, TUNE_X, test->turn);
+        record[n].lane[Y].i = position(test, TUNE_Y, test->turn);
+        record[n].lane[SUM].i = test->sum;
+        if (n + test->lost >= PERIOD)
+            record[n] = (struct rm_record){.turn = RM_TURN_NONE};
+    }
+    struct rm_record const *const run[1] = {record};
+    test->program->given.run = run;
+    rm_host_program_expect(test->program, NULL);
+    assert_int_equal(rm_host_program_step(test->program, test->turn, &record[PERIOD - 1], is_missing, is_missing[0]),
+                     RM_STEP_SEND);
+    rm_host_program_prepare(test->program);
+    test->lost = 0;
+}
+
+static void steps(struct test *test, unsigned count) {
+    while (count-- > 0)
+        step(test);
+}
+
+static double reading(struct test const *test, char const *name) {
+    struct rm_application_code const *code = test->program->code.it;
+    uint32_t i = 0;
+    while (i < code->reading_count && strcmp(code->readings[i].name, name) != 0)
+        ++i;
+    assert_in_range(i, 0, code->reading_count - 1);
+    return test->program->reading[test->program->reading_at[i]];
+}
+
+/** As many as a window needs, and the step that completes it. */
+enum { WHOLE = (WINDOW + PERIOD - 1) / PERIOD };
+
+static void assert_good(struct test const *test) {
+    assert_true(reading(test, "quality_x") == 0.0 && reading(test, "quality_y") == 0.0);
+    assert_true(fabs(reading(test, "tune_x") - TUNE_X) < 6.0 * reading(test, "sigma_x"));
+    assert_true(fabs(reading(test, "tune_y") - TUNE_Y) < 6.0 * reading(test, "sigma_y"));
+    assert_true(reading(test, "sigma_x") > 1e-8 && reading(test, "sigma_x") < 5e-6);
+    assert_true(fabs(reading(test, "amplitude_x") / AMPLITUDE_NM - 1.0) < 0.02);
+    assert_true(reading(test, "snr_y") > 100.0 && reading(test, "bpms") == 1.0);
+}
+
+/** The record has the same numbers, in single precision. */
+static void assert_told(struct test const *test) {
+    struct rm_application_stream const *const stream = &test->program->code.it->streams[0];
+    for (uint32_t lane = 0; lane < RM_LANES; ++lane) {
+        float const told = test->program->stream[0][lane];
+        float const expected = (float)reading(test, stream->lane[lane].name);
+        assert_true(told == expected || (isnan(told) && isnan(expected)));
+    }
+}
+
+static void test_measures_both_planes_from_a_whole_window_on(void **state) {
+    struct test *test = *state;
+    begin_well(test);
+    steps(test, WHOLE - 1);
+    assert_true(reading(test, "quality_x") == NO_PEAK && isnan(reading(test, "tune_x")));
+    assert_told(test);
+    for (unsigned i = 0; i < 3; ++i) {
+        step(test);
+        assert_good(test);
+        assert_told(test);
+    }
+    assert_true(reading(test, "delay") == 0.5 * (WINDOW - 1));
+}
+
+static void test_lost_turns_are_counted(void **state) {
+    struct test *test = *state;
+    begin_well(test);
+    steps(test, WHOLE);
+    test->lost = 7;
+    step(test);
+    assert_true(reading(test, "lost_turns") == 7.0);
+    assert_good(test);
+    test->turn += PERIOD; /* the host was late, and has skipped a step */
+    step(test);
+    assert_int_equal((int)reading(test, "quality_y"), LOST_TURNS | NO_PEAK);
+    assert_true(reading(test, "bpms") == 0.0 && isnan(reading(test, "tune_y")));
+    steps(test, WHOLE);
+    assert_good(test);
+}
+
+static void test_says_where_there_is_no_beam(void **state) {
+    struct test *test = *state;
+    begin_well(test);
+    steps(test, WHOLE);
+    test->sum = 99;
+    step(test);
+    assert_true(reading(test, "quality_x") == NO_BEAM && reading(test, "quality_y") == NO_BEAM);
+    test->sum = 1000;
+    step(test);
+    assert_good(test);
+    test->lost = PERIOD;
+    step(test);
+    assert_int_equal((int)reading(test, "quality_x") & NO_BEAM, NO_BEAM); /* nobody knows */
+}
+
+static void test_begins_anew_where_the_turn_counter_restarts(void **state) {
+    struct test *test = *state;
+    begin_well(test);
+    steps(test, WHOLE);
+    test->turn = 0;
+    steps(test, WHOLE - 1);
+    assert_true(reading(test, "quality_x") == NO_PEAK);
+    step(test);
+    assert_good(test);
+    struct rm_error error;
+    assert_int_equal(rm_host_program_init(test->program, &error), RM_OK); /* a server that has granted anew */
+    step(test);
+    assert_true(reading(test, "quality_x") == NO_PEAK);
+}
+
+static void expect_refusal(struct test *test, char const *words) {
+    struct rm_error error;
+    assert_int_equal(begin(test, &error), RM_E_CONFIG);
+    if (strstr(error.text, words) == NULL)
+        fail_msg("\"%s\" is not said: %s", words, error.text);
+}
+
+static void test_what_does_not_fit_is_refused(void **state) {
+    struct test *test = *state;
+    test->bpm.capacity = 256;
+    test->bpm.margin = 64;
+    expect_refusal(test, "make `buffers.turn_records` larger");
+    test->bpm.capacity = 512;
+    begin_well(test);
+    test->bpm.period = 10;
+    expect_refusal(test, "expected a stream of every turn");
+    test->bpm.period = 1;
+    snprintf(test->bpm.lane[SUM].name, sizeof test->bpm.lane[SUM].name, "q");
+    expect_refusal(test, "beam: none of the application's 1 inputs has the lane bpm01/sum");
+    write_text(test->file, "bpms: []\n");
+    expect_refusal(test, "bpms");
+}
+
+int main(int argc, char **argv) {
+    struct CMUnitTest const tests[] = {
+        cmocka_unit_test_setup_teardown(test_measures_both_planes_from_a_whole_window_on, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_lost_turns_are_counted, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_says_where_there_is_no_beam, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_begins_anew_where_the_turn_counter_restarts, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_what_does_not_fit_is_refused, set_up, tear_down),
+    };
+    if (argc != 2)
+        return 2;
+    tune = argv[1];
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
