@@ -50,7 +50,10 @@ class Block:
 
 def blocks(path: Path) -> Iterator[Block]:
     """All of a file up to the first that is none."""
-    data = path.read_bytes()
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:  # it was made ahead, and given back since it was listed
+        return
     if not any(data[:HEADER_BYTES]):  # the next one, made ahead
         return
     magic, _, _, _, _, number, file_id, *_ = HEADER.unpack_from(data)
