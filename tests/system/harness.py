@@ -172,8 +172,18 @@ def terminate(program: Program) -> int:
 
 
 def kill_at_once(pid: int) -> None:
-    """As by `kill -9`."""
+    """As by `kill -9`. Returns when all of its threads have ended, and its locks with them: until then it is alive."""
     os.kill(pid, signal.SIGKILL)
+    wait_for(lambda: _has_ended(pid), f"the end of process {pid}")
+
+
+def _has_ended(pid: int) -> bool:
+    """A process of which nothing but the entry for its parent is left, if that."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        return state in "ZX" and len(list(Path(f"/proc/{pid}/task").iterdir())) <= 1
+    except (FileNotFoundError, ProcessLookupError):
+        return True
 
 
 def port_sum(port: Mapping[str, int]) -> int:
