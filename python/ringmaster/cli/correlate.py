@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ringmaster.cli.options import examples, json_option, print_json
-from ringmaster.cli.series_options import of_series, read_series
+from ringmaster.cli.series_options import of_series, read_series, with_rate
 
 if TYPE_CHECKING:
     from ringmaster.feedback.matrix import Matrix
@@ -186,7 +186,7 @@ def _lanes(matrix: "Matrix", rate: str, hidden: tuple[str, ...]) -> Callable[[di
     """Chooses the lanes that are rows of the matrix, and the readbacks of its columns, from those that there are."""
 
     def choose(lanes: dict[str, list[str]]) -> tuple[str, ...]:
-        rows = [_with_rate(row, rate) for row in matrix.rows]
+        rows = [with_rate(row, rate) for row in matrix.rows]
         found = [row for row in rows if row.rpartition("/")[2] in lanes.get(row.rpartition("/")[0], [])]
         if not found:
             raise ValueError(f"no row of the matrix is a lane at the rate {rate!r}; the first one is {rows[0]}")
@@ -197,8 +197,3 @@ def _lanes(matrix: "Matrix", rate: str, hidden: tuple[str, ...]) -> Callable[[di
         return tuple(found)
 
     return choose
-
-
-def _with_rate(row: str, rate: str) -> str:
-    instrument, _, lane = row.rpartition("/")
-    return f"{instrument}/{rate}/{lane}"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ringmaster.cli.options import examples, json_option, print_json
-from ringmaster.cli.series_options import of_series, read_series
+from ringmaster.cli.series_options import of_series, read_series, with_rate
 
 if TYPE_CHECKING:
     from ringmaster.optics.driven import Drive
@@ -65,7 +65,7 @@ def optics(
     resolved = resolve(ring, {key: given[key] for key in ("bpms", "rows") if key in given})
     twin = Twin(ring)
     model = model_of(twin, resolved.bpms, [ring.names[i] for i in resolved.bpms])
-    names = tuple(_with_rate(row, rate) for row in resolved.rows)
+    names = tuple(with_rate(row, rate) for row in resolved.rows)
     series = {one.name: one for one in joined(read_series(names, **span))}
     values = np.array([series[name].values for name in names])
     drive = None if driven is None or exciter is None else _drive(twin, ring, driven, exciter)
@@ -80,11 +80,6 @@ def optics(
     _print(found, values.shape[1])
     if plot is not None:
         click.echo(f"plot written to {plot}")
-
-
-def _with_rate(row: str, rate: str) -> str:
-    instrument, _, lane = row.rpartition("/")
-    return f"{instrument}/{rate}/{lane}"
 
 
 def _drive(twin: "Twin", ring: "Lattice", tunes: tuple[float, float], exciter: str) -> "Drive":

@@ -60,3 +60,9 @@ def read_series(
     source = opened(archive)
     chosen = names if isinstance(names, tuple) else names(lanes_of(source.streams))
     return archived(source, chosen, start, stop)
+
+
+def with_rate(row: str, rate: str) -> str:
+    """The lane that a row of a matrix, "bpm01/x1", is at a rate: "bpm01/turn/x1"."""
+    instrument, _, lane = row.rpartition("/")
+    return f"{instrument}/{rate}/{lane}"
