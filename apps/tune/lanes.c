@@ -48,17 +48,17 @@ enum rm_code tune_lane_find(struct rm_application_setup const *setup, char const
 }
 
 void tune_lane_read(struct rm_application_setup const *setup, struct rm_step const *given, struct tune_lane lane,
-                    float *value, uint32_t stride) {
+                    uint64_t first, uint64_t count, float *value, uint32_t stride) {
     struct rm_stream const *const stream = setup->input[lane.input];
-    struct rm_record const *const run = given->run[lane.input];
-    for (uint64_t n = 0; n < setup->period_turns; ++n)
+    struct rm_record const *const run = given->run[lane.input].record + first;
+    for (uint64_t n = 0; n < count; ++n)
         value[n * stride] = run[n].turn == RM_TURN_NONE ? NAN : (float)rm_lane_value(stream, &run[n], lane.lane);
 }
 
 double tune_lane_last(struct rm_application_setup const *setup, struct rm_step const *given, struct tune_lane lane) {
-    struct rm_record const *const run = given->run[lane.input];
-    for (uint64_t n = setup->period_turns; n-- > 0;)
-        if (run[n].turn != RM_TURN_NONE)
-            return rm_lane_value(setup->input[lane.input], &run[n], lane.lane);
+    struct rm_run const *const run = &given->run[lane.input];
+    for (uint64_t n = run->count; n-- > 0;)
+        if (run->record[n].turn != RM_TURN_NONE)
+            return rm_lane_value(setup->input[lane.input], &run->record[n], lane.lane);
     return NAN;
 }

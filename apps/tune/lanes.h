@@ -16,9 +16,10 @@ struct tune_lane {
 enum rm_code tune_lane_find(struct rm_application_setup const *setup, char const *key, char const *name,
                             struct tune_lane *lane, struct rm_error *error);
 
-/** Its values at the turns of a step, into value[0], value[stride], …; NaN where a turn is not there. */
+/** Its values at `count` turns of the step's run, from the run's turn `first` on, into value[0], value[stride], …; NaN
+ * where a turn is not there. */
 void tune_lane_read(struct rm_application_setup const *setup, struct rm_step const *given, struct tune_lane lane,
-                    float *value, uint32_t stride);
+                    uint64_t first, uint64_t count, float *value, uint32_t stride);
 
 /** Its last value in a step; NaN where none of its turns is there. */
 double tune_lane_last(struct rm_application_setup const *setup, struct rm_step const *given, struct tune_lane lane);

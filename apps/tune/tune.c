@@ -5,7 +5,8 @@
  *     init    finds the lanes among the inputs; the meter begins anew
  *     step    gives the meter the turns since the last step, and tells what it reads
  *
- * It has no supplies. A step of N = 8192 takes some 30 µs, and comes every 500: all is done in it.
+ * It has no supplies. A step of N = 8192 takes some 30 µs, and comes every 500: all is done in it. Where steps were
+ * skipped, the next one gives the meter their turns too.
  */
 #include <math.h>
 #include <stdio.h>
@@ -120,14 +121,25 @@ static enum rm_code tune_init(struct rm_application_setup const *setup, void *st
 
 /* ── one step ── */
 
-/** Gives the meter all turns of the step, those that are not there too. */
+/** Gives the meter all turns since the last step, as many at a time as there is room for; those that are not there too. */
 static void push_turns(struct rm_application_setup const *setup, struct tune const *it, struct rm_step const *given) {
     struct tune_memory *memory = setup->memory;
     uint32_t const bpms = memory->file.bpms, turns = (uint32_t)setup->period_turns;
-    for (uint32_t plane = 0; plane < TUNE_PLANES; ++plane)
-        for (uint32_t b = 0; b < bpms; ++b)
-            tune_lane_read(setup, given, it->lane[plane][b], memory->position + plane * bpms + b, TUNE_PLANES * bpms);
-    tune_meter_push(&memory->meter, given->turn + 1 - turns, memory->position, turns);
+    rm_turn const begin = given->turn + 1 - given->run_turns;
+    for (uint64_t first = 0; first < given->run_turns; first += turns) {
+        for (uint32_t plane = 0; plane < TUNE_PLANES; ++plane)
+            for (uint32_t b = 0; b < bpms; ++b)
+                tune_lane_read(setup, given, it->lane[plane][b], first, turns, memory->position + plane * bpms + b,
+                               TUNE_PLANES * bpms);
+        tune_meter_push(&memory->meter, begin + first, memory->position, turns);
+    }
+}
+
+/** From the middle of a window to its last turn, the record's. */
+static double tune_delay(struct rm_application_setup const *setup, uint32_t stream) {
+    struct tune_memory const *const memory = setup->memory;
+    (void)stream;
+    return 0.5 * (memory->file.window_turns - 1.0);
 }
 
 static void tell_plane(struct tune_reading const *reading, int plane, double *told) {
@@ -144,7 +156,7 @@ static enum rm_step_result tune_step(struct rm_application_setup const *setup, v
     struct tune_memory *memory = setup->memory;
     struct tune_reading reading[TUNE_PLANES];
     double *const told = command->reading;
-    if (given->turn < setup->period_turns) /* at turn 0 there are none before it */
+    if (given->turn < given->run_turns) /* at turn 0 there are none before it */
         return RM_STEP_SEND;
     push_turns(setup, it, given);
     double const beam = memory->file.beam != NULL ? tune_lane_last(setup, given, it->beam) : INFINITY;
@@ -155,7 +167,7 @@ static enum rm_step_result tune_step(struct rm_application_setup const *setup, v
         tell_plane(&reading[plane], plane, told);
     told[TUNE_TOLD_LOST_TURNS] = fmax(reading[0].lost_turns, reading[1].lost_turns);
     told[TUNE_TOLD_BPMS] = fmin(reading[0].bpms, reading[1].bpms);
-    told[TUNE_TOLD_DELAY] = 0.5 * (memory->file.window_turns - 1.0);
+    told[TUNE_TOLD_DELAY] = tune_delay(setup, 0);
     for (uint32_t lane = 0; lane < TUNE_TOLD_LANES; ++lane)
         command->stream[0][lane] = (float)told[lane];
     return RM_STEP_SEND;
@@ -173,4 +185,5 @@ struct rm_application_code const ringmaster_application = {
     .step = tune_step,
     .open = tune_open,
     .close = tune_close,
+    .delay = tune_delay,
 };

@@ -14,7 +14,7 @@
  * is one index of the inputs: the host waits until all inputs of a turn are there or its deadline has passed, and
  * calls. Where there are no inputs, the turn clock is what it waits for. Turns that passed during a step that took too
  * long are left out. The server's guard judges what the step wants (grant.h). Inputs come once per step, or in runs:
- * each turn of a BPM, for a step every 576 turns (`takes_runs`).
+ * each turn of a BPM, for a step every 576 turns (`takes_runs`); then a step that was left out loses no turn.
  *
  * A server that was restarted grants anew: then the state is zeroed, `init` is called again, and the first step is
  * given what was sent last, as the first of all. Settings stay; permissions do not. `ringmaster check` calls `open` and
@@ -100,7 +100,7 @@ struct rm_reading {
 };
 
 /** A stream that the application writes: NAME/STREAM in its own segment, one record per step under the step's turn, of
- * its period. Its lanes are f32. */
+ * its period. Its lanes are f32. Where a record is of turns before that, `delay` of the code says so. */
 struct rm_application_stream {
     char const *name;
     char const *description;
@@ -159,6 +159,19 @@ struct rm_exchange {
     uint64_t adopted;
 };
 
+enum {
+    /** Most steps whose records one step is given. Records before that are lost, and counted ("lost"); so are those
+     * that the input's ring has overwritten. */
+    RM_RUN_STEPS_MAX = 64,
+};
+
+/** The records of one input that a step is given: one for each period of its stream, oldest first. Those that are not
+ * there have turn RM_TURN_NONE; record i of n is of turn `turn` - (n - 1 - i) periods. */
+struct rm_run {
+    struct rm_record const *record;
+    uint64_t count;
+};
+
 /** What a step is given. All of it is valid during the call only, and the step does not change it. */
 struct rm_step {
     /** Turn of the inputs. Without inputs, the turn of the cycle. */
@@ -181,10 +194,11 @@ struct rm_step {
      * machine there is no limit (UINT64_MAX). In a replay it is what was on record, and the step comes just so far:
      * `work` has run by then. */
     struct rm_exchange allowed;
-    /** Of a code with `takes_runs`, per input: its records since the last step would have been due, oldest first, the last
-     * of them that of `turn`: period_turns over the stream's own period of them. Those that are not there have turn
-     * RM_TURN_NONE. Records of steps that were skipped are not given. */
-    struct rm_record const *const *run;
+    /** Of a code with `takes_runs`, per input: its records since the last step that was made. */
+    struct rm_run const *run;
+    /** Turns that each run spans, and `turn` is the last of them: period_turns; that for each step which was skipped
+     * too, up to RM_RUN_STEPS_MAX of them in all. */
+    uint64_t run_turns;
 };
 
 /** What a step gives. Each array comes filled with the values named below, so a step writes only what changes. */
@@ -213,8 +227,8 @@ enum rm_step_result {
 struct rm_application_code {
     /** RM_ABI_VERSION of the headers that the application was built with. The host refuses another one. */
     uint32_t abi_version;
-    /** 1: inputs may have several records in a step, and each step is given all of them (`run` of struct rm_step). Then
-     * there is no `arrive`. 0: inputs have the application's own period. */
+    /** 1: inputs may have several records in a step, and each step is given all since the one before, also where steps
+     * between the two were skipped (`run` of struct rm_step). Then there is no `arrive`. 0: inputs have the application's own period. */
     uint32_t takes_runs;
     /** Bytes of the state. The host allocates it, and zeroes it before each init. */
     size_t state_bytes;
@@ -249,6 +263,9 @@ struct rm_application_code {
     uint32_t (*length)(struct rm_application_setup const *setup, bool is_reading, uint32_t index);
     /** Writes the first values of a setting that is an array. Without it every element is the setting's `value`. */
     void (*first)(struct rm_application_setup const *setup, uint32_t setting, double *values);
+    /** Turns from what a record of a stream is of, such as the middle of a window, to its turn, which is the step's: 0 or
+     * more. It becomes the stream's group delay. Called after `open`. Without it records are of their turn. */
+    double (*delay)(struct rm_application_setup const *setup, uint32_t stream);
     /** Takes the record of an input when it comes. Its turn is that of the next step. The host calls it at most once
      * for one input and turn; inputs that do not come are in the step's `is_missing`. */
     void (*arrive)(struct rm_application_setup const *setup, void *state, uint32_t input,

@@ -342,7 +342,9 @@ enum rm_application_counter {
     RM_APPLICATION_GRANTS = 8,
     /** ticks, gauge: longest step so far */
     RM_APPLICATION_LONGEST_TICKS = 9,
-    RM_APPLICATION_COUNTERS = 10,
+    /** records: of inputs that come in runs: no step was given them. They did not come in time, or were overwritten */
+    RM_APPLICATION_LOST = 10,
+    RM_APPLICATION_COUNTERS = 11,
 };
 
 /** counters/supply/CHAIN */

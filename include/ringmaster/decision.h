@@ -8,14 +8,17 @@
  *     NAME/decision           always       i32   enum rm_decision_lane
  *     NAME/missing0, 1, …     where inputs were missing: a bit per input
  *                                          i32   bit b of lane l of stream s: input 384 s + 32 l + b was missing
+ *     NAME/unfinished0, 1, …  where inputs were missing, of an application that takes runs
+ *                                          i32   records at the end of the run of input 12 s + l that had not come
  *     NAME/sent0, 1, …        where one of its twelve values is another than in the record before
  *                                          f32   what had been sent to actuators 12 s, 12 s + 1, …, as the step saw it
  *     NAME/settings_adopted   until all that were adopted are told
  *                                          i32   enum rm_adopted_lane: three values of settings
  *
  * `decision` is put last: a reader that sees it finds the other records of its turn. The other streams speak only then,
- * which their filter "on-change" says. One that has no record of a turn said nothing; RM_DECISION_MISSING and RM_DECISION_SENT say how many records there must be, so that what a
- * recording has lost is told from what was never there. With the input streams these are all that a replay needs
+ * which their filter "on-change" says. One that has no record of a turn said nothing; RM_DECISION_MISSING and
+ * RM_DECISION_SENT say how many records there must be, so that what a recording has lost is told from what was never
+ * there. With the input streams these are all that a replay needs
  * (docs/simulation.md).
  *
  * ## Settings
@@ -24,9 +27,14 @@
  * a large array takes many steps: a reader that replays looks ahead. Element i is the i-th of all settings one after
  * the other (`setting` of struct rm_step).
  *
+ * ## Runs
+ * A step of an application that takes runs has all records since the step before: their number is in the flags
+ * (RM_DECISION_RUN_SHIFT), as steps. A record in the midst of a run that came after the step did is on no record: a
+ * replay that has it says that inputs differ.
+ *
  * ## Checksums
- * Of 32 bits; equal numbers have equal ones. RM_DECISION_INPUTS is of the records that were not missing: their
- * instruments' status and their lanes, and not the time at which they came, so that two servers that hear the same
+ * Of 32 bits; equal numbers have equal ones. RM_DECISION_INPUTS is of the records that were not missing, of runs of all
+ * of them and of the places of those that were not there: their instruments' status and their lanes, and not the time at which they came, so that two servers that hear the same
  * instruments have the same; and of what had been sent. RM_DECISION_SETPOINTS is of the vector, and of whether it was
  * committed. RM_DECISION_VISIBLE is of readings that are one number and of streams; of readings that are arrays it has
  * one per step, in turns. Readings that tell of the computer (rm_reading.is_of_computer) are left out.
@@ -41,7 +49,7 @@ enum rm_decision_lane {
     RM_DECISION_STEP = 0,
     /** Grant number. */
     RM_DECISION_GRANT = 1,
-    /** Bits: enum rm_decision_flag. */
+    /** Bits: enum rm_decision_flag; from RM_DECISION_RUN_SHIFT on how many steps the runs span, 0 without runs. */
     RM_DECISION_FLAGS = 2,
     /** Number of inputs that were missing. */
     RM_DECISION_MISSING = 3,
@@ -85,6 +93,8 @@ enum rm_adopted_lane {
 };
 
 enum {
+    /** Place of the number of steps in the flags. */
+    RM_DECISION_RUN_SHIFT = 16,
     /** Inputs of one stream `missing`. */
     RM_DECISION_MASK_INPUTS = 384,
     /** Values of one record of `settings_adopted`. */

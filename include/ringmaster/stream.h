@@ -152,9 +152,11 @@ struct rm_stream {
     uint32_t source_ipv4;
     /** Number of lanes in use, 1–12. */
     uint32_t lane_count;
-    /** Group delay of the filter. A record's turn already refers to the filter's centre. */
+    /** Group delay of the filter or window: turns from what a record is of to its last input. */
     double group_delay_turns;
-    /** Turns from a record's turn to the arrival of its last input. */
+    /** Turns from a record's turn to the arrival of its last input. So a record is of its turn + closing_delay_turns -
+     * group_delay_turns: of a filter's stream that is its turn, which refers to the centre. Of an application's it is 0,
+     * and records are of turns before theirs. */
     double closing_delay_turns;
     /** Gain of the filter at 0 Hz. */
     double gain;

@@ -12,6 +12,7 @@ from archives import BEGIN_NS, STREAM, TURN_NS, add, simple
 
 import ringmaster
 from ringmaster.archive.archive import MarkReason
+from ringmaster.fabric.layout import InstrumentKind
 from ringmaster.fabric.window import ReadResult
 
 
@@ -342,3 +343,12 @@ def test_a_stream_tells_its_delays(tmp_path: Path) -> None:
     file.save()
     stream = ringmaster.Archive(tmp_path / "archive")["bpm01/turn"]
     assert (stream.group_delay_turns, stream.closing_delay_turns, stream.gain) == (11.0, 11.5, 1.0)
+    assert stream.delay_turns == 0.0
+
+
+def test_records_of_a_window_are_of_turns_before_theirs(tmp_path: Path) -> None:
+    file = ArchiveWriter(tmp_path / "archive").file("turns")
+    what = replace(STREAM, instrument_kind=InstrumentKind.APPLICATION, group_delay_turns=4095.5)
+    add(file, file.describe(what), 0, 10)
+    file.save()
+    assert ringmaster.Archive(tmp_path / "archive")["bpm01/turn"].delay_turns == 4095.5

@@ -40,6 +40,7 @@ def test_a_stream_tells_what_it_is(make_owner: MakeOwner) -> None:
         stream = ws.streams["bpm01/fast"]
     assert (stream.instrument, stream.rate, stream.period, stream.capacity) == ("bpm01", "fast", 12, 64)
     assert (stream.group_delay_turns, stream.gain, stream.filter) == (107.0, 1.0, "sharp")
+    assert stream.delay_turns == 0.0
     assert (stream.source, stream.instrument_id, stream.instrument_kind.name) == ("10.0.0.1", 7, "BPM")
     assert stream.lanes == lanes
     assert stream.record_type.names == ("turn", "tag", "x", "q")

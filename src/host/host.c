@@ -137,6 +137,7 @@ static void host_count_cycle(struct rm_host *host, struct rm_host_due const *due
     rm_counter_add(host->counters, RM_APPLICATION_LATE, due->late);
     rm_counter_add(host->counters, RM_APPLICATION_MISSING, missing);
     rm_counter_add(host->counters, RM_APPLICATION_SKIPPED, due->skipped);
+    rm_counter_add(host->counters, RM_APPLICATION_LOST, due->lost);
     if (ticks > rm_counter_get(host->counters, RM_APPLICATION_LONGEST_TICKS))
         rm_counter_set(host->counters, RM_APPLICATION_LONGEST_TICKS, ticks);
 }
@@ -191,13 +192,22 @@ static uint32_t step_collected(struct rm_host *host, uint64_t tsc) {
     return 1;
 }
 
+/** All records since the last step, and how far they go back. */
+static void host_read_runs(struct rm_host *host, struct rm_host_due *due) {
+    rm_host_inputs_read_runs(&host->inputs, &host->server->runs, due);
+    rm_host_program_give_runs(host->program, &host->server->runs);
+}
+
 /** One step of a code that takes them all at once. */
 static uint32_t step_whole(struct rm_host *host, uint64_t tsc) {
     struct rm_host_due due = {0};
     if (!rm_host_inputs_due(&host->inputs, &host->clock, tsc, &due))
         return 0;
     due.seen_tsc = rm_tsc();
-    due.missing = rm_host_inputs_read(&host->inputs, due.turn);
+    if (host->program->code.it->takes_runs != 0)
+        host_read_runs(host, &due);
+    else
+        due.missing = rm_host_inputs_read(&host->inputs, due.turn);
     /* Where it changes just now, it is what it was. */
     if (rm_host_server_sent(host->server, &host->sent_sequence, host->program->sent))
         rm_host_program_follow(host->program);
@@ -259,15 +269,6 @@ static void host_put_decision(void *context, uint32_t stream, struct rm_record c
     rm_owner_stream_put(host->owner, host->decision_stream[stream], record, tsc);
 }
 
-static bool host_allocate_runs(struct rm_host *host) {
-    host->inputs.period = host->setup->period_turns;
-    if (host->program->code.it->takes_runs == 0)
-        return true;
-    bool const is_there = rm_host_inputs_allocate_runs(&host->inputs);
-    host->program->given.run = (struct rm_record const *const *)host->inputs.run;
-    return is_there;
-}
-
 static bool host_allocate(struct rm_host *host) {
     struct rm_host_program *program = host->program;
     host->decisions = (struct rm_host_decisions){.put = host_put_decision, .context = host};
@@ -278,12 +279,13 @@ static bool host_allocate(struct rm_host *host) {
     return host->stream != NULL && host->decision_stream != NULL &&
            rm_host_settings_allocate(&host->settings, program) &&
            rm_host_readings_allocate(&host->readings, program, host->tsc_hz) &&
-           rm_host_inputs_allocate(&host->inputs, host->setup->input_count) && host_allocate_runs(host);
+           rm_host_inputs_allocate(&host->inputs, host->setup->input_count);
 }
 
 /** All that the stepping thread needs to know. */
 static void make_ready(struct rm_host *host) {
     host->clock_wait = (uint64_t)(CLOCK_SECONDS * host->tsc_hz);
+    host->inputs.period = host->setup->period_turns;
     host->inputs.deadline_turns = host->setup->deadline_turns;
     host->inputs.next = RM_TURN_NONE;
     host->inputs.context = host->program;

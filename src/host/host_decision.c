@@ -16,6 +16,8 @@ enum {
 
     MASK_BITS = 32,
     STATUS_BIT = 48,
+    /** Of a record's number in its run, below those of the input's: together they stay below the status. */
+    RUN_BITS = 32,
 };
 
 static uint32_t decisions_parts(uint32_t count, uint32_t each) { return (count + each - 1) / each; }
@@ -25,7 +27,8 @@ bool rm_host_decisions_open(struct rm_host_decisions *decisions, struct rm_host_
     decisions->program = program;
     decisions->masks = decisions_parts(program->setup.input_count, RM_DECISION_MASK_INPUTS);
     decisions->groups = decisions_parts(program->setup.actuator_count, RM_LANES);
-    decisions->stream_count = RM_FIRST_MASK_STREAM + decisions->masks + decisions->groups;
+    decisions->ends = code->takes_runs != 0 ? decisions_parts(program->setup.input_count, RM_LANES) : 0;
+    decisions->stream_count = RM_FIRST_MASK_STREAM + decisions->masks + decisions->groups + decisions->ends;
     for (uint32_t i = 0; i < code->reading_count; ++i)
         decisions->arrays += code->readings[i].is_array && !code->readings[i].is_of_computer;
     decisions->sent = rm_zeroed(decisions->groups, sizeof *decisions->sent);
@@ -56,11 +59,12 @@ static void decisions_describe_lanes(struct rm_stream *stream, char const *const
     }
 }
 
-static void decisions_describe_mask(struct rm_stream *stream) {
+/** Lanes of inputs, so many in each. */
+static void decisions_describe_inputs(struct rm_stream *stream, char const *word, uint32_t each) {
     stream->lane_count = RM_LANES;
     for (uint32_t l = 0; l < RM_LANES; ++l) {
         stream->lane[l].type = RM_LANE_I32;
-        snprintf(stream->lane[l].name, sizeof stream->lane[l].name, "inputs%u", l * MASK_BITS);
+        snprintf(stream->lane[l].name, sizeof stream->lane[l].name, "%s%u", word, l * each);
     }
 }
 
@@ -77,6 +81,7 @@ void rm_host_decisions_stream(struct rm_host_decisions const *decisions, uint32_
                               char name[RM_LANE_NAME_BYTES + 8], char description[RM_DESCRIPTION_BYTES]) {
     size_t const bytes = RM_LANE_NAME_BYTES + 8;
     uint32_t const first_group = RM_FIRST_MASK_STREAM + decisions->masks;
+    uint32_t const first_end = first_group + decisions->groups;
     *stream = (struct rm_stream){
         .capacity = i == RM_DECISION_STREAM ? STEP_RECORDS : CHANGE_RECORDS,
         .period = decisions->program->setup.period_turns,
@@ -94,10 +99,15 @@ void rm_host_decisions_stream(struct rm_host_decisions const *decisions, uint32_
         snprintf(name, bytes, "settings_adopted");
         snprintf(description, RM_DESCRIPTION_BYTES, "values of settings that the steps have adopted, in their order");
     } else if (i < first_group) {
-        decisions_describe_mask(stream);
+        decisions_describe_inputs(stream, "inputs", MASK_BITS);
         snprintf(name, bytes, "missing%u", i - RM_FIRST_MASK_STREAM);
         snprintf(description, RM_DESCRIPTION_BYTES, "bits of the inputs that were missing, from input %u on",
                  (i - RM_FIRST_MASK_STREAM) * RM_DECISION_MASK_INPUTS);
+    } else if (i >= first_end) {
+        decisions_describe_inputs(stream, "input", 1);
+        snprintf(name, bytes, "unfinished%u", i - first_end);
+        snprintf(description, RM_DESCRIPTION_BYTES, "records at the end of a run that had not come, from input %u on",
+                 (i - first_end) * RM_LANES);
     } else {
         decisions_describe_sent(&decisions->program->setup, i - first_group, stream);
         snprintf(name, bytes, "sent%u", i - first_group);
@@ -108,21 +118,36 @@ void rm_host_decisions_stream(struct rm_host_decisions const *decisions, uint32_
 
 /* ── checksums ── */
 
-/** Records that were not missing: status and lanes, those beside each other in accumulators of their own. And what had
- * been sent, as recorded. */
+/** Status and lanes of record `number`. Those beside each other are in accumulators of their own. */
+static void decisions_sum_record(struct rm_checksum *sum, struct rm_record const *record, uint64_t number,
+                                 uint32_t words) {
+    uint64_t all =
+        rm_checksum_mix(sum->lane[number % RM_CHECKSUM_LANES], record->tag >> STATUS_BIT << STATUS_BIT | number);
+    for (uint32_t word = 0; word < words; ++word)
+        all = rm_checksum_mix(all, rm_checksum_word(record->lane, word));
+    sum->lane[number % RM_CHECKSUM_LANES] = all;
+}
+
+/** A record's place tells which there are: of the others nothing is added. */
+static void decisions_sum_run(struct rm_checksum *sum, struct rm_run const *run, uint32_t input, uint32_t words) {
+    uint64_t const first = (uint64_t)input << RUN_BITS;
+    for (uint64_t n = 0; n < run->count; ++n)
+        if (run->record[n].turn != RM_TURN_NONE)
+            decisions_sum_record(sum, &run->record[n], first | n, words);
+}
+
+/** Records that were not missing, of runs all that were there; and what had been sent, as recorded. */
 static uint32_t decisions_sum_inputs(struct rm_host_decisions const *decisions) {
     struct rm_host_program const *program = decisions->program;
+    bool const has_runs = program->code.it->takes_runs != 0;
     struct rm_checksum sum = rm_checksum_begin();
     rm_checksum_add(&sum, decisions->sent, (size_t)decisions->groups * RM_LANES / 2);
     for (uint32_t i = 0; i < program->setup.input_count; ++i) {
-        if (program->given.is_missing[i])
-            continue;
-        struct rm_record const *record = &program->given.record[i];
         uint32_t const lanes = program->input[i] != NULL ? program->input[i]->lane_count : RM_LANES;
-        uint64_t all = rm_checksum_mix(sum.lane[i % RM_CHECKSUM_LANES], record->tag >> STATUS_BIT << STATUS_BIT | i);
-        for (uint32_t word = 0; word < (lanes + 1) / 2; ++word)
-            all = rm_checksum_mix(all, rm_checksum_word(record->lane, word));
-        sum.lane[i % RM_CHECKSUM_LANES] = all;
+        if (has_runs)
+            decisions_sum_run(&sum, &program->given.run[i], i, (lanes + 1) / 2);
+        else if (!program->given.is_missing[i])
+            decisions_sum_record(&sum, &program->given.record[i], i, (lanes + 1) / 2);
     }
     return rm_checksum_end(&sum);
 }
@@ -176,6 +201,17 @@ static void decisions_put_missing(struct rm_host_decisions *decisions, struct rm
     }
 }
 
+/** How many records at the end of each run had not come. */
+static void decisions_put_unfinished(struct rm_host_decisions *decisions, struct rm_record *record) {
+    uint32_t const inputs = decisions->program->setup.input_count;
+    for (uint32_t part = 0; part < decisions->ends; ++part) {
+        memset(record->lane, 0, sizeof record->lane);
+        for (uint32_t i = part * RM_LANES; i < inputs && i < (part + 1) * RM_LANES; ++i)
+            record->lane[i % RM_LANES].i = (int32_t)rm_host_runs_unfinished(&decisions->program->given.run[i]);
+        decisions_put(decisions, RM_FIRST_MASK_STREAM + decisions->masks + decisions->groups + part, record);
+    }
+}
+
 /** Puts those that have changed. Returns how many. */
 static uint32_t decisions_put_sent(struct rm_host_decisions *decisions, struct rm_record *record) {
     uint32_t const actuators = decisions->program->setup.actuator_count;
@@ -204,15 +240,18 @@ void rm_host_decisions_record(struct rm_host_decisions *decisions, struct rm_hos
     decisions->tsc = outcome->tsc;
     if (rm_host_journal_step(&decisions->journal, program->setting, record.lane))
         decisions_put(decisions, RM_ADOPTED_STREAM, &record);
-    if (program->given.missing > 0)
+    if (program->given.missing > 0) {
         decisions_put_missing(decisions, &record);
+        decisions_put_unfinished(decisions, &record);
+    }
+    uint32_t const run_steps = (uint32_t)(program->given.run_turns / program->setup.period_turns);
     uint32_t const sent = decisions_put_sent(decisions, &record);
     uint32_t const lane[RM_LANES] = {
         [RM_DECISION_STEP] = (uint32_t)program->given.steps,
         [RM_DECISION_GRANT] = (uint32_t)decisions->grant_number,
         [RM_DECISION_FLAGS] = (outcome->committed ? RM_DECISION_COMMITTED : 0) |
                               (outcome->late ? RM_DECISION_LATE : 0) |
-                              (decisions->has_stepped ? 0 : RM_DECISION_OPENED),
+                              (decisions->has_stepped ? 0 : RM_DECISION_OPENED) | run_steps << RM_DECISION_RUN_SHIFT,
         [RM_DECISION_MISSING] = program->given.missing,
         [RM_DECISION_SKIPPED] = (uint32_t)outcome->skipped,
         [RM_DECISION_SETTINGS] = decisions->journal.generation,

@@ -44,10 +44,10 @@ struct rm_host_decisions {
     void *context;
 
     struct rm_host_program const *program;
-    /** Streams: `decision`, `settings_adopted`, then `masks` of `missing`, then `groups` of `sent`. */
+    /** Streams: `decision`, `settings_adopted`, then `masks` of `missing`, `groups` of `sent`, `ends` of `unfinished`. */
     uint32_t stream_count;
 
-    uint32_t masks, groups;
+    uint32_t masks, groups, ends;
     /** Its arrays among the readings that are compared. */
     uint32_t arrays;
     /** [group] what had been sent, as recorded last. */

@@ -21,16 +21,6 @@ bool rm_host_inputs_allocate(struct rm_host_inputs *inputs, uint32_t count) {
     return inputs->record != NULL && inputs->missing != NULL && inputs->epoch != NULL && inputs->pending != NULL;
 }
 
-bool rm_host_inputs_allocate_runs(struct rm_host_inputs *inputs) {
-    inputs->run = calloc(inputs->count + 1ul, sizeof *inputs->run);
-    for (uint32_t i = 0; inputs->run != NULL && i < inputs->count; ++i) {
-        inputs->run[i] = rm_zeroed(inputs->period, sizeof *inputs->run[i]);
-        if (inputs->run[i] == NULL)
-            return false;
-    }
-    return inputs->run != NULL;
-}
-
 void rm_host_inputs_start(struct rm_host_inputs *inputs, struct rm_stream_view const *view) {
     inputs->seen_count = 0;
     inputs->awaits = false;
@@ -47,9 +37,6 @@ void rm_host_inputs_start(struct rm_host_inputs *inputs, struct rm_stream_view c
 }
 
 void rm_host_inputs_free(struct rm_host_inputs *inputs) {
-    for (uint32_t i = 0; inputs->run != NULL && i < inputs->count; ++i)
-        free(inputs->run[i]);
-    free((void *)inputs->run);
     free(inputs->record);
     free(inputs->missing);
     free(inputs->epoch);
@@ -213,22 +200,10 @@ bool rm_host_inputs_collect(struct rm_host_inputs *inputs, struct rm_clock_readi
     return true;
 }
 
-/** The records of the period that ends with `turn`. Those before turn 0 would be so many that none is there. */
-static void read_run(struct rm_host_inputs *inputs, uint32_t i, rm_turn turn) {
-    struct rm_stream_view const *const view = &inputs->view[i];
-    uint64_t const records = inputs->period / view->period;
-    if (turn >= inputs->period)
-        rm_stream_read_window(view, turn - inputs->period + view->period, records, inputs->run[i]);
-    for (uint64_t n = 0; turn < inputs->period && n < records; ++n)
-        inputs->run[i][n] = (struct rm_record){.turn = RM_TURN_NONE};
-}
-
 uint32_t rm_host_inputs_read(struct rm_host_inputs *inputs, rm_turn turn) {
     uint32_t missing = 0;
     for (uint32_t i = 0; i < inputs->count; ++i) {
         struct rm_record record;
-        if (inputs->run != NULL)
-            read_run(inputs, i, turn);
         inputs->missing[i] = rm_stream_read(&inputs->view[i], turn, &record) != RM_READ_OK;
         if (inputs->missing[i])
             ++missing;
@@ -236,4 +211,17 @@ uint32_t rm_host_inputs_read(struct rm_host_inputs *inputs, rm_turn turn) {
             inputs->record[i] = record;
     }
     return missing;
+}
+
+void rm_host_inputs_read_runs(struct rm_host_inputs *inputs, struct rm_host_runs *runs, struct rm_host_due *due) {
+    due->missing = 0;
+    due->lost = rm_host_runs_read(runs, inputs->view, due->turn, due->skipped);
+    for (uint32_t i = 0; i < inputs->count; ++i) {
+        struct rm_record const *const last = &runs->record[i][runs->run[i].count - 1];
+        inputs->missing[i] = last->turn == RM_TURN_NONE;
+        if (inputs->missing[i])
+            ++due->missing;
+        else
+            inputs->record[i] = *last;
+    }
 }

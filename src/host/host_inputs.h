@@ -6,8 +6,9 @@
  * little time after the last one.
  *
  * All inputs have the application's period, or one that divides it where runs are taken; so one turn addresses a record
- * of each. The turn that is due is the newest that all inputs have reached, or whose deadline has passed. Those before it are skipped and counted: a step that
- * took too long leaves no backlog. An input has reached a turn when its head has; a record that its stream skipped
+ * of each. The turn that is due is the newest that all inputs have reached, or whose deadline has passed. Those before it
+ * are skipped and counted: a step that took too long leaves no backlog. A code that takes runs is given their records
+ * with it. An input has reached a turn when its head has; a record that its stream skipped
  * is missing at once, and not waited for.
  */
 #ifndef RM_HOST_HOST_INPUTS_H
@@ -19,6 +20,8 @@
 #include <ringmaster/clock.h>
 #include <ringmaster/record.h>
 #include <ringmaster/stream.h>
+
+#include "host/host_runs.h"
 
 struct rm_host_inputs {
     uint32_t count;
@@ -40,8 +43,6 @@ struct rm_host_inputs {
     struct rm_record *record;
     /** [input] its record of the last turn is missing. */
     bool *missing;
-    /** [input] its records of the last step, oldest first, where the code takes runs. NULL: it does not. */
-    struct rm_record **run;
 
     /* While records are collected. */
     void (*arrive)(void *context, uint32_t input, struct rm_record const *record);
@@ -73,17 +74,16 @@ struct rm_host_due {
     /** The deadline has passed, and not all inputs have reached the turn. */
     bool late;
 
-    /* Of rm_host_inputs_collect alone. */
+    /* Of rm_host_inputs_collect and rm_host_inputs_read_runs. */
     uint32_t missing;
+    /** Records that no run has: host_runs.h. */
+    uint64_t lost;
     /** TSC at which the last input was seen, before its record was read. */
     uint64_t seen_tsc;
 };
 
 /** Memory for `count` inputs; false when there is none. What there is then, rm_host_inputs_free gives back. */
 bool rm_host_inputs_allocate(struct rm_host_inputs *inputs, uint32_t count);
-
-/** Memory for runs of `inputs->period` records, after that of the inputs; false when there is none. */
-bool rm_host_inputs_allocate_runs(struct rm_host_inputs *inputs);
 
 /** Starts with these streams, as many as there is memory for; `view` outlives it. A second start takes other streams:
  * the records begin anew. */
@@ -104,8 +104,11 @@ bool rm_host_inputs_collect(struct rm_host_inputs *inputs, struct rm_clock_readi
 /** True while nothing of the next turn has been handed on: between two steps. */
 static inline bool rm_host_inputs_between(struct rm_host_inputs const *inputs) { return inputs->seen_count == 0; }
 
-/** Reads the records of `turn`, and the runs that end with them. Returns how many are missing; a missing one keeps its
- * last record. */
+/** Reads the records of `turn`. Returns how many are missing; a missing one keeps its last record. */
 uint32_t rm_host_inputs_read(struct rm_host_inputs *inputs, rm_turn turn);
+
+/** Reads the runs that end with the turn that is due, and takes the last record of each as that of its turn. Sets the
+ * rest of `*due`. */
+void rm_host_inputs_read_runs(struct rm_host_inputs *inputs, struct rm_host_runs *runs, struct rm_host_due *due);
 
 #endif

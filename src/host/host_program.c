@@ -10,6 +10,7 @@
 #include "base/zeroed.h"
 #include "host/host_setup.h"
 
+static double const DELAY_MAX = 0x1p32; /**< turns: an hour of a large ring */
 enum { VALUES_MAX = 1 << 22 /**< of all settings, or of all readings: more than that is a mistake */ };
 
 static enum rm_code no_memory(struct rm_host_program const *program, struct rm_error *error) {
@@ -96,6 +97,18 @@ static enum rm_code lay_out_program(struct rm_host_program *program, bool is_rea
     return RM_OK;
 }
 
+/** How old each stream's records are when they come. */
+static enum rm_code ask_delays(struct rm_host_program *program, struct rm_error *error) {
+    struct rm_application_code const *code = program->code.it;
+    for (uint32_t i = 0; code->delay != NULL && i < code->stream_count; ++i) {
+        program->delay[i] = code->delay(&program->passed, i);
+        if (!(program->delay[i] >= 0.0 && program->delay[i] <= DELAY_MAX))
+            return rm_fail(error, RM_E_CONFIG, "stream \"%s\" has a delay of %g turns, expected 0 to %g",
+                           code->streams[i].name, program->delay[i], DELAY_MAX);
+    }
+    return RM_OK;
+}
+
 static enum rm_code host_program_allocate(struct rm_host_program *program, struct rm_error *error) {
     enum rm_code code = lay_out_program(program, false, error);
     if (code == RM_OK)
@@ -105,8 +118,9 @@ static enum rm_code host_program_allocate(struct rm_host_program *program, struc
     program->setting = calloc(program->setting_values + 1ul, sizeof *program->setting);
     program->reading = calloc(program->reading_values + 1ul, sizeof *program->reading);
     program->stream = calloc(program->code.it->stream_count + 1ul, sizeof *program->stream);
+    program->delay = calloc(program->code.it->stream_count + 1ul, sizeof *program->delay);
     program->state = rm_zeroed(1, program->code.it->state_bytes);
-    if (!program->setting || !program->reading || !program->stream || !program->state)
+    if (!program->setting || !program->reading || !program->stream || !program->delay || !program->state)
         return no_memory(program, error);
     program->passed.setting = program->setting;
     program->passed.setting_at = program->setting_at;
@@ -117,7 +131,7 @@ static enum rm_code host_program_allocate(struct rm_host_program *program, struc
         .setting = program->setting, .sent = program->sent, .allowed = {.asked = UINT64_MAX, .adopted = UINT64_MAX}};
     program->command = (struct rm_command){.setpoint = program->wanted, .reading = program->reading};
     program->command.stream = program->stream;
-    return RM_OK;
+    return ask_delays(program, error);
 }
 
 uint32_t rm_host_program_find(struct rm_host_program const *program, char const *setting) {
@@ -337,6 +351,7 @@ void rm_host_program_close(struct rm_host_program *program) {
     free(program->setting);
     free(program->reading);
     free(program->stream);
+    free(program->delay);
     free(program->state);
     rm_host_code_unload(&program->code);
     rm_host_setup_free(&program->setup);

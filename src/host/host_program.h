@@ -30,6 +30,7 @@
 
 #include "host/host.h"
 #include "host/host_code.h"
+#include "host/host_runs.h"
 
 struct rm_host_program {
     /** A copy, with all it points to. */
@@ -54,6 +55,8 @@ struct rm_host_program {
     double *reading;
     /** [stream] its last record. */
     float (*stream)[RM_LANES];
+    /** [stream] turns from what a record is of to the step. */
+    double *delay;
 
     /** [actuator] what the guard sent last; NaN while that is unknown. */
     double *sent;
@@ -114,6 +117,13 @@ static inline void rm_host_program_arrive(struct rm_host_program *program, uint3
                                           struct rm_record const *record) {
     if (program->code.it->arrive != NULL)
         program->code.it->arrive(&program->passed, program->state, input, record);
+}
+
+/** Hands in the runs of the turn whose step is next, of a code that takes them; they stay valid until
+ * rm_host_program_prepare. */
+static inline void rm_host_program_give_runs(struct rm_host_program *program, struct rm_host_runs const *runs) {
+    program->given.run = runs->run;
+    program->given.run_turns = rm_host_runs_turns(runs);
 }
 
 /** Makes the step of `turn`. `record` and `is_missing` are per input, and stay valid until rm_host_program_prepare. */

@@ -62,7 +62,35 @@ static enum rm_code replay_find_own(struct rm_host_replay *replay, struct rm_rec
         code = replay_find(replay, recorded, name, &replay->sent[i], error);
     }
     for (uint32_t i = 0; code == RM_OK && i < replay->setup.input_count; ++i)
-        code = replay_find(replay, recorded, replay->setup.input[i], &replay->input[i], error);
+        code = rm_replay_stream_open(&replay->input[i], recorded, replay->setup.input[i], error);
+    return code;
+}
+
+/** Room for runs, and the streams that tell of their ends. */
+static enum rm_code replay_open_runs(struct rm_host_replay *replay, struct rm_recorded_source const *recorded,
+                                     struct rm_error *error) {
+    char name[RM_NAME_BYTES];
+    if (!rm_host_runs_open(&replay->runs, replay->setup.input_count, replay->setup.period_turns))
+        return rm_fail(error, RM_E_NO_SPACE, "no memory to replay \"%s\"", replay->setup.name);
+    for (uint32_t i = 0; i < replay->setup.input_count; ++i)
+        if (!rm_host_runs_make_room(&replay->runs, i, &replay->input[i].found.stream))
+            return rm_fail(error, RM_E_NO_SPACE, "no memory for the runs of %s", replay->setup.input[i]);
+    enum rm_code code = RM_OK;
+    for (uint32_t i = 0; code == RM_OK && i < replay->ends; ++i) {
+        snprintf(name, sizeof name, "%s/unfinished%u", replay->setup.name, i);
+        code = replay_find(replay, recorded, name, &replay->end[i], error);
+    }
+    return code;
+}
+
+/** What the program takes, it has: inputs of its own period, or runs. */
+static enum rm_code replay_fit(struct rm_host_replay *replay, struct rm_recorded_source const *recorded,
+                               struct rm_error *error) {
+    enum rm_code code = RM_OK;
+    for (uint32_t i = 0; code == RM_OK && i < replay->setup.input_count; ++i)
+        code = rm_host_program_takes(replay->program, i, replay->input[i].found.stream.period, error);
+    if (code == RM_OK && replay->program->code.it->takes_runs != 0)
+        code = replay_open_runs(replay, recorded, error);
     return code;
 }
 
@@ -90,18 +118,23 @@ static enum rm_code replay_make(struct rm_host_replay *replay, struct rm_host_se
         return code;
     replay->masks = (setup->input_count + RM_DECISION_MASK_INPUTS - 1) / RM_DECISION_MASK_INPUTS;
     replay->groups = (setup->actuator_count + RM_LANES - 1) / RM_LANES;
+    replay->ends = (setup->input_count + RM_LANES - 1) / RM_LANES;
     replay->mask = calloc(replay->masks + 1ul, sizeof *replay->mask);
     replay->sent = calloc(replay->groups + 1ul, sizeof *replay->sent);
+    replay->end = calloc(replay->ends + 1ul, sizeof *replay->end);
     replay->input = calloc(setup->input_count + 1ul, sizeof *replay->input);
     replay->record = rm_zeroed(setup->input_count, sizeof *replay->record);
     replay->missing = calloc(setup->input_count + 1ul, sizeof *replay->missing);
     replay->setpoint = calloc(setup->actuator_count + 1ul, sizeof *replay->setpoint);
-    if (!replay->mask || !replay->sent || !replay->input || !replay->record || !replay->missing || !replay->setpoint)
+    if (!replay->mask || !replay->sent || !replay->end || !replay->input || !replay->record || !replay->missing ||
+        !replay->setpoint)
         return rm_fail(error, RM_E_NO_SPACE, "no memory to replay \"%s\"", setup->name);
     code = replay_find_own(replay, recorded, error);
     if (code == RM_OK)
         code = replay_find_first(replay, error);
-    return code == RM_OK ? replay_open_program(replay, error) : code;
+    if (code == RM_OK)
+        code = replay_open_program(replay, error);
+    return code == RM_OK ? replay_fit(replay, recorded, error) : code;
 }
 
 enum rm_code rm_host_replay_open(struct rm_host_setup const *setup, struct rm_recorded_source const *recorded,
@@ -130,6 +163,8 @@ void rm_host_replay_close(struct rm_host_replay *replay) {
     rm_host_program_close(replay->program);
     replay_close_streams(replay->mask, replay->masks);
     replay_close_streams(replay->sent, replay->groups);
+    replay_close_streams(replay->end, replay->ends);
+    rm_host_runs_close(&replay->runs);
     replay_close_streams(replay->input, replay->setup.input_count);
     rm_replay_stream_close(&replay->decision);
     rm_replay_stream_close(&replay->adopted);

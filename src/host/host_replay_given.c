@@ -102,8 +102,52 @@ static bool replay_has_ended(struct rm_replay_stream const *stream, struct rm_re
     return stream->found.last == RM_TURN_NONE || stream->found.last < step->decision.turn;
 }
 
+/** Records at the end of an input's run that the step did not have, also where they are on record. */
+static bool replay_take_end(struct rm_host_replay *replay, struct rm_replay_step *step, uint32_t input,
+                            uint64_t *unfinished) {
+    struct rm_record const *record =
+        rm_replay_stream_at(&replay->end[input / RM_LANES], step->decision.turn, &step->code, step->error);
+    if (record == NULL)
+        return rm_replay_differs(step, RM_REPLAY_INPUTS, "%s was missing, and it is not there how much of its run",
+                                 replay->setup.input[input]);
+    *unfinished = rm_replay_lane(record, input % RM_LANES);
+    return true;
+}
+
+static bool replay_take_run(struct rm_host_replay *replay, struct rm_replay_step *step, uint32_t input) {
+    struct rm_host_runs *runs = &replay->runs;
+    uint64_t const count = runs->run[input].count;
+    uint64_t unfinished = 0;
+    if (replay->missing[input] && !replay_take_end(replay, step, input, &unfinished))
+        return false;
+    for (uint64_t n = 0; n < count; ++n) {
+        rm_turn const turn = rm_host_runs_turn(runs, input, n);
+        struct rm_record const *record = NULL;
+        if (turn != RM_TURN_NONE && n + unfinished < count)
+            record = rm_replay_stream_at(&replay->input[input], turn, &step->code, step->error);
+        runs->record[input][n] = record != NULL ? *record : (struct rm_record){.turn = RM_TURN_NONE};
+    }
+    return step->code == RM_OK;
+}
+
+/** As far back as the step had them. */
+static bool replay_take_runs(struct rm_host_replay *replay, struct rm_replay_step *step) {
+    uint64_t const steps = rm_replay_lane(&step->decision, RM_DECISION_FLAGS) >> RM_DECISION_RUN_SHIFT;
+    if (steps < 1 || steps > replay->runs.steps_max)
+        return rm_replay_differs(step, RM_REPLAY_INPUTS, "runs of %llu steps are on record, expected 1 to %llu",
+                                 (unsigned long long)steps, (unsigned long long)replay->runs.steps_max);
+    rm_host_runs_span(&replay->runs, step->decision.turn, steps);
+    rm_host_program_give_runs(replay->program, &replay->runs);
+    for (uint32_t i = 0; i < replay->setup.input_count; ++i)
+        if (!replay_take_run(replay, step, i))
+            return false;
+    return true;
+}
+
 bool rm_replay_take_inputs(struct rm_host_replay *replay, struct rm_replay_step *step) {
     if (!replay_take_mask(replay, step))
+        return false;
+    if (replay->program->code.it->takes_runs != 0 && !replay_take_runs(replay, step))
         return false;
     for (uint32_t i = 0; i < replay->setup.input_count; ++i) {
         if (replay->missing[i])

@@ -13,8 +13,10 @@ struct rm_host_replay {
     struct rm_record own;
 
     struct rm_replay_stream decision, adopted;
-    /** [mask], [group], [input]. */
-    struct rm_replay_stream *mask, *sent, *input;
+    /** [mask], [group], [end], [input]. */
+    struct rm_replay_stream *mask, *sent, *end, *input;
+    /** Of an application that takes runs. */
+    struct rm_host_runs runs;
     struct rm_host_setup setup;
     struct rm_host_program *program;
     /** Makes `own`, which is compared with the recorded one. */
@@ -29,7 +31,7 @@ struct rm_host_replay {
     /** [actuator] the last command. */
     double *setpoint;
 
-    uint32_t masks, groups;
+    uint32_t masks, groups, ends;
     /** Generation of the settings. */
     uint32_t generation;
     /** Some step was made. */

@@ -113,6 +113,7 @@ static rm_owner_index add_stream(struct rm_host *host, uint32_t i) {
         .capacity = STREAM_RECORDS,
         .period = host->setup->period_turns,
         .instrument_kind = RM_KIND_APPLICATION,
+        .group_delay_turns = host->program->delay[i],
         .filter = "none",
         .gain = 1.0,
     };

@@ -87,6 +87,9 @@ static enum rm_code find_inputs(struct rm_host_server *server, struct rm_host_pr
         enum rm_code code = rm_workspace_stream(server->workspace, setup->input[i], &server->input[i], error);
         if (code == RM_OK)
             code = rm_host_program_takes(program, i, server->input[i].period, error);
+        if (code == RM_OK && server->runs.count > 0 &&
+            !rm_host_runs_make_room(&server->runs, i, server->input[i].header))
+            code = rm_fail(error, RM_E_NO_SPACE, "no memory for the runs of %s", setup->input[i]);
         if (code != RM_OK)
             return code;
     }
@@ -104,7 +107,8 @@ enum rm_code rm_host_server_attach(struct rm_host_program const *program, struct
     made->actuator_count = setup->actuator_count;
     made->input_count = setup->input_count;
     enum rm_code code = RM_OK;
-    if (made->supply == NULL || made->input == NULL)
+    uint32_t const runs = program->code.it->takes_runs != 0 ? setup->input_count : 0;
+    if (made->supply == NULL || made->input == NULL || !rm_host_runs_open(&made->runs, runs, setup->period_turns))
         code = rm_fail(error, RM_E_NO_SPACE, "no memory to attach");
     if (code == RM_OK)
         code = rm_workspace_attach(setup->workspace, 0, &made->workspace, error);
@@ -132,6 +136,7 @@ void rm_host_server_detach(struct rm_host_server *server) {
     if (server == NULL)
         return;
     rm_workspace_detach(server->workspace);
+    rm_host_runs_close(&server->runs);
     free(server->supply);
     free(server->input);
     free(server);

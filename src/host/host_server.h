@@ -34,6 +34,8 @@ struct rm_host_server {
 
     uint32_t actuator_count;
     struct rm_stream_view *input;
+    /** Of an application that takes runs: with room for these streams. */
+    struct rm_host_runs runs;
     uint32_t input_count;
 };
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /** A live host leaves its decision record; a replay of what was recorded makes the same steps, to the bit, and finds
- * what is not as it was. Arguments: the paths of test_replayed.so, which takes records as they come, and of
- * test_replayed_whole.so, which does not. */
+ * what is not as it was. Arguments: the paths of test_replayed.so, which takes records as they come, of
+ * test_replayed_whole.so, which does not, and of test_replayed_runs.so, which takes four of each input in a step, and
+ * those of the steps that were skipped. */
 #include "host/test_host_rig.h"
 
 #include "base/fail.h"
@@ -11,10 +12,12 @@
 
 enum {
     TAPES = 8,
+    /** Records of an input in a step that takes runs. */
+    RUN = 4,
     TAPE_RECORDS = 65536,
     STEPS = 4000,
     ADOPTIONS = 8,
-    DEADLINE = 6 + 2 * TEST_PERIOD,
+    CLOSING = 6,
 };
 
 /** One stream, as it was recorded while it ran. */
@@ -27,9 +30,13 @@ struct tape {
 };
 
 static char const *const NAMES[TAPES] = {
-    "bpm01/fast", "bpm02/fast", "app/decision", "app/settings_adopted", "app/missing0", "app/sent0", "app/sum", NULL,
+    "bpm01/fast",   "bpm02/fast", "app/decision", "app/settings_adopted",
+    "app/missing0", "app/sent0",  "app/sum",      "app/unfinished0",
 };
-enum { BPM, DECISION = 2, ADOPTED, MISSING, SENT };
+enum { BPM, DECISION = 2, ADOPTED, MISSING, SENT, UNFINISHED = TAPES - 1 };
+
+/** Records of an input in a step: 1 or RUN. */
+static unsigned of_a_step;
 
 struct replay_test {
     struct tape tape[TAPES];
@@ -37,11 +44,19 @@ struct replay_test {
     double (*vector)[ACTUATORS];
     bool *committed;
     uint32_t steps;
-    /** Turn behind the last one that was looked at. */
-    rm_turn next;
+    /** [tape] turn behind the last one that was looked at. */
+    rm_turn next[TAPES];
+    /** [input] turn of the record that it sends next. */
+    rm_turn fed[TEST_INPUTS];
     struct rm_workspace *workspace;
     uint64_t random;
 };
+
+/** Turns from one step to the next. */
+static rm_turn steps_period(void) { return of_a_step * TEST_PERIOD; }
+
+/** Only what takes runs has the last tape. */
+static unsigned tapes(void) { return of_a_step > 1 ? TAPES : UNFINISHED; }
 
 static uint64_t draw(struct replay_test *replay) {
     replay->random = replay->random * 6364136223846793005ull + 1442695040888963407ull;
@@ -54,7 +69,7 @@ static void look_at_streams(struct replay_test *replay) {
     struct rm_error error;
     if (rm_workspace_attach("demo", 0, &replay->workspace, &error) != RM_OK)
         fail_msg("%s", error.text);
-    for (unsigned i = 0; NAMES[i] != NULL; ++i) {
+    for (unsigned i = 0; i < tapes(); ++i) {
         replay->tape[i].name = NAMES[i];
         if (rm_workspace_stream(replay->workspace, NAMES[i], &replay->tape[i].view, &error) != RM_OK)
             fail_msg("%s", error.text);
@@ -65,14 +80,18 @@ static void look_at_streams(struct replay_test *replay) {
     }
 }
 
-/** Records of all turns up to this one. */
+static void record_tape(struct replay_test *replay, unsigned i, rm_turn turn) {
+    struct tape *tape = &replay->tape[i];
+    for (; replay->next[i] <= turn; replay->next[i] += TEST_PERIOD) {
+        assert_true(tape->count < TAPE_RECORDS);
+        tape->count += rm_stream_read(&tape->view, replay->next[i], &tape->record[tape->count]) == RM_READ_OK;
+    }
+}
+
+/** Records of all turns up to this one; of inputs in runs some steps later, when late ones have come. */
 static void record_turns(struct replay_test *replay, rm_turn turn) {
-    for (; replay->next <= turn; replay->next += TEST_PERIOD)
-        for (unsigned i = 0; NAMES[i] != NULL; ++i) {
-            struct tape *tape = &replay->tape[i];
-            assert_true(tape->count < TAPE_RECORDS);
-            tape->count += rm_stream_read(&tape->view, replay->next, &tape->record[tape->count]) == RM_READ_OK;
-        }
+    for (unsigned i = 0; i < tapes(); ++i)
+        record_tape(replay, i, i < DECISION && of_a_step > 1 ? turn - 4 * steps_period() : turn);
 }
 
 static uint32_t lane(struct replay_test const *replay, unsigned tape, uint32_t record, unsigned number) {
@@ -95,21 +114,33 @@ static rm_turn record_step(struct host_test *test, struct replay_test *replay) {
     return turn;
 }
 
+/** An input sends what it has until `turn`: in runs of all turns, and now and then it ends in their midst, and sends the
+ * rest in the next cycle, too late for the step. */
+static void feed_input(struct host_test *test, struct replay_test *replay, unsigned input, rm_turn turn) {
+    if (of_a_step == 1)
+        replay->fed[input] = turn;
+    for (; replay->fed[input] <= turn; replay->fed[input] += TEST_PERIOD) {
+        if (of_a_step > 1 && draw(replay) % 64 == 0)
+            return;
+        if (draw(replay) % 16 != 0)
+            test_server_record(&test->server, input, replay->fed[input], (int32_t)draw(replay));
+    }
+}
+
 /** A cycle: most inputs come; most cycles the supplies are sent something else; now and then turns are left out. */
 static void run_cycle(struct host_test *test, struct replay_test *replay) {
-    test->turn += TEST_PERIOD * (draw(replay) % 64 == 0 ? 3 : 1);
+    test->turn += steps_period() * (draw(replay) % 64 == 0 ? 3 : 1);
     rm_turn const turn = test->turn;
     if (draw(replay) % 4 != 0)
         test_server_send(&test->server, (double)draw(replay) * 1e-9);
     duty(test); // which reads what was sent, as nothing of the turn has come
     for (unsigned input = 0; input < TEST_INPUTS; ++input)
-        if (draw(replay) % 16 != 0)
-            test_server_record(&test->server, input, turn, (int32_t)draw(replay));
+        feed_input(test, replay, input, turn);
     for (rm_turn stepped = 0; stepped < turn;) {
         if (duty(test) == 1)
             stepped = record_step(test, replay);
         else
-            test->turn = turn + DEADLINE;
+            test->turn = turn + CLOSING + test->setup.deadline_turns;
     }
     test->turn = turn;
 }
@@ -125,9 +156,11 @@ static void put_setting(struct host_test *test, char const *name, uint64_t first
 static void begin_grant(struct host_test *test, struct replay_test *replay) {
     uint64_t const before = counter(test, RM_APPLICATION_STEPS);
     grant(test);
-    test->turn += TEST_PERIOD;
-    for (unsigned i = 0; i < TEST_INPUTS; ++i) // it waits for inputs that have begun
+    test->turn += steps_period();
+    for (unsigned i = 0; i < TEST_INPUTS; ++i) { // it waits for inputs that have begun
         test_server_record(&test->server, i, test->turn, 1);
+        replay->fed[i] = test->turn + TEST_PERIOD;
+    }
     turn_until(test, RM_APPLICATION_STEPS, before + 1);
     record_step(test, replay);
 }
@@ -157,6 +190,8 @@ static void run_life(struct host_test *test, struct replay_test *replay, uint32_
     }
     for (unsigned i = 0; i < 2 * REPLAYED_LENGTH; ++i) // all settings are told
         run_cycle(test, replay);
+    for (unsigned i = 0; i < DECISION; ++i)
+        record_tape(replay, i, rm_stream_head(&replay->tape[i].view));
 }
 
 static void open_recorded(struct host_test *test, struct replay_test *replay) {
@@ -170,7 +205,10 @@ static void make_recording(struct host_test *test, struct replay_test *replay) {
     test->setup.input_count = TEST_INPUTS;
     test->setup.input = inputs;
     replay->random = 20261125;
-    replay->next = test->turn;
+    test->setup.period_turns = steps_period();
+    test->setup.deadline_turns = 2 * steps_period();
+    for (unsigned i = 0; i < TAPES; ++i)
+        replay->next[i] = test->turn;
     replay->vector = calloc(TAPE_RECORDS, sizeof *replay->vector);
     replay->committed = calloc(TAPE_RECORDS, sizeof *replay->committed);
     assert_true(replay->vector != NULL && replay->committed != NULL);
@@ -192,7 +230,7 @@ static void make_recording(struct host_test *test, struct replay_test *replay) {
 static enum rm_code tape_find(void *context, char const *name, struct rm_recorded_stream *found,
                               struct rm_error *error) {
     struct replay_test const *replay = context;
-    for (unsigned i = 0; NAMES[i] != NULL; ++i) {
+    for (unsigned i = 0; i < tapes(); ++i) {
         struct tape const *tape = &replay->tape[i];
         if (strcmp(name, NAMES[i]) != 0)
             continue;
@@ -219,7 +257,7 @@ static enum rm_code tape_read(void *context, uint32_t number, rm_turn first, siz
             high = middle;
     }
     for (size_t i = 0; i < count; ++i) {
-        bool const is_there = low < tape->count && tape->record[low].turn == first + i * TEST_PERIOD;
+        bool const is_there = low < tape->count && tape->record[low].turn == first + i * tape->stream.period;
         records[i] = is_there ? tape->record[low++] : (struct rm_record){.turn = RM_TURN_NONE};
     }
     return RM_OK;
@@ -257,12 +295,21 @@ static void assert_differs(struct host_test *test, struct replay_test *replay, r
                  rm_replay_difference_text(differs), words);
 }
 
+/** The turn of the step that was given a record. */
+static rm_turn step_of(struct replay_test const *replay, struct rm_record const *record) {
+    struct tape const *decision = &replay->tape[DECISION];
+    uint32_t i = 0;
+    while (i + 1 < decision->count && decision->record[i].turn < record->turn)
+        ++i;
+    return decision->record[i].turn;
+}
+
 /** Changes one bit of a lane, replays, and changes it back. */
 static void flip(struct host_test *test, struct replay_test *replay, unsigned tape, uint32_t record, unsigned number,
                  uint32_t bit, enum rm_replay_difference differs) {
     struct rm_record *it = &replay->tape[tape].record[record];
     it->lane[number].i ^= (int32_t)(1u << bit);
-    assert_differs(test, replay, it->turn, differs, "");
+    assert_differs(test, replay, step_of(replay, it), differs, "");
     it->lane[number].i ^= (int32_t)(1u << bit);
 }
 
@@ -277,6 +324,26 @@ static void lose(struct host_test *test, struct replay_test *replay, unsigned ta
     memmove(it->record + record + 1, it->record + record, (it->count - record) * sizeof lost);
     it->record[record] = lost;
     ++it->count;
+}
+
+/** A record in the midst of a run: none behind it was late, and it was not. */
+static uint32_t in_a_run(struct replay_test const *replay, uint32_t record) {
+    struct tape const *bpm = &replay->tape[BPM];
+    while (step_of(replay, &bpm->record[record]) != step_of(replay, &bpm->record[record + 1]) ||
+           step_of(replay, &bpm->record[record + 1]) != bpm->record[record + 1].turn)
+        ++record;
+    return record;
+}
+
+/** A bit and a record of a run are found, though neither is the step's own turn; and what had not come then. */
+static void find_changes_of_runs(struct host_test *test, struct replay_test *replay) {
+    uint32_t const record = in_a_run(replay, 400), unfinished = replay->tape[UNFINISHED].count / 2;
+    rm_turn const turn = step_of(replay, &replay->tape[BPM].record[record]);
+    flip(test, replay, BPM, record, 0, 0, RM_REPLAY_INPUTS);
+    lose(test, replay, BPM, record, turn, RM_REPLAY_INPUTS, "are not those that the step had");
+    lose(test, replay, UNFINISHED, unfinished, replay->tape[UNFINISHED].record[unfinished].turn, RM_REPLAY_INPUTS,
+         "how much of its run");
+    flip(test, replay, DECISION, 100, RM_DECISION_FLAGS, RM_DECISION_RUN_SHIFT + 3, RM_REPLAY_INPUTS);
 }
 
 static uint32_t with(struct replay_test const *replay, uint32_t from, unsigned number) {
@@ -329,11 +396,14 @@ static void test_replay_is_the_same(void **state) {
     assert_non_null(replay);
     make_recording(test, replay);
     struct tape const *decision = &replay->tape[DECISION];
-    uint32_t flags = 0, begun = 0, skipped = 0, settings = 0;
+    uint32_t flags = 0, begun = 0, skipped = 0, settings = 0, longest = 0;
     for (uint32_t i = 0; i < decision->count; ++i) {
         uint32_t const generation = lane(replay, DECISION, i, RM_DECISION_SETTINGS);
         settings = generation > settings ? generation : settings;
-        flags |= lane(replay, DECISION, i, RM_DECISION_FLAGS);
+        uint32_t const spans = lane(replay, DECISION, i, RM_DECISION_FLAGS) >> RM_DECISION_RUN_SHIFT;
+        assert_int_equal(spans > 0, of_a_step > 1);
+        longest = spans > longest ? spans : longest;
+        flags |= lane(replay, DECISION, i, RM_DECISION_FLAGS) & ((1u << RM_DECISION_RUN_SHIFT) - 1);
         skipped += lane(replay, DECISION, i, RM_DECISION_SKIPPED);
         begun += lane(replay, DECISION, i, RM_DECISION_STEP) == 0;
     }
@@ -348,8 +418,13 @@ static void test_replay_is_the_same(void **state) {
         fail_msg("step %llu at turn %llu: %s: %s", (unsigned long long)step.step, (unsigned long long)step.turn,
                  rm_replay_difference_text(step.differs), step.text);
     printf("%u steps replayed, %.0f ns each\n", same, (double)(rm_monotonic_ns() - begin_ns) / same);
-    find_changes(test, replay);
-    find_losses(test, replay);
+    if (of_a_step > 1) {
+        assert_true(longest > 2 && replay->tape[UNFINISHED].count > STEPS / 50);
+        find_changes_of_runs(test, replay);
+    } else {
+        find_changes(test, replay);
+        find_losses(test, replay);
+    }
     assert_int_equal(replay_all(test, replay, &step), decision->count);
     for (unsigned i = 0; i < TAPES; ++i)
         free(replay->tape[i].record);
@@ -360,13 +435,14 @@ static void test_replay_is_the_same(void **state) {
 
 int main(int argc, char **argv) {
     int failed = 0;
-    if (argc != 3)
+    if (argc != 4)
         return 2;
     struct CMUnitTest const tests[] = {
         cmocka_unit_test_setup_teardown(test_replay_is_the_same, set_up, tear_down),
     };
     for (int i = 1; i < argc; ++i) {
         application = argv[i];
+        of_a_step = i + 1 == argc ? RUN : 1;
         failed += cmocka_run_group_tests(tests, NULL, NULL);
     }
     return failed;

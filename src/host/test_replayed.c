@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** An application for tests of replay: whatever a step may depend on, this one does. Inputs are added up, as they come
- * or (with TEST_ARRIVE 0) in the step; a result of `work` is asked for and adopted when it is ready; settings, an array
+ * or (with TEST_ARRIVE 0) in the step, or (with TEST_RUNS 1) all that came since the step before; a result of `work` is asked for and adopted when it is ready; settings, an array
  * among them, weigh both; what was sent is followed; and one command is no number now and then. */
 #include <math.h>
 #include <stdatomic.h>
@@ -26,8 +26,11 @@ static struct rm_application_stream const streams[] = {
     {.name = "sum", .description = "what it added up", .lane = {{"sum", "nm"}, {"missing", ""}}},
 };
 
+#ifndef TEST_RUNS
+#define TEST_RUNS 0
+#endif
 #ifndef TEST_ARRIVE
-#define TEST_ARRIVE 1
+#define TEST_ARRIVE !TEST_RUNS
 #endif
 
 enum { FREE, ASKED, READY };
@@ -66,11 +69,22 @@ static void replayed_arrive(struct rm_application_setup const *setup, void *stat
     ((struct state *)state)->sum += (int64_t)record->lane[0].i * (input + 1);
 }
 
+/** A step that has one record more, or has it at another place, has another sum. */
+static void replayed_take_runs(struct rm_application_setup const *setup, struct state *it,
+                               struct rm_step const *given) {
+    for (uint32_t i = 0; i < setup->input_count; ++i)
+        for (uint64_t n = 0; n < given->run[i].count; ++n)
+            if (given->run[i].record[n].turn != RM_TURN_NONE)
+                it->sum = it->sum * 31 % 1000003 + given->run[i].record[n].lane[0].i % 1000 + (int64_t)n;
+}
+
 static enum rm_step_result replayed_step(struct rm_application_setup const *setup, void *state,
                                          struct rm_step const *given, struct rm_command *command) {
     struct state *it = state;
     struct memory *memory = setup->memory;
-    for (uint32_t i = 0; !TEST_ARRIVE && i < setup->input_count; ++i)
+    if (TEST_RUNS)
+        replayed_take_runs(setup, it, given);
+    for (uint32_t i = 0; !TEST_ARRIVE && !TEST_RUNS && i < setup->input_count; ++i)
         if (!given->is_missing[i])
             replayed_arrive(setup, state, i, &given->record[i]);
     double const *weight = given->setting + setup->setting_at[REPLAYED_WEIGHT];
@@ -127,6 +141,7 @@ static void replayed_work(struct rm_application_setup const *setup) {
 
 struct rm_application_code const ringmaster_application = {
     .abi_version = RM_ABI_VERSION,
+    .takes_runs = TEST_RUNS,
     .state_bytes = sizeof(struct state),
     .settings = settings,
     .setting_count = REPLAYED_SETTINGS,

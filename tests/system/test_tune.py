@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The tune as a person has it: a server, a ring, and the application that measures."""
 
+import os
 import shutil
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +21,9 @@ PERIOD_TURNS = 100
 WINDOW_TURNS = 1024
 NO_BEAM, NO_PEAK, LOST_TURNS = 1, 2, 128
 """Bits of the quality."""
+TRIES = 20
+RUN_STEPS_MAX = 64
+"""Steps whose turns one step can be given."""
 CONFIG = """
 workspace: {name}
 turn_rate_hz: 10000
@@ -102,9 +107,27 @@ def trusted(ws: Workspace) -> dict[str, npt.NDArray[np.float64]]:
     return {name: window[name][good].astype(float) for name in names} | {"turn": window.turn[good].astype(float)}
 
 
+def step_after_skipped(ws: Workspace, application: Program) -> int | None:
+    """Keeps the application off its core for ten steps. The turn of the step that came after some, but no more than it
+    can be given; None where the computer kept it away for longer.
+    """
+    turns, decisions = ws.streams["bpm01/turn"], ws.streams["tune/decision"]
+    begin = turns.head
+    assert begin is not None
+    os.kill(application.pid, signal.SIGSTOP)
+    try:
+        wait_for(lambda: (turns.head or 0) >= begin + 10 * PERIOD_TURNS, "turns")
+    finally:
+        os.kill(application.pid, signal.SIGCONT)
+    wait_for(lambda: (decisions.head or 0) >= begin + 12 * PERIOD_TURNS, lambda: f"steps: {application.words}")
+    newest = decisions.latest(200)
+    fits = newest.ok & (newest.turn > begin) & (newest["skipped"] >= 5) & (newest["skipped"] < RUN_STEPS_MAX)
+    return int(newest.turn[fits][0]) if fits.any() else None
+
+
 @pytest.mark.skipif(RING_CORE == SERVER_CORE, reason="ONE CORE HERE: the ring needs one, and the server another")
 def test_the_ring_s_tune_is_in_the_stream(root: Path) -> None:
-    """Within its own sigma, though some turns are lost; and not to be trusted where there is no beam."""
+    """Within its own sigma, though turns are lost and steps are skipped; not to be trusted where there is no beam."""
     with measuring(root) as (ws, application):
         wait_for(lambda: len(trusted(ws)["turn"]) >= 20, lambda: f"tunes: {quality(ws)} {application.words}")
         tunes = trusted(ws)
@@ -116,6 +139,12 @@ def test_the_ring_s_tune_is_in_the_stream(root: Path) -> None:
         assert (tunes["bpms"] == 1).all()
         assert 0 < tunes["lost_turns"].max() <= WINDOW_TURNS // 100
         assert float(np.asarray(ws.parameters["tune/delay"].value)) == (WINDOW_TURNS - 1) / 2
+        assert ws.streams["tune/tune"].delay_turns == (WINDOW_TURNS - 1) / 2
+        turn = next(found for _ in range(TRIES) if (found := step_after_skipped(ws, application)) is not None)
+        after = ws.streams["tune/tune"].read(turn, 1)
+        assert after.ok.all()
+        assert after["lost_turns"][0] <= WINDOW_TURNS // 100, "turns of skipped steps are lost"
+        assert (after["quality_x"][0], after["quality_y"][0]) == (0, 0)
         ringmaster("put", "-w", ws.name, "ring/event", "event: dead, instrument: bpm01")
         wait_for(lambda: all(one & NO_BEAM and one & NO_PEAK for one in quality(ws)), lambda: f"{quality(ws)}")
         ringmaster("put", "-w", ws.name, "ring/event", "event: good, instrument: bpm01")

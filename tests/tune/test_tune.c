@@ -36,6 +36,8 @@ struct test {
     int32_t sum;
     /** So many turns at the end of the next step do not come. */
     unsigned lost;
+    /** Steps before the next one that the host skips. */
+    unsigned skipped;
     uint64_t random;
     char file[64];
 };
@@ -116,25 +118,28 @@ static int32_t position(struct test *test, double of_plane, rm_turn turn) {
 }
 
 static void step(struct test *test) {
-    struct rm_record record[PERIOD];
+    static struct rm_record record[RM_RUN_STEPS_MAX * PERIOD];
+    unsigned const turns = (1 + test->skipped) * PERIOD;
     bool is_missing[1] = {test->lost > 0};
+    assert_in_range(turns, PERIOD, RM_RUN_STEPS_MAX * PERIOD);
     memset(record, 0, sizeof record);
-    for (unsigned n = 0; n < PERIOD; ++n) {
+    for (unsigned n = 0; n < turns; ++n) {
         ++test->turn;
         record[n].turn = test->turn;
         record[n].lane[X].i = position(test, TUNE_X, test->turn);
         record[n].lane[Y].i = position(test, TUNE_Y, test->turn);
         record[n].lane[SUM].i = test->sum;
-        if (n + test->lost >= PERIOD)
+        if (n + test->lost >= turns)
             record[n] = (struct rm_record){.turn = RM_TURN_NONE};
     }
-    struct rm_record const *const run[1] = {record};
+    struct rm_run const run[1] = {{record, turns}};
     test->program->given.run = run;
+    test->program->given.run_turns = turns;
     rm_host_program_expect(test->program, NULL);
-    assert_int_equal(rm_host_program_step(test->program, test->turn, &record[PERIOD - 1], is_missing, is_missing[0]),
+    assert_int_equal(rm_host_program_step(test->program, test->turn, &record[turns - 1], is_missing, is_missing[0]),
                      RM_STEP_SEND);
     rm_host_program_prepare(test->program);
-    test->lost = 0;
+    test->lost = test->skipped = 0;
 }
 
 static void steps(struct test *test, unsigned count) {
@@ -185,6 +190,7 @@ static void test_measures_both_planes_from_a_whole_window_on(void **state) {
         assert_told(test);
     }
     assert_true(reading(test, "delay") == 0.5 * (WINDOW - 1));
+    assert_true(test->program->delay[0] == 0.5 * (WINDOW - 1));
 }
 
 static void test_lost_turns_are_counted(void **state) {
@@ -195,12 +201,25 @@ static void test_lost_turns_are_counted(void **state) {
     step(test);
     assert_true(reading(test, "lost_turns") == 7.0);
     assert_good(test);
-    test->turn += PERIOD; /* the host was late, and has skipped a step */
+    test->turn += PERIOD; /* the host was so late that records were overwritten */
     step(test);
     assert_int_equal((int)reading(test, "quality_y"), LOST_TURNS | NO_PEAK);
     assert_true(reading(test, "bpms") == 0.0 && isnan(reading(test, "tune_y")));
     steps(test, WHOLE);
     assert_good(test);
+}
+
+/** Also where that is more than a window: the next step has them all. */
+static void test_skipped_steps_lose_no_turn(void **state) {
+    struct test *test = *state;
+    begin_well(test);
+    steps(test, WHOLE);
+    for (unsigned skipped = 1; skipped <= 3 * WHOLE; skipped += WHOLE) {
+        test->skipped = skipped;
+        step(test);
+        assert_good(test);
+        assert_true(reading(test, "lost_turns") == 0.0);
+    }
 }
 
 static void test_says_where_there_is_no_beam(void **state) {
@@ -260,6 +279,7 @@ int main(int argc, char **argv) {
     struct CMUnitTest const tests[] = {
         cmocka_unit_test_setup_teardown(test_measures_both_planes_from_a_whole_window_on, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_lost_turns_are_counted, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_skipped_steps_lose_no_turn, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_says_where_there_is_no_beam, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_begins_anew_where_the_turn_counter_restarts, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_what_does_not_fit_is_refused, set_up, tear_down),

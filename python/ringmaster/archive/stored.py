@@ -13,7 +13,7 @@ from ringmaster.archive.times import END_NS, Edge, Time, datetimes, utc_ns
 from ringmaster.errors import ArchiveArgument, ArchiveChanged
 from ringmaster.fabric import layout
 from ringmaster.fabric.layout import Calibrated, InstrumentKind, LaneType
-from ringmaster.fabric.stream import Lane
+from ringmaster.fabric.stream import Lane, delay_turns
 from ringmaster.fabric.window import ReadResult
 
 if TYPE_CHECKING:
@@ -96,6 +96,8 @@ class StoredObject:
         self.group_delay_turns = float(what.group_delay_turns)
         self.closing_delay_turns = float(what.closing_delay_turns)
         """Turns from a record's turn to the arrival of its last input."""
+        self.delay_turns = delay_turns(self.instrument_kind, self.group_delay_turns, self.closing_delay_turns)
+        """From what a record is of to its turn: 0 of instruments, half a window of a tune."""
         self.gain = float(what.gain)
         self.lanes = tuple(
             Lane(text(lane.name), text(lane.unit), LaneType(lane.type)) for lane in what.lane[0 : what.lane_count]

@@ -72,6 +72,7 @@ def _object_as_json(stored: "StoredObject") -> dict[str, Any]:
         "filter": stored.filter,
         "group_delay_turns": stored.group_delay_turns,
         "closing_delay_turns": stored.closing_delay_turns,
+        "delay_turns": stored.delay_turns,
         "lanes": [{"name": lane.name, "unit": lane.unit, "type": lane.type.name.lower()} for lane in stored.lanes],
         "records": stored.records,
         "stored_bytes": stored.stored_bytes,

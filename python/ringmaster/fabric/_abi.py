@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-LAYOUT_HASH = 0xBE5D78FEAFDCD102
+LAYOUT_HASH = 0xB26C28FBF39AF577
 
-RM_ABI_VERSION = 10
+RM_ABI_VERSION = 11
 RM_SEGMENT_MAGIC = 0x5254534D474E4952
 RM_CACHE_LINE = 64
 RM_PAGE_BYTES = 4096
@@ -236,6 +236,12 @@ class DecisionFlag(IntEnum):
     COMMITTED = 1
     LATE = 2
     OPENED = 4
+
+
+class DecisionRun(IntEnum):
+    """enum rm_decision_run"""
+
+    SHIFT = 16
 
 
 class AdoptedLane(IntEnum):

@@ -870,6 +870,12 @@ COUNTERS: dict[str, tuple[Counter, ...]] = {
             "ticks",
             "longest step so far",
         ),
+        Counter(
+            "lost",
+            "count",
+            "records",
+            "of inputs that come in runs: no step was given them. They did not come in time, or were overwritten",
+        ),
     ),
     "supply": (
         Counter(

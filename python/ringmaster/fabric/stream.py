@@ -37,6 +37,11 @@ class Lane(NamedTuple):
     type: LaneType
 
 
+def delay_turns(kind: InstrumentKind, group_delay_turns: float, closing_delay_turns: float) -> float:
+    """From what a record is of to its turn. A filter's records have the turn of its centre."""
+    return group_delay_turns - closing_delay_turns if kind == InstrumentKind.APPLICATION else 0.0
+
+
 FindCalibration = Callable[[str], Calibration | None]
 """By the name of the instrument."""
 
@@ -61,9 +66,11 @@ class Stream:
         self.source = str(ipaddress.IPv4Address(int(header["source_ipv4"])))
         """Address of the sender, "10.0.0.1"."""
         self.group_delay_turns = float(header["group_delay_turns"])
-        """Of the filter; a record's turn already refers to the filter's centre."""
+        """Of the filter or window: from what a record is of to its last input."""
         self.closing_delay_turns = float(header["closing_delay_turns"])
         """Turns from a record's turn to the arrival of its last input."""
+        self.delay_turns = delay_turns(self.instrument_kind, self.group_delay_turns, self.closing_delay_turns)
+        """From what a record is of to its turn: 0 of instruments, half a window of a tune."""
         self.gain = float(header["gain"])
         """Of the filter at 0 Hz."""
         self.filter = text(header["filter"])

@@ -90,6 +90,7 @@ def _describe_stream(ws: Workspace, stream: Stream) -> Plain:
         "turn_epoch": stream.turn_epoch,
         "filter": stream.filter,
         "group_delay_turns": stream.group_delay_turns,
+        "delay_turns": stream.delay_turns,
         "calibrated": stream.calibrated.name.lower(),
         "lanes": [{"name": lane.name, "unit": lane.unit, "type": lane.type.name.lower()} for lane in stream.lanes],
     }
