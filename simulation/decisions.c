@@ -65,12 +65,21 @@ enum rm_code rm_simulation_decisions_adopt(struct rm_simulation_decisions *decis
     return RM_OK;
 }
 
+static void decisions_write_run(struct rm_run const *run, FILE *file) {
+    for (uint64_t n = 0; n < run->count; ++n)
+        if (run->record[n].turn != RM_TURN_NONE)
+            fwrite(&run->record[n], sizeof run->record[n], 1, file);
+}
+
 void rm_simulation_decisions_record(struct rm_simulation_decisions *decisions, bool sends, uint32_t setpoints) {
     struct rm_host_program const *program = decisions->program;
     if (program == NULL)
         return;
+    bool const has_runs = program->code.it->takes_runs != 0;
     for (uint32_t i = 0; i < program->setup.input_count; ++i)
-        if (!program->given.is_missing[i])
+        if (has_runs)
+            decisions_write_run(&program->given.run[i], decisions->input[i]);
+        else if (!program->given.is_missing[i])
             fwrite(&program->given.record[i], sizeof program->given.record[i], 1, decisions->input[i]);
     struct rm_host_outcome const outcome = {
         .late = program->given.missing > 0, .committed = sends, .setpoints = setpoints};

@@ -18,6 +18,8 @@ struct finding {
     struct rm_plant const *plant;
     char const *name; /**< "bpm01/fast" */
     struct rm_feed_input *input;
+    /** Turns from one step to the next. */
+    uint32_t step_turns;
     struct rm_error *error;
 };
 
@@ -77,7 +79,6 @@ static uint32_t list_stages(struct rm_config_rate const *rates, uint32_t rate,
 /** As the server's own streams are described. */
 static void describe_feed_input(struct rm_feed_input *input, struct rm_config_instrument const *wanted) {
     input->stream = (struct rm_stream){
-        .capacity = RM_FEED_SLOTS,
         .period = wanted->period_turns,
         .instrument_kind = wanted->kind,
         .instrument_id = wanted->id,
@@ -140,10 +141,25 @@ static enum rm_code find_rate(struct finding const *finding, struct rm_config_in
     return rm_fail(finding->error, RM_E_CONFIG, "input \"%s\": no such rate", finding->name);
 }
 
+/** Room for its records, of which there are none yet. */
+static enum rm_code make_slots(struct finding const *finding) {
+    struct rm_feed_input *input = finding->input;
+    input->slots = finding->step_turns / (uint32_t)input->stream.period + RM_FEED_SLOTS;
+    input->slot = rm_zeroed(input->slots, sizeof *input->slot);
+    if (input->slot == NULL)
+        return rm_fail(finding->error, RM_E_NO_SPACE, "no memory for the records of input \"%s\"", finding->name);
+    for (uint32_t s = 0; s < input->slots; ++s)
+        input->slot[s].turn = RM_TURN_NONE;
+    return RM_OK;
+}
+
 static enum rm_code find_input(struct finding const *finding) {
     struct rm_config_instrument const *wanted = NULL;
-    enum rm_code const code = find_fed_instrument(finding, &wanted);
-    return wanted == NULL || code != RM_OK ? code : find_rate(finding, wanted);
+    enum rm_code code = find_fed_instrument(finding, &wanted);
+    if (wanted == NULL || code != RM_OK)
+        return code;
+    code = find_rate(finding, wanted);
+    return code == RM_OK ? make_slots(finding) : code;
 }
 
 enum rm_code rm_feed_open(struct rm_config const *config, uint32_t application, struct rm_plant const *plant,
@@ -159,11 +175,11 @@ enum rm_code rm_feed_open(struct rm_config const *config, uint32_t application, 
     feed->count = own->input_count;
     for (uint32_t i = 0; i < feed->count; ++i) {
         struct rm_feed_input *input = &feed->input[i];
-        for (uint32_t s = 0; s < RM_FEED_SLOTS; ++s)
-            input->slot[s].turn = RM_TURN_NONE;
-        enum rm_code const code = find_input(&(struct finding){config, plant, own->input[i], input, error});
+        enum rm_code const code =
+            find_input(&(struct finding){config, plant, own->input[i], input, own->period_turns, error});
         if (code != RM_OK)
             return code;
+        feed->has_runs |= input->stream.period < feed->period;
         uint32_t const closing = (uint32_t)input->stream.closing_delay_turns;
         feed->closing_turns = closing > feed->closing_turns ? closing : feed->closing_turns;
     }
@@ -171,8 +187,10 @@ enum rm_code rm_feed_open(struct rm_config const *config, uint32_t application, 
 }
 
 void rm_feed_close(struct rm_feed *feed) {
-    for (uint32_t i = 0; i < feed->count; ++i)
+    for (uint32_t i = 0; i < feed->count; ++i) {
         free(feed->input[i].stage);
+        free(feed->input[i].slot);
+    }
     free(feed->input);
     *feed = (struct rm_feed){0};
 }
@@ -180,7 +198,13 @@ void rm_feed_close(struct rm_feed *feed) {
 /* ── reading ── */
 
 static void feed_input_keep(struct rm_feed_input *input, struct rm_record const *record) {
-    input->slot[record->turn / input->stream.period % RM_FEED_SLOTS] = *record;
+    input->slot[record->turn / input->stream.period % input->slots] = *record;
+}
+
+/** Its record of a turn, or NULL. */
+static struct rm_record const *feed_input_find(struct rm_feed_input const *input, rm_turn turn) {
+    struct rm_record const *const slot = &input->slot[turn / input->stream.period % input->slots];
+    return slot->turn == turn ? slot : NULL;
 }
 
 /** Pushes what came, or NULL, through the decimators; what leaves the last one is kept. */
@@ -242,19 +266,29 @@ static enum rm_code read_turn(struct rm_feed *feed, struct rm_plant *plant, rm_t
 enum rm_code rm_feed_gather(struct rm_feed *feed, struct rm_plant *plant, rm_turn turn, struct rm_record *record,
                             bool *missing, struct rm_error *error) {
     enum rm_code code = RM_OK;
-    if (feed->closing_turns == 0)
+    if (feed->closing_turns == 0 && !feed->has_runs)
         feed->next = turn; // those between are not read
     for (; feed->next <= turn + feed->closing_turns && code == RM_OK; ++feed->next)
         code = read_turn(feed, plant, feed->next, error);
     if (code == RM_OK)
         code = rm_plant_advance(plant, rm_plant_seconds(plant, turn + feed->closing_turns), error);
     for (uint32_t i = 0; i < feed->count; ++i) {
-        struct rm_record const *slot = &feed->input[i].slot[turn / feed->period % RM_FEED_SLOTS];
-        missing[i] = slot->turn != turn;
-        if (!missing[i])
-            record[i] = *slot;
+        struct rm_record const *found = feed_input_find(&feed->input[i], turn);
+        missing[i] = found == NULL;
+        if (found != NULL)
+            record[i] = *found;
     }
     return code;
+}
+
+void rm_feed_run(struct rm_feed const *feed, rm_turn turn, struct rm_host_runs *runs) {
+    rm_host_runs_span(runs, turn, 1);
+    for (uint32_t i = 0; i < feed->count; ++i)
+        for (uint64_t n = 0; n < runs->run[i].count; ++n) {
+            rm_turn const wanted = rm_host_runs_turn(runs, i, n);
+            struct rm_record const *found = wanted == RM_TURN_NONE ? NULL : feed_input_find(&feed->input[i], wanted);
+            runs->record[i][n] = found != NULL ? *found : (struct rm_record){.turn = RM_TURN_NONE};
+        }
 }
 
 /* ── what befalls them ── */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The inputs of an application in simulated time: what the ring's instruments read at each turn, as the records that
- * the server would make of their datagrams, decimated where the input's rate is, by the same decimators.
+ * the server would make of their datagrams, decimated where the input's rate is, by the same decimators. Of inputs that
+ * come more often than steps it keeps all that a step is given (host/host_runs.h).
  */
 #ifndef RM_SIMULATION_FEED_H
 #define RM_SIMULATION_FEED_H
@@ -14,6 +15,7 @@
 
 #include "config/config.h"
 #include "filter/decimator.h"
+#include "host/host_runs.h"
 #include "instruments/payload.h"
 #include "plant.h"
 
@@ -25,8 +27,9 @@ enum {
 };
 
 struct rm_feed_input {
-    /** Index: (turn / period) mod RM_FEED_SLOTS. */
-    struct rm_record slot[RM_FEED_SLOTS];
+    /** Those of a step, and RM_FEED_SLOTS more. Index: (turn / period) mod `slots`. */
+    struct rm_record *slot;
+    uint32_t slots;
     /** The input as it is described to the application. */
     struct rm_stream stream;
     /** Name of the instrument in the server's configuration. */
@@ -55,9 +58,11 @@ struct rm_feed {
     uint32_t count;
     /** Turns from one step of the application to the next. */
     uint32_t period;
+    /** An input comes more often than steps: every turn is read. */
+    bool has_runs;
     /** Turns that the slowest input needs. */
     uint32_t closing_turns;
-    /** The next turn to be read. Every turn is read. */
+    /** The next turn to be read. */
     rm_turn next;
 };
 
@@ -71,6 +76,9 @@ void rm_feed_close(struct rm_feed *feed);
  * record of a missing input stays as it is. RM_OK, or an error of the plant. */
 enum rm_code rm_feed_gather(struct rm_feed *feed, struct rm_plant *plant, rm_turn turn, struct rm_record *record,
                             bool *missing, struct rm_error *error);
+
+/** Fills the runs of the step of `turn`, whose inputs were gathered, with the records since the step before. */
+void rm_feed_run(struct rm_feed const *feed, rm_turn turn, struct rm_host_runs *runs);
 
 /** Does "drop" or "back" to an instrument. RM_E_NOT_FOUND. */
 enum rm_code rm_feed_befall(struct rm_feed *feed, char const *what, char const *instrument, struct rm_error *error);

@@ -32,20 +32,20 @@ static enum rm_code open_program(struct rm_simulation *simulation, struct rm_err
     return rm_fail(error, code, "application \"%s\": %s", simulation->options->application, reason.text);
 }
 
-/** The feed gives one record of each input for a step. */
 static enum rm_code take_inputs(struct rm_simulation *simulation, struct rm_error *error) {
-    struct rm_host_setup const *const setup = &simulation->program->setup;
-    for (uint32_t i = 0; i < simulation->feed.count; ++i) {
+    struct rm_host_program *const program = simulation->program;
+    bool const takes_runs = program->code.it->takes_runs != 0;
+    enum rm_code code = RM_OK;
+    if (takes_runs && !rm_host_runs_open(&simulation->runs, simulation->feed.count, program->setup.period_turns))
+        return rm_fail(error, RM_E_NO_SPACE, "no memory for runs");
+    for (uint32_t i = 0; code == RM_OK && i < simulation->feed.count; ++i) {
         struct rm_stream const *const stream = &simulation->feed.input[i].stream;
-        if (stream->period != setup->period_turns)
-            return rm_fail(error, RM_E_CONFIG,
-                           "input %s has a record every %llu turns, and the application a step every %llu: simulated "
-                           "time gives a step one record of each input. Run it with `ringmaster virtual`",
-                           setup->input[i], (unsigned long long)stream->period,
-                           (unsigned long long)setup->period_turns);
-        simulation->program->input[i] = stream;
+        program->input[i] = stream;
+        code = rm_host_program_takes(program, i, stream->period, error);
+        if (code == RM_OK && takes_runs && !rm_host_runs_make_room(&simulation->runs, i, stream))
+            code = rm_fail(error, RM_E_NO_SPACE, "no memory for the runs of %s", program->setup.input[i]);
     }
-    return RM_OK;
+    return code;
 }
 
 /** The ring, and what is between it and the application. */
@@ -73,6 +73,12 @@ static enum rm_code open_ring(struct rm_simulation *simulation, struct rm_error 
 static enum rm_code open_replay(struct rm_simulation *simulation, struct rm_error *error) {
     struct rm_simulate_options *options = simulation->options;
     struct rm_host_setup const *setup = &simulation->program->setup;
+    if (simulation->program->code.it->takes_runs != 0)
+        return rm_fail(
+            error, RM_E_CONFIG,
+            "application \"%s\" takes runs, and a simulation's folder has one record of each input in a step: "
+            "replay its recorded streams, with `--archive %s/recorded` of a run with `--record all,decisions`",
+            setup->name, options->replay);
     enum rm_code code = rm_replay_open(options->replay, setup->input_count, setup->actuator_count, &options->events,
                                        &simulation->replay, error);
     if (code != RM_OK)
@@ -140,6 +146,7 @@ void rm_simulation_close(struct rm_simulation *simulation) {
     rm_host_program_close(simulation->program);
     rm_sending_close(&simulation->sending);
     rm_feed_close(&simulation->feed);
+    rm_host_runs_close(&simulation->runs);
     rm_plant_close(&simulation->plant);
     rm_replay_close(&simulation->replay);
     rm_config_free(simulation->config);
@@ -168,6 +175,10 @@ static enum rm_code simulation_gather_inputs(struct rm_simulation *simulation, r
     enum rm_code const code =
         rm_feed_gather(&simulation->feed, &simulation->plant, turn, simulation->record, simulation->missing, error);
     rm_sending_sent(&simulation->sending, simulation->program->sent);
+    if (code == RM_OK && simulation->runs.count > 0) {
+        rm_feed_run(&simulation->feed, turn, &simulation->runs);
+        rm_host_program_give_runs(simulation->program, &simulation->runs);
+    }
     return code;
 }
 

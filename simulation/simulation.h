@@ -37,6 +37,8 @@ struct rm_simulation {
     struct rm_replay replay;
     struct rm_plant plant;
     struct rm_feed feed;
+    /** Of an application that takes runs. */
+    struct rm_host_runs runs;
     struct rm_sending sending;
     struct rm_recording recording;
     struct rm_simulation_decisions decisions;

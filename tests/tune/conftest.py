@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What tests of the tune share: where programs are."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def programs() -> Iterator[None]:
+    """Those of the checkout, unless the environment names others."""
+    with pytest.MonkeyPatch.context() as patch:
+        if "RINGMASTER_LIBEXEC" not in os.environ:
+            patch.setenv("RINGMASTER_LIBEXEC", str(ROOT / "build/libexec"))
+        yield
