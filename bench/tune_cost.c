@@ -127,7 +127,8 @@ static void subject_make(struct subject *subject) {
     subject->pair_band = band;
     subject->pair_band.image_re = pair.image_re;
     subject->pair_band.image_im = pair.image_im;
-    bool made = tune_spectrum_open(&subject->one, TURNS, 1) && tune_spectrum_open(&subject->pair, TURNS, 2);
+    bool made =
+        tune_spectrum_open_measured(&subject->one, TURNS, 1) && tune_spectrum_open_measured(&subject->pair, TURNS, 2);
     for (int kind = TUNE_RECTANGULAR; kind <= TUNE_HANN; ++kind)
         made = made && tune_naff_open(&subject->naff[kind], TURNS, kind, RM_SIMD_BEST);
     made = made && tune_sliding_open(&subject->sliding, TURNS, FIRST_BIN, BAND_BINS, PLANES, TUNE_SLIDING_RANGE_MAX_NM,

@@ -5,7 +5,7 @@
  *     init    finds the lanes among the inputs; the meter begins anew
  *     step    gives the meter the turns since the last step, and tells what it reads
  *
- * It has no supplies. A step of N = 8192 takes some 30 µs, and comes every 500: all is done in it. Where steps were
+ * It has no supplies. A step of N = 8192 takes some 40 µs, and comes every 500: all is done in it. Where steps were
  * skipped, the next one gives the meter their turns too.
  */
 #include <math.h>

@@ -8,8 +8,8 @@ static double const PI = 3.14159265358979323846;
 /** Plans that there are. With the last one goes what the planner keeps: an application that is unloaded leaves nothing. */
 static unsigned plans;
 
-bool tune_spectrum_open(struct tune_spectrum *spectrum, uint32_t turns, uint32_t quadratures) {
-    unsigned const flags = FFTW_MEASURE | FFTW_DESTROY_INPUT;
+static bool spectrum_open(struct tune_spectrum *spectrum, uint32_t turns, uint32_t quadratures, unsigned planner) {
+    unsigned const flags = planner | FFTW_DESTROY_INPUT;
     int const n = (int)turns;
     *spectrum = (struct tune_spectrum){.turns = turns, .bins = turns / 2 + 1, .simd = rm_simd_best()};
     spectrum->quadratures = quadratures;
@@ -26,6 +26,14 @@ bool tune_spectrum_open(struct tune_spectrum *spectrum, uint32_t turns, uint32_t
     }
     tune_spectrum_close(spectrum);
     return false;
+}
+
+bool tune_spectrum_open(struct tune_spectrum *spectrum, uint32_t turns, uint32_t quadratures) {
+    return spectrum_open(spectrum, turns, quadratures, FFTW_ESTIMATE);
+}
+
+bool tune_spectrum_open_measured(struct tune_spectrum *spectrum, uint32_t turns, uint32_t quadratures) {
+    return spectrum_open(spectrum, turns, quadratures, FFTW_MEASURE);
 }
 
 void tune_spectrum_close(struct tune_spectrum *spectrum) {

@@ -52,9 +52,14 @@ struct tune_spectrum {
     void *plan;
 };
 
-/** For windows of so many turns, TUNE_TURNS_MIN to TUNE_TURNS_MAX and even; a power of two is fastest. Takes some
- * milliseconds, in which FFTW tries algorithms. False without memory. */
+/** For windows of so many turns, TUNE_TURNS_MIN to TUNE_TURNS_MAX and even; a power of two is fastest. FFTW takes the
+ * algorithm that it estimates to be the fastest: the same in each process, so that the same turns give the same bits, as
+ * a replay needs it. False without memory. */
 bool tune_spectrum_open(struct tune_spectrum *spectrum, uint32_t turns, uint32_t quadratures);
+
+/** For what need not be repeated to the bit: FFTW measures some milliseconds which algorithm is the fastest, and finds
+ * one that takes two thirds of the time, and another one tomorrow. */
+bool tune_spectrum_open_measured(struct tune_spectrum *spectrum, uint32_t turns, uint32_t quadratures);
 void tune_spectrum_close(struct tune_spectrum *spectrum);
 
 /** Takes the series to bins. The series loses its mean. No allocation, no lock. */
