@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The application as a host loads it, step by step: tunes of a line in noise, lost turns, no beam, a restarted turn
- * counter, and inputs that do not fit. Argument: the path of tune.so. */
+/** The application as a host loads it, step by step: tunes of a line in noise, lost turns, skipped steps, no beam, a
+ * restarted turn counter, bad input, and inputs that do not fit. Argument: the path of tune.so. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +16,16 @@
 
 #include "host/host_program.h"
 
-enum { PERIOD = 100, WINDOW = 1024, NO_BEAM = 1, NO_PEAK = 2, LOST_TURNS = 128 };
+enum {
+    PERIOD = 100,
+    WINDOW = 1024,
+    NO_BEAM = 1,
+    NO_PEAK = 2,
+    KNOWN_LINE = 8,
+    SATURATED = 32,
+    FROZEN = 64,
+    LOST_TURNS = 128
+};
 enum { X, Y, SUM, LANES };
 
 static double const TUNE_X = 0.2137, TUNE_Y = 0.3291, AMPLITUDE_NM = 20000.0, NOISE_NM = 1000.0;
@@ -38,6 +47,8 @@ struct test {
     unsigned lost;
     /** Steps before the next one that the host skips. */
     unsigned skipped;
+    /** What befalls a record; NULL: nothing. */
+    void (*spoil)(struct rm_record *record);
     uint64_t random;
     char file[64];
 };
@@ -129,6 +140,8 @@ static void step(struct test *test) {
         record[n].lane[X].i = position(test, TUNE_X, test->turn);
         record[n].lane[Y].i = position(test, TUNE_Y, test->turn);
         record[n].lane[SUM].i = test->sum;
+        if (test->spoil != NULL)
+            test->spoil(&record[n]);
         if (n + test->lost >= turns)
             record[n] = (struct rm_record){.turn = RM_TURN_NONE};
     }
@@ -252,6 +265,82 @@ static void test_begins_anew_where_the_turn_counter_restarts(void **state) {
     assert_true(reading(test, "quality_x") == NO_PEAK);
 }
 
+/* ── bad input ── */
+
+static void freeze(struct rm_record *record) { record->lane[X].i = record->lane[Y].i = 777; }
+
+static void saturate(struct rm_record *record) {
+    if (record->turn % PERIOD == 0)
+        record->lane[Y].i = -100000;
+}
+
+/** As streams that are calibrated. */
+static void calibrate(struct rm_record *record) {
+    for (int lane = X; lane <= Y; ++lane)
+        record->lane[lane].f = (float)record->lane[lane].i;
+}
+
+static void calibrate_with_nan(struct rm_record *record) { record->lane[X].f = record->lane[Y].f = NAN; }
+
+/** One step of it costs a window; and after that nothing is left of it. */
+static void expect_spoilt(struct test *test, void (*spoil)(struct rm_record *record), char const *quality,
+                          int reasons) {
+    void (*const before)(struct rm_record * record) = test->spoil;
+    steps(test, WHOLE);
+    assert_good(test);
+    test->spoil = spoil;
+    step(test);
+    test->spoil = before;
+    assert_int_equal((int)reading(test, quality), reasons | NO_PEAK);
+    steps(test, WHOLE);
+    assert_good(test);
+}
+
+static void test_a_frozen_or_saturated_bpm_is_left_out(void **state) {
+    struct test *test = *state;
+    write_text(test->file, "window_turns: 1024\nlow_x: 0.15\nhigh_x: 0.3\nlow_y: 0.3\nhigh_y: 0.45\n"
+                           "full_scale: 100000\nbpms: [{x: bpm01/x, y: bpm01/y}]\n");
+    begin_well(test);
+    expect_spoilt(test, freeze, "quality_x", FROZEN);
+    expect_spoilt(test, saturate, "quality_y", SATURATED);
+}
+
+static void test_a_calibration_that_is_no_number_gives_no_tune(void **state) {
+    struct test *test = *state;
+    test->bpm.lane[X].type = test->bpm.lane[Y].type = RM_LANE_F32;
+    test->spoil = calibrate;
+    begin_well(test);
+    expect_spoilt(test, calibrate_with_nan, "quality_x", LOST_TURNS);
+    test->spoil = calibrate_with_nan;
+    steps(test, 2 * WHOLE);
+    assert_int_equal((int)reading(test, "quality_y"), LOST_TURNS | NO_PEAK);
+    assert_true(isnan(reading(test, "tune_x")) && reading(test, "bpms") == 0.0);
+}
+
+/** The window is the application's own; a ring of two steps will do. */
+static void test_a_window_may_be_longer_than_the_ring(void **state) {
+    struct test *test = *state;
+    test->bpm.capacity = WINDOW / 4;
+    test->bpm.margin = 8;
+    begin_well(test);
+    steps(test, WHOLE);
+    assert_good(test);
+}
+
+/** Lines of so many hertz are where the turn rate of the next start has them. */
+static void test_a_rate_that_changes_moves_known_lines(void **state) {
+    struct test *test = *state;
+    write_text(test->file, "window_turns: 1024\nlow_x: 0.15\nhigh_x: 0.3\nlow_y: 0.3\nhigh_y: 0.45\n"
+                           "known_lines_hz: [213700]\nbpms: [{x: bpm01/x, y: bpm01/y}]\n");
+    begin_well(test);
+    steps(test, WHOLE);
+    assert_true(reading(test, "quality_x") == KNOWN_LINE && reading(test, "quality_y") == 0.0);
+    test->setup.turn_rate_hz = 1.1e6;
+    begin_well(test);
+    steps(test, WHOLE);
+    assert_good(test);
+}
+
 static void expect_refusal(struct test *test, char const *words) {
     struct rm_error error;
     assert_int_equal(begin(test, &error), RM_E_CONFIG);
@@ -282,6 +371,10 @@ int main(int argc, char **argv) {
         cmocka_unit_test_setup_teardown(test_skipped_steps_lose_no_turn, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_says_where_there_is_no_beam, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_begins_anew_where_the_turn_counter_restarts, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_a_frozen_or_saturated_bpm_is_left_out, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_a_calibration_that_is_no_number_gives_no_tune, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_a_window_may_be_longer_than_the_ring, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_a_rate_that_changes_moves_known_lines, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_what_does_not_fit_is_refused, set_up, tear_down),
     };
     if (argc != 2)
