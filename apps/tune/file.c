@@ -5,6 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <ringmaster/abi.h>
+
+#include "optics.h"
+
 enum { X, Y, LANE_LONGEST = 95 /* RM_NAME_BYTES - 1 */ };
 
 /** In the order of enum tune_window_kind. */
@@ -52,8 +56,14 @@ struct rm_key const tune_keys[] = {
     RM_KEY_NUMBERS(struct tune_file, known_line_hz, known_lines, "known_lines_hz",
                    "Lines that are not the beam's, such as the mains.", .unit = "Hz", .otherwise = "none",
                    .example = "[50, 100]", RM_BETWEEN(0, TUNE_KNOWN_LINES_MAX)),
-    RM_KEY_MAPPINGS(struct tune_file, bpm, bpms, "bpms", "One BPM, a pair, or many.", bpm_keys, .required = true,
-                    RM_BETWEEN(1, TUNE_BPMS_MAX)),
+    RM_KEY_MAPPINGS(struct tune_file, bpm, bpms, "bpms", "One BPM, a pair, or many.", bpm_keys,
+                    .otherwise = "those of optics", RM_BETWEEN(1, TUNE_BPMS_MAX)),
+    RM_KEY_TEXT(struct tune_file, optics, "optics", "BPMs and their optics, a table: in the place of bpms.",
+                .otherwise = "bpms", .example = "tune-optics.csv", .apart = true),
+    RM_KEY_TEXT(struct tune_file, lane[X], "lane_x", "Lane of the horizontal position, of each row of optics.",
+                .fallback = "x1", RM_BETWEEN(1, RM_LANE_NAME_BYTES - 1)),
+    RM_KEY_TEXT(struct tune_file, lane[Y], "lane_y", "Lane of the vertical position, of each row of optics.",
+                .fallback = "y1", RM_BETWEEN(1, RM_LANE_NAME_BYTES - 1)),
     RM_KEYS_END,
 };
 
@@ -103,9 +113,19 @@ static enum rm_code check_lane(char const *path, char const *key, char const *la
     return rm_configuration_refuse(errors, path, key, "found \"%s\", expected INSTRUMENT/LANE, such as bpm01/x1", lane);
 }
 
+/** They stand in the one place or in the other. */
+static enum rm_code find_bpms(char const *path, struct tune_file *file, struct rm_errors *errors) {
+    if (file->optics == NULL && file->bpms == 0)
+        return rm_configuration_refuse(errors, path, "bpms", "it is missing, and so is optics: expected one of them");
+    if (file->optics != NULL && file->bpms > 0)
+        return rm_configuration_refuse(errors, path, "optics", "there is bpms too: expected one of them");
+    return file->optics != NULL ? tune_optics_load(path, file, errors) : RM_OK;
+}
+
 enum rm_code tune_file_check(char const *path, void *values, struct rm_errors *errors) {
     struct tune_file *file = values;
     enum rm_code code = check_bands(path, file, errors);
+    code = rm_code_first(code, find_bpms(path, file, errors));
     code = rm_code_first(code, check_lane(path, "beam", file->beam, errors));
     if (file->window_turns % 2 != 0)
         code = rm_code_first(code, rm_configuration_refuse(errors, path, "window_turns",

@@ -33,8 +33,13 @@ struct tune_file {
     double least_beam;
     double *known_line_hz;
     uint32_t known_lines;
+    /** Of the list, or of the table (optics.h). */
     struct tune_file_bpm *bpm;
     uint32_t bpms;
+    /** The table, a file; NULL: the list has them. */
+    char *optics;
+    /** Lanes of the table's instruments. */
+    char *lane[TUNE_PLANES];
 };
 
 extern struct rm_key const tune_keys[];

@@ -10,7 +10,7 @@ static uint32_t series_count(struct tune_meter_plan const *plan) { return TUNE_P
 static struct tune_band band_between(uint32_t turns, double low, double high) {
     return (struct tune_band){
         .first = (uint32_t)fmin(0.5 * turns, fmax(1.0, ceil(low * turns))),
-        .last = (uint32_t)fmin(0.5 * turns - 1.0, floor(high * turns)),
+        .last = (uint32_t)fmax(0.0, fmin(0.5 * turns - 1.0, floor(high * turns))),
     };
 }
 
