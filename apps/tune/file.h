@@ -33,6 +33,9 @@ struct tune_file {
     double least_beam;
     double *known_line_hz;
     uint32_t known_lines;
+    /** Ripple of the tune whose response is told; none: TUNE_RESPONSE_HZ. */
+    double *response_hz;
+    uint32_t responses;
     /** Of the list, or of the table (optics.h). */
     struct tune_file_bpm *bpm;
     uint32_t bpms;
@@ -43,6 +46,19 @@ struct tune_file {
 };
 
 extern struct rm_key const tune_keys[];
+
+enum { TUNE_RESPONSES_DEFAULT = 2 };
+
+/** Mains and its rectifiers. */
+static double const TUNE_RESPONSE_HZ[TUNE_RESPONSES_DEFAULT] = {50.0, 100.0};
+
+static inline uint32_t tune_file_responses(struct tune_file const *file) {
+    return file->responses > 0 ? file->responses : TUNE_RESPONSES_DEFAULT;
+}
+
+static inline double tune_file_response_hz(struct tune_file const *file, uint32_t i) {
+    return file->responses > 0 ? file->response_hz[i] : TUNE_RESPONSE_HZ[i];
+}
 
 /** What keys cannot judge, for rm_configuration_load: `values` is a struct tune_file. */
 enum rm_code tune_file_check(char const *path, void *values, struct rm_errors *errors);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What the application tells: parameters tune/NAME, and the stream tune/tune. Units and descriptions stand in names.c.
+/** What the application tells: parameters tune/NAME, and the streams tune/tune and tune/detail (detail.h). Units and descriptions stand in names.c.
  * A tune without a peak, or before there is a whole window, is NaN. */
 #ifndef TUNE_NAMES_H
 #define TUNE_NAMES_H
@@ -29,10 +29,18 @@ enum tune_told {
     /** From a tune to the turn of its record. Constant. */
     TUNE_TOLD_DELAY = TUNE_TOLD_LANES,
 
+    /* Arrays, after all that are one number. */
+
+    /** Frequencies of the file, in Hz, and what is left of the tune's ripple there (law/response.h). Constant. */
+    TUNE_TOLD_RESPONSE_HZ,
+    TUNE_TOLD_RESPONSE,
+
     TUNE_TOLD,
 };
 
+enum tune_stream { TUNE_STREAM_TUNE, TUNE_STREAM_DETAIL, TUNE_STREAMS };
+
 extern struct rm_reading const tune_readings[TUNE_TOLD];
-extern struct rm_application_stream const tune_streams[1];
+extern struct rm_application_stream const tune_streams[TUNE_STREAMS];
 
 #endif

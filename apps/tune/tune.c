@@ -15,9 +15,11 @@
 #include <ringmaster/application.h>
 #include <ringmaster/errors.h>
 
+#include "detail.h"
 #include "file.h"
 #include "lanes.h"
 #include "law/meter.h"
+#include "law/response.h"
 #include "names.h"
 
 struct tune_memory {
@@ -150,6 +152,24 @@ static void tell_plane(struct tune_reading const *reading, int plane, double *to
     told[TUNE_TOLD_QUALITY_X + plane] = reading->reasons;
 }
 
+static uint32_t tune_length(struct rm_application_setup const *setup, bool is_reading, uint32_t index) {
+    struct tune_memory const *const memory = setup->memory;
+    (void)is_reading;
+    (void)index;
+    return tune_file_responses(&memory->file);
+}
+
+/** What the window leaves of a ripple of the tune: a client divides by it. */
+static void tell_response(struct rm_application_setup const *setup, double *told) {
+    struct tune_memory const *const memory = setup->memory;
+    for (uint32_t i = 0; i < tune_file_responses(&memory->file); ++i) {
+        double const hz = tune_file_response_hz(&memory->file, i);
+        told[setup->reading_at[TUNE_TOLD_RESPONSE_HZ] + i] = hz;
+        told[setup->reading_at[TUNE_TOLD_RESPONSE] + i] =
+            tune_response(memory->meter.plan.kind, fabs(hz) * memory->file.window_turns / setup->turn_rate_hz);
+    }
+}
+
 static enum rm_step_result tune_step(struct rm_application_setup const *setup, void *state, struct rm_step const *given,
                                      struct rm_command *command) {
     struct tune const *it = state;
@@ -169,7 +189,9 @@ static enum rm_step_result tune_step(struct rm_application_setup const *setup, v
     told[TUNE_TOLD_BPMS] = fmin(reading[0].bpms, reading[1].bpms);
     told[TUNE_TOLD_DELAY] = tune_delay(setup, 0);
     for (uint32_t lane = 0; lane < TUNE_TOLD_LANES; ++lane)
-        command->stream[0][lane] = (float)told[lane];
+        command->stream[TUNE_STREAM_TUNE][lane] = (float)told[lane];
+    tune_detail_tell(reading, memory->file.window_turns, command->stream[TUNE_STREAM_DETAIL]);
+    tell_response(setup, told);
     return RM_STEP_SEND;
 }
 
@@ -180,10 +202,11 @@ struct rm_application_code const ringmaster_application = {
     .reading_count = TUNE_TOLD,
     .readings = tune_readings,
     .streams = tune_streams,
-    .stream_count = 1,
+    .stream_count = TUNE_STREAMS,
     .init = tune_init,
     .step = tune_step,
     .open = tune_open,
     .close = tune_close,
+    .length = tune_length,
     .delay = tune_delay,
 };

@@ -52,6 +52,25 @@ def test_the_ring_s_tunes_come_from_a_whole_window_on(simulation: Simulation) ->
     assert (told["lost_turns"] == 0).all()
 
 
+def test_phases_advance_by_the_tune(simulation: Simulation) -> None:
+    """From one record to the next, within what the phases say of themselves."""
+    told, detail = simulation.stream("tune"), simulation.stream("detail")
+    assert np.isnan(detail["phase_x"][: WHOLE - 1]).all()
+    for plane, tune in TUNES.items():
+        phase, sigma = (detail[f"{what}_{plane}"][WHOLE - 1 :].astype(float) for what in ("phase", "phase_sigma"))
+        off = np.angle(np.exp(1j * (np.diff(phase) - 2 * np.pi * tune * PERIOD_TURNS)))
+        assert (np.abs(off) < 6 * np.hypot(sigma[1:], sigma[:-1])).all()
+        amplitude_sigma = told[f"amplitude_{plane}"][WHOLE - 1 :] / told[f"snr_{plane}"][WHOLE - 1 :]
+        assert np.allclose(detail[f"amp_sigma_{plane}"][WHOLE - 1 :], amplitude_sigma, rtol=1e-5)
+        assert (detail[f"other_ratio_{plane}"][WHOLE - 1 :] < 0.1).all()
+
+
+def test_the_response_is_that_of_the_window(simulation: Simulation) -> None:
+    """docs/tune.md has the same table."""
+    assert simulation.final("response_hz").tolist() == [50.0, 100.0]
+    assert np.allclose(simulation.final("response"), [0.937, 0.767], atol=5e-4)
+
+
 def test_each_turn_is_recorded_once(simulation: Simulation) -> None:
     stored = (simulation.recorded / "bpm01.turn.records").read_bytes()[HEAD_BYTES:]
     turns = np.frombuffer(stored, dtype="<u8").reshape(-1, RECORD_BYTES // 8)[:, 0]
