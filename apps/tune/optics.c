@@ -68,7 +68,7 @@ static enum rm_code take_row(char const *path, struct tune_file *file, struct rm
 
 static enum rm_code take_table(char const *path, struct tune_file *file, struct rm_table const *table,
                                struct rm_errors *errors) {
-    uint32_t at[COLUMNS];
+    uint32_t at[COLUMNS] = {0};
     enum rm_code code = find_columns(path, file, table, at, errors);
     if (code != RM_OK)
         return code;

@@ -30,10 +30,10 @@ static struct rm_application_stream const streams[] = {
 #define TEST_RUNS 0
 #endif
 #ifndef TEST_ARRIVE
-#define TEST_ARRIVE !TEST_RUNS
+#define TEST_ARRIVE 1
 #endif
 
-enum { FREE, ASKED, READY };
+enum { FREE, ASKED, READY, IN_THE_STEP = TEST_ARRIVE + TEST_RUNS == 0 };
 
 struct memory {
     /** Who has question and result: FREE or READY the steps, ASKED `work`. */
@@ -84,7 +84,7 @@ static enum rm_step_result replayed_step(struct rm_application_setup const *setu
     struct memory *memory = setup->memory;
     if (TEST_RUNS)
         replayed_take_runs(setup, it, given);
-    for (uint32_t i = 0; !TEST_ARRIVE && !TEST_RUNS && i < setup->input_count; ++i)
+    for (uint32_t i = 0; IN_THE_STEP && i < setup->input_count; ++i)
         if (!given->is_missing[i])
             replayed_arrive(setup, state, i, &given->record[i]);
     double const *weight = given->setting + setup->setting_at[REPLAYED_WEIGHT];
