@@ -11,8 +11,9 @@
 
 enum { X, Y, LANE_LONGEST = 95 /* RM_NAME_BYTES - 1 */ };
 
-/** In the order of enum tune_window_kind. */
+/** In the order of enum tune_window_kind, and of enum tune_estimator. */
 static char const *const windows[] = {"rectangular", "hann", NULL};
+static char const *const estimators[] = {"peak", "naff", NULL};
 
 static struct rm_key const bpm_keys[] = {
     RM_KEY_TEXT(struct tune_file_bpm, lane[X], "x", "INSTRUMENT/LANE of its horizontal position.",
@@ -37,6 +38,8 @@ struct rm_key const tune_keys[] = {
                  .unit = "turns", .fallback = "8192", RM_BETWEEN(TUNE_TURNS_MIN, TUNE_TURNS_MAX)),
     RM_KEY_WORD(struct tune_file, window, "window", "Least noise, or least disturbed by other lines.", .words = windows,
                 .fallback = "hann"),
+    RM_KEY_WORD(struct tune_file, estimator, "estimator", "The peak of the FFT, or NAFF from there on, of one BPM.",
+                .words = estimators, .fallback = "peak"),
     RM_KEY_NUMBER(struct tune_file, low[X], "low_x", "Where the horizontal tune is looked for: from.",
                   .unit = "oscillations per turn", .fallback = "0.05", RM_BETWEEN(0, 0.5)),
     RM_KEY_NUMBER(struct tune_file, high[X], "high_x", "To.", .unit = "oscillations per turn", .fallback = "0.45",
@@ -133,6 +136,11 @@ enum rm_code tune_file_check(char const *path, void *values, struct rm_errors *e
     if (file->window_turns % 2 != 0)
         code = rm_code_first(code, rm_configuration_refuse(errors, path, "window_turns",
                                                            "found %u, expected an even number", file->window_turns));
+    if (file->estimator == TUNE_BY_NAFF && file->bpms > 1)
+        code = rm_code_first(code, rm_configuration_refuse(errors, path, "estimator",
+                                                           "naff is of one BPM, and there are %u: expected peak, or "
+                                                           "one BPM",
+                                                           file->bpms));
     for (uint32_t b = 0; b < file->bpms; ++b)
         for (int plane = 0; plane < TUNE_PLANES; ++plane) {
             char key[32];

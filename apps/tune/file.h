@@ -18,10 +18,14 @@ struct tune_file_bpm {
     double noise;
 };
 
+enum tune_estimator { TUNE_BY_PEAK, TUNE_BY_NAFF };
+
 struct tune_file {
     uint32_t window_turns;
     /** enum tune_window_kind */
     uint32_t window;
+    /** enum tune_estimator */
+    uint32_t estimator;
     /** Oscillations per turn. */
     double low[TUNE_PLANES], high[TUNE_PLANES];
     double signal_to_noise;

@@ -127,6 +127,10 @@ static void test_what_is_refused(void **state) {
     (void)state;
     expect_error("window_turns: 8192\n", "bpms: it is missing, and so is optics");
     expect_error(ONE "window_turns: 8193\n", "window_turns: found 8193, expected an even number");
+    expect_error("estimator: naff\nbpms:\n"
+                 "  - {x: b/x, y: b/y, beta_x_m: 8, beta_y_m: 3, phase_x_rad: 0, phase_y_rad: 0}\n"
+                 "  - {x: c/x, y: c/y, beta_x_m: 2, beta_y_m: 9, phase_x_rad: 1, phase_y_rad: 4}\n",
+                 "estimator: naff is of one BPM, and there are 2");
     expect_error(ONE "window_turns: 32\n", "window_turns: found 32");
     expect_error(ONE "window_turns: 0\n", "window_turns: found 0");
     expect_error(ONE "low_x: 0.3\nhigh_x: 0.2\n", "high_x: from 0.3 to 0.2 are 0 bins");

@@ -19,12 +19,15 @@
 #include "file.h"
 #include "lanes.h"
 #include "law/meter.h"
+#include "law/refine.h"
 #include "law/response.h"
 #include "names.h"
 
 struct tune_memory {
     struct tune_file file;
     struct tune_meter meter;
+    /** Where the file wants NAFF. */
+    struct tune_refine refine;
     /** [plane][bpm] */
     struct tune_bpm *bpm[TUNE_PLANES];
     /** [turn][plane][bpm] of a step. */
@@ -72,12 +75,14 @@ static bool memory_make(struct tune_memory *memory, struct rm_application_setup 
     }
     struct tune_meter_plan const plan = plan_of(memory, setup->turn_rate_hz);
     return memory->position != NULL && memory->bpm[0] != NULL && memory->bpm[1] != NULL &&
-           tune_meter_open(&memory->meter, &plan);
+           tune_meter_open(&memory->meter, &plan) &&
+           (file->estimator != TUNE_BY_NAFF || tune_refine_open(&memory->refine, plan.turns, plan.kind));
 }
 
 static void tune_close(void *memory) {
     struct tune_memory *it = memory;
     tune_meter_close(&it->meter);
+    tune_refine_close(&it->refine);
     free(it->bpm[0]);
     free(it->bpm[1]);
     free(it->position);
@@ -144,6 +149,15 @@ static double tune_delay(struct rm_application_setup const *setup, uint32_t stre
     return 0.5 * (memory->file.window_turns - 1.0);
 }
 
+/** Takes the peaks that were found to NAFF: of the one BPM that there is then. */
+static void refine_peaks(struct tune_memory *memory, struct tune_reading reading[TUNE_PLANES]) {
+    struct tune_meter const *const meter = &memory->meter;
+    for (int plane = 0; plane < TUNE_PLANES; ++plane)
+        if (!isnan(reading[plane].peak.tune))
+            tune_refine_peak(&memory->refine, meter->series[plane].ring + meter->count % meter->plan.turns,
+                             &reading[plane].peak);
+}
+
 static void tell_plane(struct tune_reading const *reading, int plane, double *told) {
     told[TUNE_TOLD_TUNE_X + plane] = reading->peak.tune;
     told[TUNE_TOLD_SIGMA_X + plane] = reading->peak.tune_sigma;
@@ -183,6 +197,8 @@ static enum rm_step_result tune_step(struct rm_application_setup const *setup, v
     if (!tune_meter_read(&memory->meter, beam, reading))
         for (int plane = 0; plane < TUNE_PLANES; ++plane)
             reading[plane] = (struct tune_reading){.peak = {.tune = NAN, .tune_sigma = NAN}, .reasons = TUNE_NO_PEAK};
+    if (memory->file.estimator == TUNE_BY_NAFF)
+        refine_peaks(memory, reading);
     for (int plane = 0; plane < TUNE_PLANES; ++plane)
         tell_plane(&reading[plane], plane, told);
     told[TUNE_TOLD_LOST_TURNS] = fmax(reading[0].lost_turns, reading[1].lost_turns);

@@ -107,6 +107,27 @@ def test_lost_turns_are_counted(tmp_path: Path) -> None:
     assert told["quality_x"][CYCLES - 1] == 0
 
 
+def test_naff_s_tunes_are_the_ring_s_and_replayed(tmp_path: Path) -> None:
+    """On request, of one BPM: within the same errors, and to the bit again."""
+    (tmp_path / "bpms.yaml").write_text((CONFIGS / "tune-bpms.yaml").read_text() + "\nestimator: naff\n")
+    config = tmp_path / "tune.yaml"
+    config.write_text(CONFIG.read_text().replace("tune-bpms.yaml", "bpms.yaml"))
+    done = simulate(
+        config,
+        CONFIGS / "tune-ring.yaml",
+        "tune",
+        tmp_path / "run",
+        cycles=WHOLE + 4,
+        refresh_ms=0,
+        record="all,decisions",
+    )
+    told = done.stream("tune")
+    for plane, tune in TUNES.items():
+        off = np.abs(done.reported(f"tune_{plane}")[WHOLE - 1 :] - tune)
+        assert (off < 6 * told[f"sigma_{plane}"][WHOLE - 1 :]).all()
+    assert replay(config, "tune", done.recorded).differs is None
+
+
 def test_a_folder_without_turns_is_no_replay(simulation: Simulation, tmp_path: Path) -> None:
     with pytest.raises(SimulationError, match="--archive"):
         simulate(CONFIG, CONFIGS / "tune-ring.yaml", "tune", tmp_path / "again", replay=simulation.folder)
