@@ -102,8 +102,8 @@ bool rm_stream_still_valid(struct rm_stream_view const *view, rm_turn first, str
     /* As at the end of rm_stream_read: after the records the head, and after that the epoch. */
     atomic_thread_fence(memory_order_acquire);
     rm_turn const head = atomic_load_explicit(&view->header->head, memory_order_acquire);
-    bool const safe = head == RM_TURN_NONE || stream_turn_is_safe(view, first, head);
-    return safe && stream_reader_load_word(&view->header->turn_epoch) == look->turn_epoch;
+    return stream_turn_is_safe(view, first, head) &&
+           stream_reader_load_word(&view->header->turn_epoch) == look->turn_epoch;
 }
 
 size_t rm_stream_read_results(struct rm_stream_view const *view, rm_turn first, size_t count, struct rm_record *records,
