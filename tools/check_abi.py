@@ -57,6 +57,7 @@ PRIVATE = {
     "rm_reply",
     "rm_request",
     "rm_requesters",
+    "rm_rows_view",
     "rm_setpoint_reading",
     "rm_setpoints_place",
     "rm_stamp",

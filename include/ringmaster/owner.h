@@ -67,6 +67,25 @@ struct rm_parameter_plan {
     char const *group;
 };
 
+/** A row ring to be added; rm_owner_rows copies it. A text that is NULL is empty. */
+struct rm_rows_plan {
+    /** With the name "tune/spectrum_x" the object is "rows/tune/spectrum_x". */
+    char const *name;
+    /** Unit of the values, UTF-8. */
+    char const *unit;
+    /** One sentence. */
+    char const *description;
+    /** Values of a row, 1 to 2^24. */
+    uint64_t width;
+    /** Newest rows that readers can rely on, 1 to 2^24: the ring has the next power of two above. */
+    uint64_t depth;
+    /** Turns from one row to the next. */
+    uint64_t period;
+    /** What the values of a row are at: struct rm_rows has the same. */
+    double axis_first, axis_step;
+    char const *axis_name, *axis_unit;
+};
+
 /** Begins an owner, which ends with rm_owner_close. `workspace` is as in rm_workspace_attach, `name` as in
  * rm_segment_header.owner. */
 enum rm_code rm_owner_new(char const *workspace, char const *name, struct rm_owner **owner, struct rm_error *error);
@@ -96,6 +115,9 @@ rm_owner_index rm_owner_counters(struct rm_owner *owner, char const *name, char 
 rm_owner_index rm_owner_stream(struct rm_owner *owner, char const *name, char const *description,
                                struct rm_stream const *stream);
 
+/** Adds a row ring: rows.h. */
+rm_owner_index rm_owner_rows(struct rm_owner *owner, struct rm_rows_plan const *plan);
+
 /** Adds a histogram: histogram.h. */
 rm_owner_index rm_owner_histogram(struct rm_owner *owner, char const *name, char const *description, char const *unit);
 
@@ -116,6 +138,10 @@ void *rm_owner_memory(struct rm_owner const *owner, rm_owner_index index);
  * or above, or the owner is not open or has no such stream. Allocates nothing, calls no system. One thread at a time
  * per stream. */
 bool rm_owner_stream_put(struct rm_owner *owner, rm_owner_index index, struct rm_record const *record, uint64_t tsc);
+
+/** The same for a row of a row ring. `quality` is the record's lane (rows.h), `values` are as many as the ring is wide. */
+bool rm_owner_rows_put(struct rm_owner *owner, rm_owner_index index, rm_turn turn, uint32_t quality,
+                       float const *values, uint64_t tsc);
 
 /** The parameter of that name in this owner's segment, or NULL. The owner is open. */
 struct rm_parameter *rm_owner_find(struct rm_owner const *owner, char const *name);

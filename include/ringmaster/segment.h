@@ -110,6 +110,8 @@ enum rm_object_kind {
     RM_OBJECT_GRANT = 12,
     /** An array of struct rm_intended, what each chain of supplies was sent last: intended.h. */
     RM_OBJECT_INTENDED = 13,
+    /** struct rm_rows, its slots and its rows: rows.h. */
+    RM_OBJECT_ROWS = 14,
 };
 
 /** Type of an object's elements, by NumPy's names. */

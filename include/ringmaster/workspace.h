@@ -28,6 +28,7 @@
 #include <ringmaster/error.h>
 #include <ringmaster/histogram.h>
 #include <ringmaster/parameter.h>
+#include <ringmaster/rows.h>
 #include <ringmaster/segment.h>
 #include <ringmaster/stream.h>
 
@@ -76,5 +77,9 @@ enum rm_code rm_workspace_find(struct rm_workspace const *workspace, enum rm_obj
 /** Finds a stream by name, "bpm01/turn", "bpm01/fast", "bpm01/low_latency". */
 enum rm_code rm_workspace_stream(struct rm_workspace const *workspace, char const *name, struct rm_stream_view *view,
                                  struct rm_error *error);
+
+/** Finds a row ring by name, "tune/spectrum_x". */
+enum rm_code rm_workspace_rows(struct rm_workspace const *workspace, char const *name, struct rm_rows_view *view,
+                               struct rm_error *error);
 
 #endif

@@ -516,6 +516,17 @@ struct rm_parameter_plan {
     char const *group;
 };
 
+struct rm_rows_plan {
+    char const *name;
+    char const *unit;
+    char const *description;
+    uint64_t width;
+    uint64_t depth;
+    uint64_t period;
+    double axis_first, axis_step;
+    char const *axis_name, *axis_unit;
+};
+
 enum rm_code rm_owner_new(char const *workspace, char const *name, struct rm_owner **owner, struct rm_error *error);
 
 enum rm_code rm_owner_new_requester(char const *workspace, char const *name, struct rm_owner **owner,
@@ -534,6 +545,8 @@ rm_owner_index rm_owner_counters(struct rm_owner *owner, char const *name, char 
 rm_owner_index rm_owner_stream(struct rm_owner *owner, char const *name, char const *description,
                                struct rm_stream const *stream);
 
+rm_owner_index rm_owner_rows(struct rm_owner *owner, struct rm_rows_plan const *plan);
+
 rm_owner_index rm_owner_histogram(struct rm_owner *owner, char const *name, char const *description, char const *unit);
 
 rm_owner_index rm_owner_requests(struct rm_owner *owner);
@@ -544,6 +557,9 @@ enum rm_code rm_owner_open(struct rm_owner *owner, struct rm_error *error);
 void *rm_owner_memory(struct rm_owner const *owner, rm_owner_index index);
 
 bool rm_owner_stream_put(struct rm_owner *owner, rm_owner_index index, struct rm_record const *record, uint64_t tsc);
+
+bool rm_owner_rows_put(struct rm_owner *owner, rm_owner_index index, rm_turn turn, uint32_t quality,
+                       float const *values, uint64_t tsc);
 
 struct rm_parameter *rm_owner_find(struct rm_owner const *owner, char const *name);
 
@@ -707,6 +723,26 @@ void rm_inbox_apply(struct rm_inbox *inbox, struct rm_request const *request, st
 
 void rm_inbox_wait(struct rm_inbox *inbox, uint64_t timeout_ns);
 """,
+    "rows.h": """
+enum rm_rows_lane {
+    RM_ROWS_QUALITY = 0,
+};
+
+struct rm_rows;
+
+struct rm_rows_view {
+    struct rm_rows const *header;
+    struct rm_stream_view stream;
+    void const *values;
+    uint64_t width, row_bytes;
+    char const *unit;
+};
+
+enum rm_read rm_rows_read(struct rm_rows_view const *view, rm_turn turn, struct rm_record *record, float *values);
+
+size_t rm_rows_read_results(struct rm_rows_view const *view, rm_turn first, size_t count, struct rm_record *records,
+                            uint8_t *results, float *values, struct rm_stream_look *look);
+""",
     "segment.h": """
 enum rm_segment_state {
     RM_SEGMENT_BUILDING = 0,
@@ -730,6 +766,7 @@ enum rm_object_kind {
     RM_OBJECT_REPLIES = 11,
     RM_OBJECT_GRANT = 12,
     RM_OBJECT_INTENDED = 13,
+    RM_OBJECT_ROWS = 14,
 };
 
 enum rm_element_type {
@@ -1105,5 +1142,8 @@ enum rm_code rm_workspace_find(struct rm_workspace const *workspace, enum rm_obj
 
 enum rm_code rm_workspace_stream(struct rm_workspace const *workspace, char const *name, struct rm_stream_view *view,
                                  struct rm_error *error);
+
+enum rm_code rm_workspace_rows(struct rm_workspace const *workspace, char const *name, struct rm_rows_view *view,
+                               struct rm_error *error);
 """,
 }

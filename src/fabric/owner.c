@@ -88,6 +88,10 @@ rm_owner_index rm_owner_stream(struct rm_owner *owner, char const *name, char co
     return rm_plan_stream(&owner->plan, name, description, stream);
 }
 
+rm_owner_index rm_owner_rows(struct rm_owner *owner, struct rm_rows_plan const *plan) {
+    return rm_plan_rows(&owner->plan, plan);
+}
+
 rm_owner_index rm_owner_histogram(struct rm_owner *owner, char const *name, char const *description, char const *unit) {
     return rm_plan_histogram(&owner->plan, name, description, unit);
 }

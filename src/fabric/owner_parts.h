@@ -28,7 +28,7 @@ struct rm_owner {
     bool requester;
 
     bool open;
-    /** [planned object] its writer if it is a stream; NULL before the owner opens. */
+    /** [planned object] its writer if it is a stream or a row ring; NULL before the owner opens. */
     struct rm_stream_writer **writer;
     /** Plan and segment belong to the caller, which frees and closes them. */
     bool borrowed;

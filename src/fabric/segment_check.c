@@ -11,6 +11,7 @@
 #include <ringmaster/intended.h>
 #include <ringmaster/parameter.h>
 #include <ringmaster/request.h>
+#include <ringmaster/rows.h>
 #include <ringmaster/setpoint.h>
 #include <ringmaster/stream.h>
 
@@ -38,6 +39,17 @@ static bool stream_sound(struct rm_stream const *stream, uint64_t bytes) {
            objects_fit_segment(stream->slots_offset, capacity, sizeof(struct rm_slot), bytes) &&
            stream->margin < capacity && stream->period > 0 &&
            text_ends_in_field(stream->filter, sizeof stream->filter) && lanes_sound(stream);
+}
+
+static bool rows_sound(struct rm_object const *object, struct rm_rows const *rows) {
+    return object->bytes >= sizeof *rows &&
+           stream_sound(&rows->stream, object->bytes - offsetof(struct rm_rows, stream)) &&
+           rows->values_offset % RM_CACHE_LINE == 0 && rows->row_bytes % RM_CACHE_LINE == 0 && rows->width > 0 &&
+           rows->width <= rows->row_bytes / sizeof(float) &&
+           objects_fit_segment(rows->values_offset, rows->stream.capacity, rows->row_bytes, object->bytes) &&
+           object->shape[0] == rows->stream.capacity && object->shape[1] == rows->width &&
+           text_ends_in_field(rows->axis_name, sizeof rows->axis_name) &&
+           text_ends_in_field(rows->axis_unit, sizeof rows->axis_unit);
 }
 
 /** The directory's shape has as many elements as there are, without a product that could overflow. */
@@ -77,6 +89,8 @@ static bool content_sound(struct rm_object const *object, void const *memory) {
     switch (object->kind) {
     case RM_OBJECT_STREAM:
         return stream_sound(memory, object->bytes);
+    case RM_OBJECT_ROWS:
+        return rows_sound(object, memory);
     case RM_OBJECT_PARAMETER:
         return parameter_sound(object, memory);
     case RM_OBJECT_COUNTERS:

@@ -8,6 +8,7 @@
 #include <ringmaster/clock.h>
 #include <ringmaster/group.h>
 #include <ringmaster/request.h>
+#include <ringmaster/rows.h>
 
 #include "abi_hash.h"
 #include "fabric/parameter_parts.h"
@@ -75,6 +76,8 @@ static void begin_object(void *memory, struct rm_planned const *planned) {
         memcpy(memory, planned->constant, planned->constant_bytes);
     if (planned->object.kind == RM_OBJECT_STREAM)
         clear_stream(memory);
+    else if (planned->object.kind == RM_OBJECT_ROWS)
+        clear_stream(&((struct rm_rows *)memory)->stream);
     else if (planned->object.kind == RM_OBJECT_PARAMETER)
         atomic_store_explicit(&((struct rm_parameter *)memory)->turn, RM_TURN_NONE, memory_order_relaxed);
 }

@@ -19,7 +19,7 @@ void rm_objects_begin(struct rm_segment_header *header, struct rm_segment_plan c
 bool rm_objects_equal(struct rm_segment_header const *header, struct rm_segment_plan const *plan);
 
 /** Resets the live parts of an adopted segment while its readers go on. Some outlive their owner and stay: streams,
- * setpoint vectors, replies, and parameters that are settings or that others may set. Counters and histograms go to
+ * row rings, setpoint vectors, replies, and parameters that are settings or that others may set. Counters and histograms go to
  * zero word by word; clock, grants and other parameters under their sequence locks. Requests begin anew, as those of
  * an instance are numbered. A change in which the last owner was killed is ended. Constant parts are not touched. */
 void rm_objects_renew(struct rm_segment_header *header, struct rm_segment_plan const *plan);

@@ -10,10 +10,12 @@
 #include <ringmaster/histogram.h>
 #include <ringmaster/intended.h>
 #include <ringmaster/request.h>
+#include <ringmaster/rows.h>
 #include <ringmaster/setpoint.h>
 
 #include "base/fail.h"
 #include "base/zeroed.h"
+#include "fabric/rows_plan.h"
 #include "fabric/severity.h"
 
 enum {
@@ -53,6 +55,8 @@ static void put_text(struct rm_segment_plan *plan, char *field, size_t bytes, ch
         rm_fail(first_error(plan), RM_E_ARGUMENT, "\"%s\" is too long for the directory: at most %zu bytes", text,
                 bytes - 1);
 }
+
+static char const *text_or_empty(char const *text) { return text != NULL ? text : ""; }
 
 static bool name_taken(struct rm_segment_plan const *plan, char const *name) {
     for (size_t i = 0; i < plan->count; ++i)
@@ -126,6 +130,21 @@ rm_planned_index rm_plan_stream(struct rm_segment_plan *plan, char const *name, 
     return plan->count - 1;
 }
 
+rm_planned_index rm_plan_rows(struct rm_segment_plan *plan, struct rm_rows_plan const *wanted) {
+    struct rm_rows constant;
+    if (rm_rows_describe(wanted, &constant, first_error(plan)) != RM_OK)
+        return 0;
+    char full[RM_NAME_BYTES + 8] = "rows/";
+    strncat(full, wanted->name, RM_NAME_BYTES);
+    struct rm_planned *planned = segment_plan_add_object(
+        plan, RM_OBJECT_ROWS, full, text_or_empty(wanted->unit), text_or_empty(wanted->description), &constant,
+        offsetof(struct rm_rows, stream) + offsetof(struct rm_stream, head));
+    if (planned == NULL)
+        return 0;
+    set_elements(planned, RM_ELEMENT_F32, constant.stream.capacity, constant.width, rm_rows_bytes(&constant));
+    return plan->count - 1;
+}
+
 rm_planned_index rm_plan_counters(struct rm_segment_plan *plan, char const *name, char const *description,
                                   enum rm_counter_set_id set, size_t count) {
     struct rm_planned *planned = segment_plan_add_object(plan, RM_OBJECT_COUNTERS, name, "", description, NULL, 0);
@@ -195,8 +214,6 @@ static void join_group(struct rm_segment_plan *plan, char const *parameter, char
     rm_fail(first_error(plan), RM_E_ARGUMENT, "parameter \"%s\" is of the group \"%s\", which was not added before it",
             parameter, group);
 }
-
-static char const *text_or_empty(char const *text) { return text != NULL ? text : ""; }
 
 /** The constant part, but for the owner's name. */
 static struct rm_parameter constant_of(struct rm_parameter_plan const *wanted, uint64_t count) {

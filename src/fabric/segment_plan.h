@@ -55,6 +55,9 @@ enum rm_code rm_plan_check(struct rm_segment_plan const *plan, struct rm_error *
 rm_planned_index rm_plan_stream(struct rm_segment_plan *plan, char const *name, char const *description,
                                 struct rm_stream const *stream);
 
+/** Adds a row ring. */
+rm_planned_index rm_plan_rows(struct rm_segment_plan *plan, struct rm_rows_plan const *rows);
+
 /** Adds a block of counters; `name` as in counters.toml ("counters/port/ring"). */
 rm_planned_index rm_plan_counters(struct rm_segment_plan *plan, char const *name, char const *description,
                                   enum rm_counter_set_id set, size_t count);

@@ -222,13 +222,18 @@ static bool stream_writer_jump_to(struct rm_stream_writer *writer, rm_turn turn)
     return true;
 }
 
-enum rm_put rm_stream_writer_put(struct rm_stream_writer *writer, struct rm_record const *record) {
-    rm_turn const turn = record->turn;
+bool rm_stream_writer_await(struct rm_stream_writer *writer, rm_turn turn) {
     if (turn != writer->next && !stream_writer_jump_to(writer, turn))
-        return put_behind(writer, record);
+        return false;
     keep_margin(writer, turn);
     if (turn != writer->next)
         set_head(writer, turn - writer->period);
+    return true;
+}
+
+enum rm_put rm_stream_writer_put(struct rm_stream_writer *writer, struct rm_record const *record) {
+    if (!rm_stream_writer_await(writer, record->turn))
+        return put_behind(writer, record);
     struct rm_slot *const slot = rm_stream_writer_slot(writer);
     if (writer->streaming)
         rm_slot_stream(slot, record);

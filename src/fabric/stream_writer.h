@@ -90,6 +90,11 @@ void rm_stream_writer_close(struct rm_stream_writer *writer);
  * is never RM_TURN_NONE. */
 enum rm_put rm_stream_writer_put(struct rm_stream_writer *writer, struct rm_record const *record);
 
+/** Makes room for the record of `turn`, which becomes writer->next: from here until it is put, promise 1 of stream.h
+ * holds for all that is stored into its slot, and beside it (rows.h). False, and nothing is done, where the turn is not
+ * above the head of its turn-counter epoch. */
+bool rm_stream_writer_await(struct rm_stream_writer *writer, rm_turn turn);
+
 /** The slot for a record of turn writer->next, which is not above writer->limit. The caller writes it whole, streaming
  * where writer->streaming says so. The head moves there. This is rm_stream_writer_put without its checks. */
 static inline struct rm_slot *rm_stream_writer_slot(struct rm_stream_writer *writer) {

@@ -38,6 +38,28 @@ static inline uint64_t test_walk_stream(struct rm_stream_view const *view) {
     return sum + test_sum(view->slot, (view->mask + 1) * sizeof *view->slot);
 }
 
+static inline uint64_t test_walk_rows(struct rm_rows const *rows, struct rm_object const *object) {
+    enum { SOME = 4096 };
+    static float values[SOME];
+    struct rm_record record;
+    struct rm_rows_view const view = {
+        .header = rows,
+        .stream = {.header = &rows->stream,
+                   .slot = (struct rm_slot const *)((uint8_t const *)&rows->stream + rows->stream.slots_offset),
+                   .mask = rows->stream.capacity - 1,
+                   .period = rows->stream.period},
+        .values = (uint8_t const *)rows + rows->values_offset,
+        .width = rows->width,
+        .row_bytes = rows->row_bytes,
+        .unit = object->unit,
+    };
+    rm_turn const head = rm_stream_head(&view.stream);
+    uint64_t sum = strlen(rows->axis_name) + strlen(rows->axis_unit) + test_walk_stream(&view.stream);
+    if (view.width <= SOME)
+        sum += rm_rows_read(&view, head, &record, values) + (uint64_t)(values[0] > 1.0f);
+    return sum + test_sum(view.values, rows->stream.capacity * view.row_bytes);
+}
+
 /** True when the writer seems to be inside the lock: to wait for it would only cost time. */
 static inline bool test_held(_Atomic uint64_t const *sequence) { return atomic_load(sequence) & 1; }
 
@@ -80,6 +102,8 @@ static inline uint64_t test_walk_object(struct rm_object const *object, void con
                          .mask = stream->capacity - 1,
                          .period = stream->period,
                      });
+    case RM_OBJECT_ROWS:
+        return sum + test_walk_rows(memory, object);
     case RM_OBJECT_PARAMETER:
         return sum + test_walk_parameter(memory);
     case RM_OBJECT_COUNTERS:

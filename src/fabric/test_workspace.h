@@ -21,7 +21,7 @@ enum { TEST_CAPACITY = 1024 };
 struct test_plan {
     struct rm_segment_plan plan;
     rm_planned_index stream, counters, clock, histogram, text, parameter, group, setting, setpoints, requests, replies,
-        grant;
+        grant, rows;
 };
 
 /** Adds the objects that setting parameters needs. */
@@ -45,6 +45,17 @@ static inline void test_plan_rest(struct test_plan *test) {
     test->requests = rm_plan_requests(&test->plan, "server/requests", "requests");
     test->replies = rm_plan_replies(&test->plan, "server/replies", "replies");
     test->grant = rm_plan_grant(&test->plan, "grant/ramp", "a grant", &grant);
+    test->rows = rm_plan_rows(&test->plan, &(struct rm_rows_plan){
+                                               .name = "ring/spectrum",
+                                               .unit = "nm",
+                                               .description = "spectra",
+                                               .width = 21,
+                                               .depth = 12,
+                                               .period = 100,
+                                               .axis_name = "tune",
+                                               .axis_unit = "1/turn",
+                                               .axis_step = 0.01,
+                                           });
 }
 
 static inline void test_plan_make(struct test_plan *test, uint64_t capacity) {

@@ -167,11 +167,29 @@ enum rm_code rm_workspace_find(struct rm_workspace const *workspace, enum rm_obj
 }
 
 /** True when a ring of so many records, so far behind `memory`, lies inside its segment. */
-static bool slots_fit(struct rm_workspace const *workspace, void const *memory, uint64_t offset, uint64_t capacity) {
+static bool slots_fit(struct rm_workspace const *workspace, void const *memory, uint64_t offset, uint64_t capacity,
+                      uint64_t each) {
     struct rm_mapped_segment const *const holder = rm_workspace_holder(workspace, memory);
     uint64_t const room = holder->bytes - (uint64_t)((uint8_t const *)memory - (uint8_t const *)holder->header);
-    return capacity > 0 && (capacity & (capacity - 1)) == 0 && offset <= room &&
-           capacity <= (room - offset) / sizeof(struct rm_slot);
+    return capacity > 0 && (capacity & (capacity - 1)) == 0 && offset <= room && capacity <= (room - offset) / each;
+}
+
+/** False where it is damaged. */
+static bool stream_view_make(struct rm_workspace const *workspace, struct rm_stream const *stream,
+                             struct rm_stream_view *view) {
+    /* Read once, then checked: the owner may cut or change it at any instant. */
+    uint64_t const slots = *(uint64_t const volatile *)&stream->slots_offset;
+    uint64_t const capacity = *(uint64_t const volatile *)&stream->capacity;
+    uint64_t const period = *(uint64_t const volatile *)&stream->period;
+    if (!slots_fit(workspace, stream, slots, capacity, sizeof(struct rm_slot)) || period == 0)
+        return false;
+    *view = (struct rm_stream_view){
+        .header = stream,
+        .slot = (struct rm_slot const *)((uint8_t const *)stream + slots),
+        .mask = capacity - 1,
+        .period = period,
+    };
+    return true;
 }
 
 enum rm_code rm_workspace_stream(struct rm_workspace const *workspace, char const *name, struct rm_stream_view *view,
@@ -183,20 +201,36 @@ enum rm_code rm_workspace_stream(struct rm_workspace const *workspace, char cons
     enum rm_code const code = rm_workspace_find(workspace, RM_OBJECT_STREAM, full, &object, &memory, error);
     if (code != RM_OK)
         return code;
-    struct rm_stream const *stream = memory;
-    /* Read once, then checked: the owner may cut or change it at any instant. */
-    uint64_t const slots = *(uint64_t const volatile *)&stream->slots_offset;
-    uint64_t const capacity = *(uint64_t const volatile *)&stream->capacity;
-    uint64_t const period = *(uint64_t const volatile *)&stream->period;
-    if (!slots_fit(workspace, memory, slots, capacity) || period == 0)
+    if (!stream_view_make(workspace, memory, view))
         return rm_fail(error, RM_E_HALF_MADE, "%s: stream \"%s\" is damaged; start its owner again", workspace->path,
                        name);
-    *view = (struct rm_stream_view){
-        .header = stream,
-        .slot = (struct rm_slot const *)((uint8_t const *)memory + slots),
-        .mask = capacity - 1,
-        .period = period,
-    };
+    return RM_OK;
+}
+
+enum rm_code rm_workspace_rows(struct rm_workspace const *workspace, char const *name, struct rm_rows_view *view,
+                               struct rm_error *error) {
+    char full[RM_NAME_BYTES + 8];
+    snprintf(full, sizeof full, "rows/%.*s", RM_NAME_BYTES, name);
+    struct rm_object const *object;
+    void const *memory;
+    enum rm_code const code = rm_workspace_find(workspace, RM_OBJECT_ROWS, full, &object, &memory, error);
+    if (code != RM_OK)
+        return code;
+    struct rm_rows const *rows = memory;
+    /* Read once, then checked, as those of the stream. */
+    uint64_t const values = *(uint64_t const volatile *)&rows->values_offset;
+    uint64_t const row_bytes = *(uint64_t const volatile *)&rows->row_bytes;
+    uint64_t const width = *(uint64_t const volatile *)&rows->width;
+    if (!stream_view_make(workspace, &rows->stream, &view->stream) || values % RM_CACHE_LINE != 0 || width == 0 ||
+        row_bytes % RM_CACHE_LINE != 0 || width > row_bytes / sizeof(float) ||
+        !slots_fit(workspace, memory, values, view->stream.mask + 1, row_bytes))
+        return rm_fail(error, RM_E_HALF_MADE, "%s: rows \"%s\" are damaged; start their owner again", workspace->path,
+                       name);
+    view->header = rows;
+    view->values = (uint8_t const *)memory + values;
+    view->width = width;
+    view->row_bytes = row_bytes;
+    view->unit = object->unit;
     return RM_OK;
 }
 

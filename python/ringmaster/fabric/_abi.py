@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-LAYOUT_HASH = 0xB26C28FBF39AF577
+LAYOUT_HASH = 0x60198AD450C4DFF3
 
 RM_ABI_VERSION = 11
 RM_SEGMENT_MAGIC = 0x5254534D474E4952
@@ -70,6 +70,13 @@ class ObjectKind(IntEnum):
     REPLIES = 11
     GRANT = 12
     INTENDED = 13
+    ROWS = 14
+
+
+class RowsLane(IntEnum):
+    """enum rm_rows_lane"""
+
+    QUALITY = 0
 
 
 class ElementType(IntEnum):
@@ -339,6 +346,19 @@ DTYPES["rm_stream"] = _struct(
     ("turn_epoch", "<u8", 912),
     ("published_tsc", "<u8", 920),
     ("reserved_live", ("<u8", (4,)), 928),
+)
+
+DTYPES["rm_rows"] = _struct(
+    1088,
+    ("values_offset", "<u8", 0),
+    ("row_bytes", "<u8", 8),
+    ("width", "<u8", 16),
+    ("axis_first", "<f8", 24),
+    ("axis_step", "<f8", 32),
+    ("axis_name", "S16", 40),
+    ("axis_unit", "S16", 56),
+    ("reserved", ("<u8", (7,)), 72),
+    ("stream", DTYPES["rm_stream"], 128),
 )
 
 DTYPES["rm_clock"] = _struct(

@@ -20,6 +20,7 @@
 #include <ringmaster/parameter.h>
 #include <ringmaster/record.h>
 #include <ringmaster/request.h>
+#include <ringmaster/rows.h>
 #include <ringmaster/segment.h>
 #include <ringmaster/setpoint.h>
 #include <ringmaster/stream.h>
@@ -59,6 +60,7 @@ struct abi_constants {
              double: "f64",                                                                                            \
              struct rm_limits: "rm_limits",                                                                            \
              struct rm_conversion: "rm_conversion",                                                                    \
+             struct rm_stream: "rm_stream",                                                                            \
              struct rm_offence: "rm_offence",                                                                          \
              char *: "char[]",                                                                                         \
              uint32_t *: "u32[]",                                                                                      \
@@ -107,6 +109,9 @@ static struct abi_layout const layouts[] = {
            MEMBER(rm_stream, calibrated), MEMBER(rm_stream, reserved_word), MEMBER(rm_stream, reserved_constant),
            MEMBER(rm_stream, lane), PADDING(rm_stream, lane, 8), MEMBER(rm_stream, head), MEMBER(rm_stream, first),
            MEMBER(rm_stream, turn_epoch), MEMBER(rm_stream, published_tsc), MEMBER(rm_stream, reserved_live)),
+    LAYOUT(rm_rows, MEMBER(rm_rows, values_offset), MEMBER(rm_rows, row_bytes), MEMBER(rm_rows, width),
+           MEMBER(rm_rows, axis_first), MEMBER(rm_rows, axis_step), MEMBER(rm_rows, axis_name),
+           MEMBER(rm_rows, axis_unit), MEMBER(rm_rows, reserved), MEMBER(rm_rows, stream)),
     LAYOUT(rm_clock, MEMBER(rm_clock, sequence), MEMBER(rm_clock, anchored), MEMBER(rm_clock, turn_epoch),
            MEMBER(rm_clock, turn), MEMBER(rm_clock, turn_tsc), MEMBER(rm_clock, ticks_per_turn_bits),
            MEMBER(rm_clock, residual_ticks_bits), MEMBER(rm_clock, tsc_hz_bits), MEMBER(rm_clock, tai_tsc),
@@ -194,7 +199,8 @@ static struct abi_constants const constant_sets[] = {
      {CONSTANT(RM_OBJECT_STREAM), CONSTANT(RM_OBJECT_SETPOINTS), CONSTANT(RM_OBJECT_PARAMETER),
       CONSTANT(RM_OBJECT_COUNTERS), CONSTANT(RM_OBJECT_CLOCK), CONSTANT(RM_OBJECT_HISTOGRAM), CONSTANT(RM_OBJECT_TEXT),
       CONSTANT(RM_OBJECT_GROUP), CONSTANT(RM_OBJECT_REQUESTS), CONSTANT(RM_OBJECT_REPLIES), CONSTANT(RM_OBJECT_GRANT),
-      CONSTANT(RM_OBJECT_INTENDED)}},
+      CONSTANT(RM_OBJECT_INTENDED), CONSTANT(RM_OBJECT_ROWS)}},
+    {"rm_rows_lane", {CONSTANT(RM_ROWS_QUALITY)}},
     {"rm_element_type",
      {CONSTANT(RM_ELEMENT_RECORD), CONSTANT(RM_ELEMENT_F64), CONSTANT(RM_ELEMENT_F32), CONSTANT(RM_ELEMENT_I64),
       CONSTANT(RM_ELEMENT_I32), CONSTANT(RM_ELEMENT_U64), CONSTANT(RM_ELEMENT_U32), CONSTANT(RM_ELEMENT_U8)}},
