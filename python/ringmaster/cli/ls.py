@@ -93,7 +93,7 @@ def _print_tables(ws: "Workspace", infos: "dict[str, ObjectInfo]") -> None:
         )
     for reason in ws.left_out.values():
         console.print(f"  [red]left out:[/] {_plain(reason)}", highlight=False)
-    for table in (_streams(ws, infos), _parameters(ws, infos), _counters(ws, infos), _others(infos)):
+    for table in (_streams(ws, infos), _rows(ws, infos), _parameters(ws, infos), _counters(ws, infos), _others(infos)):
         if table.row_count:
             console.print(table)
 
@@ -110,8 +110,13 @@ def _table(*columns: str) -> "Table":
     return table
 
 
-def _streams(ws: "Workspace", infos: "dict[str, ObjectInfo]") -> "Table":
+def _rate(turn_rate_hz: float, period: int) -> str:
     from ringmaster.console import units
+
+    return units.hertz(turn_rate_hz / period) if turn_rate_hz else f"1/{period} turns"
+
+
+def _streams(ws: "Workspace", infos: "dict[str, ObjectInfo]") -> "Table":
     from ringmaster.fabric.layout import ObjectKind
     from ringmaster.values.inventory import whole
 
@@ -122,11 +127,29 @@ def _streams(ws: "Workspace", infos: "dict[str, ObjectInfo]") -> "Table":
         stream = whole(partial(ws.streams.__getitem__, name))
         if stream is None:
             continue
-        rate = units.hertz(turn_rate_hz / stream.period) if turn_rate_hz else f"1/{stream.period} turns"
+        rate = _rate(turn_rate_hz, stream.period)
         head = "none yet" if stream.head is None else str(stream.head)
         lanes = " ".join(f"{lane.name}[{lane.unit}]" for lane in stream.lanes)
         kind = stream.instrument_kind.name.lower()
         table.add_row(name, kind, rate, head, str(stream.capacity), stream.filter, _plain(lanes))
+    return table
+
+
+def _rows(ws: "Workspace", infos: "dict[str, ObjectInfo]") -> "Table":
+    from ringmaster.fabric.layout import ObjectKind
+    from ringmaster.values.inventory import whole
+
+    table = _table("\nROWS", ">\nRATE", ">\nHEAD", ">\nROWS", ">\nVALUES", "\nUNIT", "\nAXIS")
+    names = _short_names(infos, ObjectKind.ROWS)
+    turn_rate_hz = ws.clock.read().turn_rate_hz if names else 0.0
+    for name in names:
+        rows = whole(partial(ws.rows.__getitem__, name))
+        if rows is None:
+            continue
+        head = "none yet" if rows.head is None else str(rows.head)
+        axis = f"{rows.axis_name} {rows.axis[0]:.6g} … {rows.axis[-1]:.6g} {rows.axis_unit}"
+        rate = _rate(turn_rate_hz, rows.period)
+        table.add_row(name, rate, head, str(rows.capacity), str(rows.width), _plain(rows.unit), _plain(axis))
     return table
 
 
@@ -165,7 +188,7 @@ def _counters(ws: "Workspace", infos: "dict[str, ObjectInfo]") -> "Table":
 def _others(infos: "dict[str, ObjectInfo]") -> "Table":
     from ringmaster.fabric.layout import ObjectKind
 
-    shown = (ObjectKind.STREAM, ObjectKind.PARAMETER, ObjectKind.COUNTERS)
+    shown = (ObjectKind.STREAM, ObjectKind.ROWS, ObjectKind.PARAMETER, ObjectKind.COUNTERS)
     table = _table("\nOTHER", "\nKIND", "\nDESCRIPTION")
     for info in infos.values():
         if info.kind not in shown:

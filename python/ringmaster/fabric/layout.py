@@ -24,6 +24,7 @@ from ringmaster.fabric._abi import (
     ObjectKind,
     ParameterFlags,
     Refusal,
+    RowsLane,
     SegmentState,
     Severity,
     StopAction,
@@ -54,6 +55,7 @@ INTENDED = DTYPES["rm_intended"]
 OFFENCE = DTYPES["rm_offence"]
 REQUESTS = DTYPES["rm_requests"]
 REPLIES = DTYPES["rm_replies"]
+ROWS = DTYPES["rm_rows"]
 
 NO_FILTER, ON_CHANGE = "none", "on-change"
 """Names of filters that are none. A stream on change has a record only where there is something to tell."""
@@ -106,6 +108,7 @@ __all__ = [
     "RECORD_BYTES",
     "REPLIES",
     "REQUESTS",
+    "ROWS",
     "SEGMENT_HEADER",
     "SEGMENT_MAGIC",
     "SETPOINTS",
@@ -126,6 +129,7 @@ __all__ = [
     "ObjectKind",
     "ParameterFlags",
     "Refusal",
+    "RowsLane",
     "SegmentState",
     "Severity",
     "StopAction",

@@ -146,6 +146,21 @@ class Owner:
         told = (name.encode(), description.encode(), ffi.cast("struct rm_stream *", constant))
         return OwnedStream(self, lib.rm_owner_stream(self._owner, *told), len(lanes))
 
+    def rows(
+        self, name: str, unit: str, axis: "Axis", period: int, description: str = "", *, depth: int = 256
+    ) -> "OwnedRows":
+        """Adds a row ring, ``NAME``: a row of ``axis.width`` values every ``period`` turns, ``depth`` of them kept."""
+        told = {
+            "name": ffi.new("char[]", name.encode()),
+            "unit": ffi.new("char[]", unit.encode()),
+            "description": ffi.new("char[]", description.encode()),
+            "axis_name": ffi.new("char[]", axis.name.encode()),
+            "axis_unit": ffi.new("char[]", axis.unit.encode()),
+        }
+        numbers = {"width": axis.width, "depth": depth, "period": period}
+        plan = ffi.new("struct rm_rows_plan *", told | numbers | {"axis_first": axis.first, "axis_step": axis.step})
+        return OwnedRows(self, lib.rm_owner_rows(self._owner, plan), axis.width)
+
     @property
     def adopted(self) -> bool:
         """Whether an equal segment was there already: its parameters have the values that its owner left."""
@@ -371,6 +386,37 @@ class OwnedStream:
         record[4 : 4 + self._lanes] = numbers.view(np.uint32)
         pointer = ffi.cast("struct rm_record *", ffi.from_buffer(record))
         lib.rm_owner_stream_put(self._owner._owner, self._index, pointer, tsc)
+
+
+@dataclass(frozen=True)
+class Axis:
+    """What the values of a row are at: value i at ``first + i * step``."""
+
+    width: int
+    first: float = 0.0
+    step: float = 1.0
+    name: str = ""
+    unit: str = ""
+
+
+class OwnedRows:
+    """A row ring of one's own: a row for each turn."""
+
+    def __init__(self, owner: Owner, index: int, width: int) -> None:
+        self._owner = owner
+        self._index = index
+        self._width = width
+
+    def put(self, turn: int, values: npt.ArrayLike, quality: int = 0, tsc: int = 0) -> None:
+        """Stores and shows a row, as ``OwnedStream.put`` a record; ``quality`` is 0 where it is to be trusted."""
+        if not 0 <= turn < layout.TURN_END:
+            raise ValueError(f"turn {turn} is not a turn: expected 0 to 2^62 - 1")
+        numbers = np.ascontiguousarray(values, np.float32).ravel()
+        if numbers.size != self._width:
+            raise ValueError(f"a row has {self._width} values, not {numbers.size}")
+        self._owner._memory(self._index)  # says so, where it is not open
+        pointer = ffi.cast("float *", numbers.ctypes.data)
+        lib.rm_owner_rows_put(self._owner._owner, self._index, turn, quality, pointer, tsc)
 
 
 def _stamp(turn: int | None) -> Any:

@@ -89,7 +89,7 @@ class Stream:
         slots_offset = int(header["slots_offset"])
         self._slots = self._map_slots(segment, info, slots_offset)
         self._header = Place("rm_stream", layout.STREAM, segment.memory, info.offset)
-        self._view = ffi.new(
+        self.c_view = ffi.new(
             "struct rm_stream_view *",
             {
                 "header": self._header.pointer,
@@ -98,6 +98,7 @@ class Stream:
                 "period": self.period,
             },
         )
+        """For functions of the C library: its struct rm_stream_view."""
 
     def _map_slots(self, segment: Segment, info: ObjectInfo, slots_offset: int) -> npt.NDArray[np.uint64]:
         whole = slots_offset + self.capacity * layout.RECORD_BYTES
@@ -150,7 +151,7 @@ class Stream:
 
     def oldest(self, slack: int = 0) -> int | None:
         """Oldest turn that can be read, leaving ``slack`` records of time to do so; None while nothing has arrived."""
-        return _turn(lib.rm_stream_oldest(self._view, self._live("head"), slack))
+        return _turn(lib.rm_stream_oldest(self.c_view, self._live("head"), slack))
 
     def wait(self, turn: int, timeout: float) -> bool:
         """Waits until ``turn`` is published, at most ``timeout`` seconds; False when the time is over."""
@@ -204,12 +205,12 @@ class Stream:
         return self.physical(window) if physical else window
 
     def _read(self, first: int, count: int) -> Window:
-        self._check(first, count)
+        self.check(first, count)
         turn = np.uint64(first) + np.arange(count, dtype=np.uint64) * np.uint64(self.period)
         records, result = np.empty((count, _WORDS), np.uint64), np.empty(count, np.uint8)
         look = ffi.new("struct rm_stream_look *")
         lib.rm_stream_read_results(
-            self._view,
+            self.c_view,
             first,
             count,
             ffi.cast("struct rm_record *", records.ctypes.data),
@@ -229,15 +230,16 @@ class Stream:
         """The same records in place, without a copy: see View, and its closing ``still_valid()``."""
         pieces = self._pieces(first, count)
         look = ffi.new("struct rm_stream_look *")
-        lib.rm_stream_look(self._view, look)
+        lib.rm_stream_look(self.c_view, look)
 
         def still_valid() -> bool:
-            return bool(lib.rm_stream_still_valid(self._view, first, look))
+            return bool(lib.rm_stream_still_valid(self.c_view, first, look))
 
         looks = tuple(piece.view(self.record_type)[:, 0] for piece in pieces)
         return View(first, self.period, looks, still_valid)
 
-    def _check(self, first: int, count: int) -> None:
+    def check(self, first: int, count: int) -> None:
+        """Raises ValueError where these cannot be records of the ring."""
         if first < 0 or first % self.period:
             raise ValueError(f"{self.name}: turn {first} is no multiple of the stream's period of {self.period} turns")
         if not 0 <= count <= self.capacity:
@@ -245,7 +247,7 @@ class Stream:
 
     def _pieces(self, first: int, count: int) -> list[npt.NDArray[np.uint64]]:
         """The slots from turn ``first`` on, in one piece or, around the ring's end, in two; shapes (n, 8)."""
-        self._check(first, count)
+        self.check(first, count)
         start = (first // self.period) & (self.capacity - 1)
         here = min(count, self.capacity - start)
         pieces = [self._slots[start : start + here]]

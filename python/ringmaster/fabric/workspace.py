@@ -34,6 +34,7 @@ from ringmaster.fabric.memory import text
 from ringmaster.fabric.naming import Named
 from ringmaster.fabric.parameter import Parameter, ParameterReading
 from ringmaster.fabric.replies import Replies
+from ringmaster.fabric.rows import Rows
 from ringmaster.fabric.segment import ObjectInfo, Segment, owner_lives
 from ringmaster.fabric.setpoints import Setpoints
 from ringmaster.fabric.stream import Stream
@@ -228,6 +229,11 @@ class Workspace:
         """Streams by name: "bpm01/turn", "bpm01/fast", "bpm01/low_latency"."""
         make = partial(Stream, find_calibration=self._calibration)
         return self._named("stream", "stream/", ObjectKind.STREAM, make)
+
+    @cached_property
+    def rows(self) -> Named[Rows]:
+        """Row rings by name: "tune/spectrum_x"."""
+        return self._named("row ring", "rows/", ObjectKind.ROWS, Rows)
 
     def _calibration(self, instrument: str) -> Calibration | None:
         """The calibration of an instrument, or None where there is none."""

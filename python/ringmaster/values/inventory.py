@@ -15,6 +15,7 @@ from ringmaster.fabric.clock import ClockReading
 from ringmaster.fabric.layout import Calibrated, ObjectKind
 from ringmaster.fabric.naming import not_found
 from ringmaster.fabric.parameter import ParameterReading
+from ringmaster.fabric.rows import Rows
 from ringmaster.fabric.segment import ObjectInfo
 from ringmaster.fabric.stream import Stream
 from ringmaster.fabric.workspace import DAMAGE, Workspace
@@ -39,10 +40,12 @@ def matching(ws: Workspace, pattern: str) -> list[ObjectInfo]:
     return found
 
 
+_PREFIXES = {ObjectKind.STREAM: "stream/", ObjectKind.ROWS: "rows/", ObjectKind.COUNTERS: "counters/"}
+
+
 def short_name(info: ObjectInfo) -> str:
     """The name as the mappings of a workspace have it: "bpm01/turn", "stream/bpm01"."""
-    prefix = {ObjectKind.STREAM: "stream/", ObjectKind.COUNTERS: "counters/"}.get(info.kind, "")
-    return info.name.removeprefix(prefix)
+    return info.name.removeprefix(_PREFIXES.get(info.kind, ""))
 
 
 def whole(look: Callable[[], T]) -> T | None:
@@ -73,7 +76,27 @@ def _describe(ws: Workspace, info: ObjectInfo) -> Plain:
     }
     if info.kind == ObjectKind.STREAM:
         plain |= _describe_stream(ws, ws.streams[short_name(info)])
+    elif info.kind == ObjectKind.ROWS:
+        plain |= _describe_rows(ws, ws.rows[short_name(info)])
     return plain
+
+
+def _describe_rows(ws: Workspace, rows: Rows) -> Plain:
+    return {
+        "rate_hz": ws.clock.read().turn_rate_hz / rows.period,
+        "period_turns": rows.period,
+        "capacity_rows": rows.capacity,
+        "width": rows.width,
+        "head_turn": rows.head,
+        "first_turn": rows.stream.first,
+        "turn_epoch": rows.stream.turn_epoch,
+        "axis": {
+            "name": rows.axis_name,
+            "unit": rows.axis_unit,
+            "first": float(rows.axis[0]),
+            "last": float(rows.axis[-1]),
+        },
+    }
 
 
 def _describe_stream(ws: Workspace, stream: Stream) -> Plain:
@@ -121,6 +144,7 @@ def read(ws: Workspace, info: ObjectInfo) -> Plain:
     """What an object says now; streams and setpoints what is newest. Rows of cells and requests are only described."""
     readers: dict[ObjectKind, Callable[[Workspace, str], Plain]] = {
         ObjectKind.STREAM: _read_stream,
+        ObjectKind.ROWS: _read_rows,
         ObjectKind.PARAMETER: _read_parameter,
         ObjectKind.COUNTERS: lambda ws, name: dict(ws.counters(name)),
         ObjectKind.CLOCK: lambda ws, _: _read_clock(ws.clock.read()),
@@ -155,6 +179,8 @@ def units_of(ws: Workspace, name: str) -> dict[str, str]:
         return {}
     if info.kind == ObjectKind.STREAM:
         return {lane.name: lane.unit for lane in ws.streams[short_name(info)].lanes} | {"tai_ns": "ns", "tsc": "ticks"}
+    if info.kind == ObjectKind.ROWS:
+        return {"values": info.unit}
     if info.kind == ObjectKind.COUNTERS:
         counters = ws.counters(short_name(info)).counters.values()
         return {counter.name: counter.unit for counter in counters if counter.unit not in (counter.name, "times")}
@@ -186,6 +212,18 @@ def _read_stream(ws: Workspace, name: str) -> Plain:
         values = {lane: physical[lane][0].item() for lane in stream.calibration.lanes}
         plain["physical"] = {lane: {"value": value, "unit": units[lane]} for lane, value in values.items()}
     return plain
+
+
+def _read_rows(ws: Workspace, name: str) -> Plain:
+    window = ws.rows[name].latest(1)
+    if not len(window):
+        return {"turn": None}
+    return {
+        "turn": int(window.turn[0]),
+        "ok": bool(window.ok[0]),
+        "quality": int(window.quality[0]),
+        "values": plain(window.values[0]),
+    }
 
 
 def _read_parameter(ws: Workspace, name: str, unit: str | None = None, part: slice | None = None) -> Plain:
