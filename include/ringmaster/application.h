@@ -112,6 +112,38 @@ struct rm_application_stream {
     } lane[RM_LANES];
 };
 
+/** Rows that the application writes, such as spectra: NAME/ROWS, a row ring in its own segment (rows.h). */
+struct rm_application_rows {
+    char const *name;
+    /** Of the values. */
+    char const *unit;
+    char const *description;
+};
+
+/** What `shape` says of rows. */
+struct rm_rows_shape {
+    /** Values of a row. 0: this configuration has no such rows. */
+    uint32_t width;
+    /** Newest rows that readers can rely on, 1 at least. */
+    uint32_t depth;
+    /** Steps from one row to the next, 1 at least. Rows have the turns that are multiples of as many periods. */
+    uint32_t period_steps;
+    /** What the values are at, as struct rm_rows has it. The texts are NULL or constant. */
+    double axis_first, axis_step;
+    char const *axis_name, *axis_unit;
+    /** Turns from what a row is of, such as the middle of a window, to the step that gives it. */
+    double delay_turns;
+};
+
+/** A row that a step gives. */
+struct rm_row {
+    /** Its values, as many as it is wide. NULL in a step that gives no such row. They come with those told last, and
+     * after init with NaN. */
+    float *value;
+    /** 0 where it is to be trusted, else bits of the application's own. */
+    uint32_t quality;
+};
+
 /** What an application is given at init. It stays so until the next init. */
 struct rm_application_setup {
     /** Name of the application in the configuration. */
@@ -211,6 +243,8 @@ struct rm_command {
     double *reading;
     /** One record of each stream. It comes with what was told last, and after init with zeros. */
     float (*stream)[RM_LANES];
+    /** One row of each of `rows`. */
+    struct rm_row *row;
     /** How far the exchange has come. It comes with what was told last; an application without results of `work`
      * leaves it alone. `step` and `prepare` may write it. */
     struct rm_exchange exchange;
@@ -253,6 +287,10 @@ struct rm_application_code {
 
     struct rm_application_stream const *streams;
     uint32_t stream_count;
+    uint32_t row_count;
+    struct rm_application_rows const *rows;
+    /** Says what rows there are. `*shape` is zero before. Called after `open`. */
+    void (*shape)(struct rm_application_setup const *setup, uint32_t rows, struct rm_rows_shape *shape);
     /** Reads the application's own configuration, and allocates. Called once in the life of the host, before all other
      * calls, while the server may still be absent. The setup has names and counts, but neither streams nor settings. */
     enum rm_code (*open)(struct rm_application_setup const *setup, void **memory, struct rm_error *error);
@@ -271,7 +309,7 @@ struct rm_application_code {
     void (*arrive)(struct rm_application_setup const *setup, void *state, uint32_t input,
                    struct rm_record const *record);
     /** Computes ahead for the next cycle, after the step's setpoint vector was committed. It is given the same `step`.
-     * The command's setpoints are gone by then; readings and streams are shown afterwards. */
+     * The command's setpoints are gone by then; readings, streams and rows are shown afterwards. */
     void (*prepare)(struct rm_application_setup const *setup, void *state, struct rm_step const *step,
                     struct rm_command *command);
     /** Runs on the thread beside, between `open` and `close`, also while there is no state. It touches nothing but

@@ -36,8 +36,8 @@
  * Of 32 bits; equal numbers have equal ones. RM_DECISION_INPUTS is of the records that were not missing, of runs of all
  * of them and of the places of those that were not there: their instruments' status and their lanes, and not the time at which they came, so that two servers that hear the same
  * instruments have the same; and of what had been sent. RM_DECISION_SETPOINTS is of the vector, and of whether it was
- * committed. RM_DECISION_VISIBLE is of readings that are one number and of streams; of readings that are arrays it has
- * one per step, in turns. Readings that tell of the computer (rm_reading.is_of_computer) are left out.
+ * committed. RM_DECISION_VISIBLE is of readings that are one number, of streams, and of rows in the steps that give
+ * some; of readings that are arrays it has one per step, in turns. Readings that tell of the computer (rm_reading.is_of_computer) are left out.
  */
 #ifndef RINGMASTER_DECISION_H
 #define RINGMASTER_DECISION_H

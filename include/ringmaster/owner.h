@@ -84,6 +84,8 @@ struct rm_rows_plan {
     /** What the values of a row are at: struct rm_rows has the same. */
     double axis_first, axis_step;
     char const *axis_name, *axis_unit;
+    /** Turns from what a row is of to its turn: struct rm_stream has the same. */
+    double group_delay_turns;
 };
 
 /** Begins an owner, which ends with rm_owner_close. `workspace` is as in rm_workspace_attach, `name` as in

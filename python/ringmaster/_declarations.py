@@ -525,6 +525,7 @@ struct rm_rows_plan {
     uint64_t period;
     double axis_first, axis_step;
     char const *axis_name, *axis_unit;
+    double group_delay_turns;
 };
 
 enum rm_code rm_owner_new(char const *workspace, char const *name, struct rm_owner **owner, struct rm_error *error);

@@ -43,6 +43,7 @@ enum rm_code rm_rows_describe(struct rm_rows_plan const *wanted, struct rm_rows 
                    .margin = RM_ROWS_MARGIN,
                    .instrument_kind = RM_KIND_APPLICATION,
                    .lane_count = 1,
+                   .group_delay_turns = wanted->group_delay_turns,
                    .gain = 1.0,
                    .filter = "none",
                    .lane[RM_ROWS_QUALITY] = {.name = "quality", .type = RM_LANE_I32, .reduction = RM_REDUCE_OR}},

@@ -132,6 +132,13 @@ static void put_streams(struct rm_host *host, rm_turn turn, uint64_t tsc) {
     }
 }
 
+static void put_rows(struct rm_host *host, rm_turn turn, uint64_t tsc) {
+    struct rm_host_rows const *rows = &host->program->rows;
+    for (uint32_t i = 0; i < rows->count; ++i)
+        if (rows->row[i].value != NULL)
+            rm_owner_rows_put(host->owner, host->rows[i], turn, rows->row[i].quality, rows->value[i], tsc);
+}
+
 static void host_count_cycle(struct rm_host *host, struct rm_host_due const *due, uint32_t missing, uint64_t ticks) {
     rm_counter_add(host->counters, RM_APPLICATION_STEPS, 1);
     rm_counter_add(host->counters, RM_APPLICATION_LATE, due->late);
@@ -154,6 +161,7 @@ static void host_finish_cycle(struct rm_host *host, struct rm_host_due const *du
     host_begin_vector(host); // the vector that is committed is out of reach for the code from here on
     rm_host_program_prepare(host->program);
     put_streams(host, due->turn, tsc);
+    put_rows(host, due->turn, tsc);
     rm_host_decisions_record(&host->decisions, &outcome);
     struct rm_stamp const stamp = rm_stamp_of(&host->clock, tsc, due->turn);
     rm_host_readings_show(&host->readings, host->program, stamp, tsc);
@@ -275,8 +283,9 @@ static bool host_allocate(struct rm_host *host) {
     if (!rm_host_decisions_open(&host->decisions, program))
         return false;
     host->stream = calloc(program->code.it->stream_count + 1ul, sizeof *host->stream);
+    host->rows = calloc(program->code.it->row_count + 1ul, sizeof *host->rows);
     host->decision_stream = calloc(host->decisions.stream_count, sizeof *host->decision_stream);
-    return host->stream != NULL && host->decision_stream != NULL &&
+    return host->stream != NULL && host->rows != NULL && host->decision_stream != NULL &&
            rm_host_settings_allocate(&host->settings, program) &&
            rm_host_readings_allocate(&host->readings, program, host->tsc_hz) &&
            rm_host_inputs_allocate(&host->inputs, host->setup->input_count);
@@ -335,6 +344,7 @@ void rm_host_close(struct rm_host *host) {
     rm_host_settings_free(&host->settings);
     rm_host_readings_free(&host->readings);
     free(host->stream);
+    free(host->rows);
     free(host->decision_stream);
     rm_host_decisions_close(&host->decisions);
     rm_host_program_close(host->program);

@@ -98,6 +98,25 @@ static enum rm_code check_streams(struct rm_application_code const *code, struct
     return RM_OK;
 }
 
+static enum rm_code check_rows(struct rm_application_code const *code, struct rm_error *error) {
+    if (code->row_count > STREAMS_MAX || (code->row_count > 0 && (code->rows == NULL || code->shape == NULL)))
+        return rm_fail(error, RM_E_CONFIG, "counts %u rows; there can be %d, in a list, with a `shape`",
+                       code->row_count, STREAMS_MAX);
+    for (uint32_t i = 0; i < code->row_count; ++i) {
+        char const *const name = code->rows[i].name;
+        if (!good_name(name))
+            return rm_fail(error, RM_E_CONFIG, "the name \"%s\" of rows is not made of a-z, 0-9, _ and - alone",
+                           name != NULL ? name : "");
+        for (uint32_t k = 0; k < code->stream_count; ++k)
+            if (strcmp(name, code->streams[k].name) == 0)
+                return rm_fail(error, RM_E_CONFIG, "a stream and rows are called \"%s\"", name);
+        for (uint32_t k = 0; k < i; ++k)
+            if (strcmp(name, code->rows[k].name) == 0)
+                return rm_fail(error, RM_E_CONFIG, "two rows are called \"%s\"", name);
+    }
+    return RM_OK;
+}
+
 /** The code must say how long they are. */
 static enum rm_code check_arrays(struct rm_application_code const *code, struct rm_error *error) {
     for (uint32_t i = 0; code->length == NULL && i < code->setting_count + code->reading_count; ++i) {
@@ -185,6 +204,8 @@ static enum rm_code host_code_check_loaded(struct rm_host_code *loaded, struct r
     enum rm_code checked = check_names(code, error);
     if (checked == RM_OK)
         checked = check_streams(code, error);
+    if (checked == RM_OK)
+        checked = check_rows(code, error);
     if (checked == RM_OK)
         checked = check_arrays(code, error);
     return checked == RM_OK ? check_settings(loaded, error) : checked;

@@ -159,7 +159,7 @@ uint32_t rm_host_decisions_setpoints(struct rm_host_decisions const *decisions, 
     return rm_checksum_end(&sum);
 }
 
-/** Numbers, streams, and the array whose turn it is. */
+/** Numbers, streams, the rows of this step, and the array whose turn it is. */
 static uint32_t decisions_sum_visible(struct rm_host_decisions const *decisions) {
     struct rm_host_program const *program = decisions->program;
     struct rm_application_code const *code = program->code.it;
@@ -172,6 +172,7 @@ static uint32_t decisions_sum_visible(struct rm_host_decisions const *decisions)
         rm_checksum_add(&sum, program->reading + program->reading_at[i], program->reading_length[i]);
     }
     rm_checksum_add(&sum, program->stream, (size_t)code->stream_count * RM_LANES / 2);
+    rm_host_rows_add(&program->rows, &sum);
     return rm_checksum_end(&sum);
 }
 

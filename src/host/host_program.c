@@ -131,7 +131,9 @@ static enum rm_code host_program_allocate(struct rm_host_program *program, struc
         .setting = program->setting, .sent = program->sent, .allowed = {.asked = UINT64_MAX, .adopted = UINT64_MAX}};
     program->command = (struct rm_command){.setpoint = program->wanted, .reading = program->reading};
     program->command.stream = program->stream;
-    return ask_delays(program, error);
+    code = rm_host_rows_make(&program->rows, program->code.it, &program->passed, error);
+    program->command.row = program->rows.row;
+    return code == RM_OK ? ask_delays(program, error) : code;
 }
 
 uint32_t rm_host_program_find(struct rm_host_program const *program, char const *setting) {
@@ -306,6 +308,7 @@ enum rm_code rm_host_program_init(struct rm_host_program *program, struct rm_err
     memset(program->state, 0, program->code.it->state_bytes);
     memset(program->reading, 0, program->reading_values * sizeof program->reading[0]);
     memset(program->stream, 0, program->code.it->stream_count * sizeof program->stream[0]);
+    rm_host_rows_begin(&program->rows);
     if (program->code.it->init == NULL)
         return RM_OK;
     struct rm_error reason = {.code = RM_E_CONFIG, .text = "init failed and does not say why"};
@@ -352,6 +355,7 @@ void rm_host_program_close(struct rm_host_program *program) {
     free(program->reading);
     free(program->stream);
     free(program->delay);
+    rm_host_rows_free(&program->rows);
     free(program->state);
     rm_host_code_unload(&program->code);
     rm_host_setup_free(&program->setup);

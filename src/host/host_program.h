@@ -12,7 +12,7 @@
  *         if (rm_host_program_step(program, turn, records, is_missing, missing) == RM_STEP_SEND)
  *             … program->command.setpoint[i]
  *         rm_host_program_prepare(program);
- *         … program->reading[i], program->stream[i][lane]
+ *         … program->reading[i], program->stream[i][lane], program->rows.row[i]
  *     rm_host_program_close(program);
  *
  * It knows of no segment, no server and no clock: the host (host.h) runs it beside a server, and the simulation in
@@ -30,6 +30,7 @@
 
 #include "host/host.h"
 #include "host/host_code.h"
+#include "host/host_rows.h"
 #include "host/host_runs.h"
 
 struct rm_host_program {
@@ -57,6 +58,9 @@ struct rm_host_program {
     float (*stream)[RM_LANES];
     /** [stream] turns from what a record is of to the step. */
     double *delay;
+
+    /** Rows of the code, and those of a step. */
+    struct rm_host_rows rows;
 
     /** [actuator] what the guard sent last; NaN while that is unknown. */
     double *sent;
@@ -136,6 +140,7 @@ static inline enum rm_step_result rm_host_program_step(struct rm_host_program *p
     program->given.is_missing = is_missing;
     program->given.missing = missing;
     program->has_stepped = true;
+    rm_host_rows_expect(&program->rows, turn);
     return program->code.it->step(&program->passed, program->state, &program->given, &program->command);
 }
 

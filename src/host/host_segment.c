@@ -130,6 +130,29 @@ static rm_owner_index add_stream(struct rm_host *host, uint32_t i) {
     return rm_owner_stream(host->owner, name, it->description, &stream);
 }
 
+/** Those of width 0 are nowhere: no step gives them. */
+static rm_owner_index add_rows(struct rm_host *host, uint32_t i) {
+    struct rm_application_rows const *it = &host->program->code.it->rows[i];
+    struct rm_rows_shape const *shape = &host->program->rows.shape[i];
+    char name[RM_NAME_BYTES];
+    snprintf(name, sizeof name, "%s/%s", host->setup->name, it->name);
+    if (shape->width == 0)
+        return 0;
+    return rm_owner_rows(host->owner, &(struct rm_rows_plan){
+                                          .name = name,
+                                          .unit = it->unit,
+                                          .description = it->description,
+                                          .width = shape->width,
+                                          .depth = shape->depth,
+                                          .period = host->program->rows.period_turns[i],
+                                          .axis_first = shape->axis_first,
+                                          .axis_step = shape->axis_step,
+                                          .axis_name = shape->axis_name,
+                                          .axis_unit = shape->axis_unit,
+                                          .group_delay_turns = shape->delay_turns,
+                                      });
+}
+
 static rm_owner_index add_decision_stream(struct rm_host *host, uint32_t i) {
     struct rm_stream stream;
     char own[RM_LANE_NAME_BYTES + 8], description[RM_DESCRIPTION_BYTES], name[RM_NAME_BYTES];
@@ -166,6 +189,8 @@ static void add_objects(struct rm_host *host, struct indices *index) {
         index->reading[i] = add_reading(host, i);
     for (uint32_t i = 0; i < host->program->code.it->stream_count; ++i)
         host->stream[i] = add_stream(host, i);
+    for (uint32_t i = 0; i < host->program->code.it->row_count; ++i)
+        host->rows[i] = add_rows(host, i);
     for (uint32_t i = 0; i < host->decisions.stream_count; ++i)
         host->decision_stream[i] = add_decision_stream(host, i);
     rm_owner_requests(host->owner);

@@ -43,6 +43,8 @@ struct rm_host {
     struct rm_host_readings readings;
     /** [stream of the code]. */
     rm_owner_index *stream;
+    /** [rows of the code]. */
+    rm_owner_index *rows;
     /** [stream of the decision record]. */
     rm_owner_index *decision_stream;
 

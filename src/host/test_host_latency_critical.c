@@ -190,6 +190,45 @@ static void test_streams(void **state) {
     rm_workspace_detach(workspace);
 }
 
+/* ── rows ── */
+
+/** A row in every second step, of turns that are multiples of two periods; one whose step was skipped is missing. */
+static void test_rows(void **state) {
+    struct host_test *test = *state;
+    struct rm_workspace *workspace;
+    struct rm_rows_view rows;
+    struct rm_record record;
+    float values[CRITICAL_ROW_WIDTH];
+    struct rm_error error;
+    for (unsigned i = 1; i <= 8; ++i) {
+        test->turn += TEST_PERIOD;
+        if (test->turn == 1200 + 4 * TEST_PERIOD)
+            continue;
+        put(test, 0, (int32_t)(10 * i));
+        put(test, 1, 1);
+        assert_int_equal(duty(test), 1);
+    }
+    assert_int_equal(rm_workspace_attach("demo", 0, &workspace, &error), RM_OK);
+    assert_int_equal(rm_workspace_rows(workspace, "app/absent", &rows, &error), RM_E_NOT_FOUND);
+    assert_int_equal(rm_workspace_rows(workspace, "app/profile", &rows, &error), RM_OK);
+    uint64_t const period = 2 * TEST_PERIOD;
+    assert_int_equal(rows.stream.period, period);
+    assert_true(rows.stream.header->group_delay_turns == 12.5 && rm_rows_axis(&rows, 2) == 1.0);
+    assert_string_equal(rows.unit, "nm");
+    rm_turn const first = (1200 + period - 1) / period * period, last = test->turn / period * period;
+    assert_int_equal(rm_stream_head(&rows.stream), last);
+    for (rm_turn turn = last - 2 * period; turn <= last; turn += period) {
+        bool const was_skipped = turn == 1200 + 4 * TEST_PERIOD;
+        enum rm_read const expected = was_skipped ? RM_READ_MISSING : RM_READ_OK;
+        assert_int_equal(rm_rows_read(&rows, turn, &record, values), expected);
+        float const sum = (float)(1 + 10 * ((turn - 1200) / TEST_PERIOD));
+        assert_true(was_skipped || (values[0] == sum && values[CRITICAL_ROW_WIDTH - 1] == sum + 6.0f));
+        assert_true(was_skipped || record.lane[RM_ROWS_QUALITY].i == 0);
+    }
+    assert_int_equal(rm_rows_read(&rows, first, &record, values), RM_READ_LAPPED);
+    rm_workspace_detach(workspace);
+}
+
 /* ── arrays ── */
 
 static void assert_answer(struct host_test *test, struct host_asker *asker, uint64_t number, enum rm_verdict wanted,
@@ -329,6 +368,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test_setup_teardown(test_restarted_turns, set_up_critical, tear_down),
         cmocka_unit_test_setup_teardown(test_sent, set_up_critical, tear_down),
         cmocka_unit_test_setup_teardown(test_streams, set_up_critical, tear_down),
+        cmocka_unit_test_setup_teardown(test_rows, set_up_critical, tear_down),
         cmocka_unit_test_setup_teardown(test_arrays, set_up_critical, tear_down),
         cmocka_unit_test_setup_teardown(test_no_setting_inside_a_turn, set_up_critical, tear_down),
         cmocka_unit_test_setup_teardown(test_readings, set_up_critical, tear_down),

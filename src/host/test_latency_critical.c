@@ -30,6 +30,24 @@ static struct rm_application_stream const streams[] = {
     {.name = "constant", .description = "always the same", .lane = {{"seven", "V"}}},
 };
 
+static struct rm_application_rows const rows[] = {
+    {.name = "profile", .unit = "nm", .description = "the sum, and steps from it"},
+    {.name = "absent", .description = "the shape says that there are none"},
+};
+
+static void shape(struct rm_application_setup const *setup, uint32_t which, struct rm_rows_shape *shape) {
+    (void)setup;
+    if (which == 0)
+        *shape = (struct rm_rows_shape){.width = CRITICAL_ROW_WIDTH,
+                                        .depth = 3,
+                                        .period_steps = CRITICAL_ROW_STEPS,
+                                        .axis_first = 0.5,
+                                        .axis_step = 0.25,
+                                        .axis_name = "place",
+                                        .axis_unit = "m",
+                                        .delay_turns = 12.5};
+}
+
 struct state {
     double stood[1024];
     double sum;
@@ -129,6 +147,9 @@ static void prepare(struct rm_application_setup const *setup, void *state, struc
     command->stream[0][CRITICAL_LANE_MISSING] = (float)given->missing;
     command->stream[0][CRITICAL_LANE_ORDER] = (float)it->order;
     command->stream[1][0] = 7.0f;
+    for (uint32_t i = 0; command->row[0].value != NULL && i < CRITICAL_ROW_WIDTH; ++i)
+        command->row[0].value[i] = (float)(it->sum + i);
+    command->row[0].quality = given->missing;
     it->sum = 0.0;
     it->order = 0.0;
     it->arrived = 0;
@@ -151,6 +172,9 @@ struct rm_application_code const ringmaster_application = {
     .accept = accept,
     .streams = streams,
     .stream_count = sizeof streams / sizeof streams[0],
+    .rows = rows,
+    .row_count = sizeof rows / sizeof rows[0],
+    .shape = shape,
     .open = open_it,
     .close = close_it,
     .length = length,
