@@ -7,9 +7,15 @@
 
 #include <ringmaster/abi.h>
 
+#include "law/every_turn.h"
 #include "optics.h"
 
-enum { X, Y, LANE_LONGEST = 95 /* RM_NAME_BYTES - 1 */ };
+enum {
+    X,
+    Y,
+    LANE_LONGEST = 95, /**< RM_NAME_BYTES - 1 */
+    UNIT_LONGEST = 10, /**< RM_UNIT_BYTES - 1, and room for "/√m" */
+};
 
 /** In the order of enum tune_window_kind, and of enum tune_estimator. */
 static char const *const windows[] = {"rectangular", "hann", NULL};
@@ -30,6 +36,18 @@ static struct rm_key const bpm_keys[] = {
                   .otherwise = "0 of a BPM alone", .example = "0.2", RM_BETWEEN(-1e4, 1e4)),
     RM_KEY_NUMBER(struct tune_file_bpm, noise, "noise", "RMS of its turns, against that of the others.",
                   .fallback = "1", RM_BETWEEN(1e-12, 1e12)),
+    RM_KEYS_END,
+};
+
+static struct rm_key const sliding_keys[] = {
+    RM_KEY_NUMBER(struct tune_file_sliding, low[X], "low_x", "Horizontal band: from.", .unit = "oscillations per turn",
+                  .otherwise = "none", .example = "0.28", RM_BETWEEN(0, 0.5)),
+    RM_KEY_NUMBER(struct tune_file_sliding, high[X], "high_x", "To.", .unit = "oscillations per turn",
+                  .otherwise = "none", .example = "0.32", RM_BETWEEN(0, 0.5)),
+    RM_KEY_NUMBER(struct tune_file_sliding, low[Y], "low_y", "Vertical band: from.", .unit = "oscillations per turn",
+                  .otherwise = "none", .example = "0.14", RM_BETWEEN(0, 0.5)),
+    RM_KEY_NUMBER(struct tune_file_sliding, high[Y], "high_y", "To.", .unit = "oscillations per turn",
+                  .otherwise = "none", .example = "0.18", RM_BETWEEN(0, 0.5)),
     RM_KEYS_END,
 };
 
@@ -56,6 +74,12 @@ struct rm_key const tune_keys[] = {
                 .otherwise = "not looked for", .example = "bpm01/sum1", RM_BETWEEN(3, LANE_LONGEST)),
     RM_KEY_NUMBER(struct tune_file, least_beam, "least_beam", "Least of that lane with beam, in its unit.",
                   .fallback = "0", RM_BETWEEN(0, 1e12)),
+    RM_KEY_TEXT(struct tune_file, unit, "unit", "Unit of the positions, as the BPMs' lanes have it.", .fallback = "nm",
+                RM_BETWEEN(0, UNIT_LONGEST)),
+    RM_KEY_NUMBER(struct tune_file, spectrum_rows_hz, "spectrum_rows_hz", "Rows of each spectrum a second; 0: none.",
+                  .unit = "Hz", .fallback = "25", RM_BETWEEN(0, 10000)),
+    RM_KEY_MAPPING(struct tune_file, sliding, "sliding", "A transform of the first BPM that is new at every turn.",
+                   sliding_keys, .otherwise = "none"),
     RM_KEY_NUMBERS(struct tune_file, known_line_hz, known_lines, "known_lines_hz",
                    "Lines that are not the beam's, such as the mains.", .unit = "Hz", .otherwise = "none",
                    .example = "[50, 100]", RM_BETWEEN(0, TUNE_KNOWN_LINES_MAX)),
@@ -91,6 +115,28 @@ static enum rm_code check_bands(char const *path, struct tune_file const *file, 
                                           file->window_turns, 2 * TUNE_PEAK_REACH + 2, TUNE_BAND_BINS_MAX));
     }
     return code;
+}
+
+/** A band of the sliding transform, where there is one. */
+static enum rm_code check_sliding(char const *path, struct tune_file const *file, int plane, struct rm_errors *errors) {
+    double const low = file->sliding.low[plane], high = file->sliding.high[plane];
+    char key[24];
+    if (!isfinite(low) && !isfinite(high))
+        return RM_OK;
+    snprintf(key, sizeof key, "sliding.%s_%c", isfinite(low) ? "high" : "low", planes[plane]);
+    if (!isfinite(low) || !isfinite(high))
+        return rm_configuration_refuse(errors, path, key, "it is missing: expected both ends of a band, or none");
+    if (file->window_turns > TUNE_SLIDING_TURNS_MAX)
+        return rm_configuration_refuse(errors, path, "sliding", "a window of %u turns is too long for it, expected %d",
+                                       file->window_turns, TUNE_SLIDING_TURNS_MAX);
+    struct tune_band const band = tune_meter_band(file->window_turns, low, high);
+    if (band.last > band.first + 1 && band.last - band.first < TUNE_EVERY_TURN_BINS_MAX)
+        return RM_OK;
+    return rm_configuration_refuse(errors, path, key,
+                                   "from %g to %g are %.0f bins of a window of %u turns, "
+                                   "expected 3 to %d: a step has no time for more",
+                                   low, high, fmax(0.0, high - low) * file->window_turns, file->window_turns,
+                                   TUNE_EVERY_TURN_BINS_MAX);
 }
 
 /** Optics of a BPM in one plane: those of several without them would cancel each other. */
@@ -141,6 +187,8 @@ enum rm_code tune_file_check(char const *path, void *values, struct rm_errors *e
                                                            "naff is of one BPM, and there are %u: expected peak, or "
                                                            "one BPM",
                                                            file->bpms));
+    for (int plane = 0; plane < TUNE_PLANES; ++plane)
+        code = rm_code_first(code, check_sliding(path, file, plane, errors));
     for (uint32_t b = 0; b < file->bpms; ++b)
         for (int plane = 0; plane < TUNE_PLANES; ++plane) {
             char key[32];

@@ -20,6 +20,11 @@ struct tune_file_bpm {
 
 enum tune_estimator { TUNE_BY_PEAK, TUNE_BY_NAFF };
 
+/** Bands of the transform that is new at every turn, oscillations per turn; NaN: none. */
+struct tune_file_sliding {
+    double low[TUNE_PLANES], high[TUNE_PLANES];
+};
+
 struct tune_file {
     uint32_t window_turns;
     /** enum tune_window_kind */
@@ -35,6 +40,11 @@ struct tune_file {
     char *beam;
     /** In the unit of that lane. */
     double least_beam;
+    /** Of positions, as all lanes must have it. */
+    char *unit;
+    /** Rows of each spectrum a second; 0: none. */
+    double spectrum_rows_hz;
+    struct tune_file_sliding sliding;
     double *known_line_hz;
     uint32_t known_lines;
     /** Ripple of the tune whose response is told; none: TUNE_RESPONSE_HZ. */

@@ -47,6 +47,18 @@ enum rm_code tune_lane_find(struct rm_application_setup const *setup, char const
     return RM_OK;
 }
 
+enum rm_code tune_lane_check_unit(struct rm_application_setup const *setup, char const *key, struct tune_lane lane,
+                                  char const *unit, struct rm_error *error) {
+    struct rm_lane_info const *const info = &setup->input[lane.input]->lane[lane.lane];
+    if (strncmp(info->unit, unit, sizeof info->unit) == 0)
+        return RM_OK;
+    return rm_fail(error, RM_E_CONFIG,
+                   "%s: %s: lane %s of %s is in \"%.*s\", expected \"%s\" as `unit` says; all BPMs have one unit: "
+                   "write that",
+                   setup->configuration, key, info->name, setup->input_name[lane.input], (int)sizeof info->unit,
+                   info->unit, unit);
+}
+
 void tune_lane_read(struct rm_application_setup const *setup, struct rm_step const *given, struct tune_lane lane,
                     uint64_t first, uint64_t count, float *value, uint32_t stride) {
     struct rm_stream const *const stream = setup->input[lane.input];

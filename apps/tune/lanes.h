@@ -16,6 +16,10 @@ struct tune_lane {
 enum rm_code tune_lane_find(struct rm_application_setup const *setup, char const *key, char const *name,
                             struct tune_lane *lane, struct rm_error *error);
 
+/** RM_E_CONFIG where the lane has another unit. */
+enum rm_code tune_lane_check_unit(struct rm_application_setup const *setup, char const *key, struct tune_lane lane,
+                                  char const *unit, struct rm_error *error);
+
 /** Its values at `count` turns of the step's run, from the run's turn `first` on, into value[0], value[stride], …; NaN
  * where a turn is not there. */
 void tune_lane_read(struct rm_application_setup const *setup, struct rm_step const *given, struct tune_lane lane,

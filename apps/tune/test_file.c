@@ -48,6 +48,7 @@ static void test_file_has_defaults(void **state) {
     assert_true(file.low[0] == 0.05 && file.high[1] == 0.45 && file.signal_to_noise == 5.0);
     assert_true(isnan(file.full_scale) && file.beam == NULL && file.known_lines == 0);
     assert_int_equal(file.bpms, 1);
+    assert_true(strcmp(file.unit, "nm") == 0 && file.spectrum_rows_hz == 25.0 && isnan(file.sliding.low[0]));
     assert_string_equal(file.bpm[0].lane[1], "b/y");
     assert_true(file.bpm[0].beta_m[0] == 1.0 && file.bpm[0].phase_rad[1] == 0.0 && file.bpm[0].noise == 1.0);
     rm_configuration_free(tune_keys, &file);
@@ -136,6 +137,10 @@ static void test_what_is_refused(void **state) {
     expect_error(ONE "low_x: 0.3\nhigh_x: 0.2\n", "high_x: from 0.3 to 0.2 are 0 bins");
     expect_error(ONE "window_turns: 128\nlow_y: 0.1\nhigh_y: 0.2\n", "widen the band");
     expect_error(ONE "window_turns: 1048576\n", "expected 18 to 4096");
+    expect_error(ONE "sliding: {low_x: 0.2}\n", "sliding.high_x: it is missing");
+    expect_error(ONE "sliding: {low_y: 0.1, high_y: 0.3}\n", "sliding.high_y: from 0.1 to 0.3 are 1638 bins");
+    expect_error(ONE "window_turns: 131072\nhigh_x: 0.06\nhigh_y: 0.06\nsliding: {low_x: 0.05, high_x: 0.051}\n",
+                 "a window of 131072 turns is too long");
     expect_error(ONE "beam: sum\n", "beam: found \"sum\", expected INSTRUMENT/LANE");
     expect_error("bpms: [{x: b/x, y: bpm}]\n", "bpms[0].y: found \"bpm\"");
     expect_error("bpms: [{x: b/x, y: b/y}, {x: c/x, y: c/y}]\n", "bpms[1].beta_y_m: it is missing");

@@ -22,10 +22,12 @@
 #include "law/refine.h"
 #include "law/response.h"
 #include "names.h"
+#include "rows.h"
 
 struct tune_memory {
     struct tune_file file;
     struct tune_meter meter;
+    struct tune_rows_memory rows;
     /** Where the file wants NAFF. */
     struct tune_refine refine;
     /** [plane][bpm] */
@@ -75,7 +77,7 @@ static bool memory_make(struct tune_memory *memory, struct rm_application_setup 
     }
     struct tune_meter_plan const plan = plan_of(memory, setup->turn_rate_hz);
     return memory->position != NULL && memory->bpm[0] != NULL && memory->bpm[1] != NULL &&
-           tune_meter_open(&memory->meter, &plan) &&
+           tune_meter_open(&memory->meter, &plan) && tune_rows_open(&memory->rows, file) &&
            (file->estimator != TUNE_BY_NAFF || tune_refine_open(&memory->refine, plan.turns, plan.kind));
 }
 
@@ -83,6 +85,7 @@ static void tune_close(void *memory) {
     struct tune_memory *it = memory;
     tune_meter_close(&it->meter);
     tune_refine_close(&it->refine);
+    tune_rows_close(&it->rows);
     free(it->bpm[0]);
     free(it->bpm[1]);
     free(it->position);
@@ -115,11 +118,14 @@ static enum rm_code tune_init(struct rm_application_setup const *setup, void *st
     struct tune_file const *const file = &memory->file;
     enum rm_code code = RM_OK;
     memory->meter.count = 0; /* it begins with the next turn */
+    tune_rows_begin(&memory->rows);
     for (uint32_t b = 0; b < file->bpms; ++b)
         for (int plane = 0; plane < TUNE_PLANES && code == RM_OK; ++plane) {
             char key[32];
             snprintf(key, sizeof key, "bpms[%u].%c", b, plane == 0 ? 'x' : 'y');
             code = tune_lane_find(setup, key, file->bpm[b].lane[plane], &it->lane[plane][b], error);
+            if (code == RM_OK)
+                code = tune_lane_check_unit(setup, key, it->lane[plane][b], file->unit, error);
         }
     if (code == RM_OK && file->beam != NULL)
         code = tune_lane_find(setup, "beam", file->beam, &it->beam, error);
@@ -139,6 +145,7 @@ static void push_turns(struct rm_application_setup const *setup, struct tune con
                 tune_lane_read(setup, given, it->lane[plane][b], first, turns, memory->position + plane * bpms + b,
                                TUNE_PLANES * bpms);
         tune_meter_push(&memory->meter, begin + first, memory->position, turns);
+        tune_rows_push(&memory->rows, begin + first, memory->position, bpms, turns);
     }
 }
 
@@ -147,6 +154,11 @@ static double tune_delay(struct rm_application_setup const *setup, uint32_t stre
     struct tune_memory const *const memory = setup->memory;
     (void)stream;
     return 0.5 * (memory->file.window_turns - 1.0);
+}
+
+static void tune_shape(struct rm_application_setup const *setup, uint32_t which, struct rm_rows_shape *shape) {
+    struct tune_memory const *const memory = setup->memory;
+    tune_rows_shape(&memory->rows, &memory->file, setup, which, shape);
 }
 
 /** Takes the peaks that were found to NAFF: of the one BPM that there is then. */
@@ -194,7 +206,10 @@ static enum rm_step_result tune_step(struct rm_application_setup const *setup, v
         return RM_STEP_SEND;
     push_turns(setup, it, given);
     double const beam = memory->file.beam != NULL ? tune_lane_last(setup, given, it->beam) : INFINITY;
-    if (!tune_meter_read(&memory->meter, beam, reading))
+    tune_rows_expect(&memory->meter, command->row);
+    bool const is_whole = tune_meter_read(&memory->meter, beam, reading);
+    tune_rows_tell(&memory->rows, &memory->meter, is_whole ? reading : NULL, command->row);
+    if (!is_whole)
         for (int plane = 0; plane < TUNE_PLANES; ++plane)
             reading[plane] = (struct tune_reading){.peak = {.tune = NAN, .tune_sigma = NAN}, .reasons = TUNE_NO_PEAK};
     if (memory->file.estimator == TUNE_BY_NAFF)
@@ -219,6 +234,9 @@ struct rm_application_code const ringmaster_application = {
     .readings = tune_readings,
     .streams = tune_streams,
     .stream_count = TUNE_STREAMS,
+    .rows = tune_rows,
+    .row_count = TUNE_ROWS,
+    .shape = tune_shape,
     .init = tune_init,
     .step = tune_step,
     .open = tune_open,

@@ -115,8 +115,6 @@ struct rm_application_stream {
 /** Rows that the application writes, such as spectra: NAME/ROWS, a row ring in its own segment (rows.h). */
 struct rm_application_rows {
     char const *name;
-    /** Of the values. */
-    char const *unit;
     char const *description;
 };
 
@@ -128,7 +126,9 @@ struct rm_rows_shape {
     uint32_t depth;
     /** Steps from one row to the next, 1 at least. Rows have the turns that are multiples of as many periods. */
     uint32_t period_steps;
-    /** What the values are at, as struct rm_rows has it. The texts are NULL or constant. */
+    /** Of the values. Texts are NULL, or stay where they are until `close`. */
+    char const *unit;
+    /** What the values are at, as struct rm_rows has it. */
     double axis_first, axis_step;
     char const *axis_name, *axis_unit;
     /** Turns from what a row is of, such as the middle of a window, to the step that gives it. */

@@ -140,7 +140,7 @@ static rm_owner_index add_rows(struct rm_host *host, uint32_t i) {
         return 0;
     return rm_owner_rows(host->owner, &(struct rm_rows_plan){
                                           .name = name,
-                                          .unit = it->unit,
+                                          .unit = shape->unit,
                                           .description = it->description,
                                           .width = shape->width,
                                           .depth = shape->depth,

@@ -31,7 +31,7 @@ static struct rm_application_stream const streams[] = {
 };
 
 static struct rm_application_rows const rows[] = {
-    {.name = "profile", .unit = "nm", .description = "the sum, and steps from it"},
+    {.name = "profile", .description = "the sum, and steps from it"},
     {.name = "absent", .description = "the shape says that there are none"},
 };
 
@@ -41,6 +41,7 @@ static void shape(struct rm_application_setup const *setup, uint32_t which, stru
         *shape = (struct rm_rows_shape){.width = CRITICAL_ROW_WIDTH,
                                         .depth = 3,
                                         .period_steps = CRITICAL_ROW_STEPS,
+                                        .unit = "nm",
                                         .axis_first = 0.5,
                                         .axis_step = 0.25,
                                         .axis_name = "place",

@@ -61,6 +61,7 @@ low_y: 0.1
 high_y: 0.2
 beam: bpm01/sum1
 least_beam: 1.0e+5
+sliding: {low_x: 0.28, high_x: 0.32}
 bpms: [{x: bpm01/x1, y: bpm01/y1}]
 """
 OVERLAY = """
@@ -125,6 +126,20 @@ def step_after_skipped(ws: Workspace, application: Program) -> int | None:
     return int(newest.turn[fits][0]) if fits.any() else None
 
 
+def assert_line(ws: Workspace, name: str, plane: str) -> None:
+    """The newest trusted row has its greatest value at the ring's tune, and it is the amplitude that is measured."""
+    rows = ws.rows[name]
+    window = rows.latest(20)
+    row = window.values[np.flatnonzero(window.good)[-1]]
+    step = rows.axis[1] - rows.axis[0]
+    assert rows.unit == "nm"
+    assert np.isclose(step, 1 / WINDOW_TURNS)
+    assert abs(rows.axis[row.argmax()] - TUNES[plane]) < 0.6 * step
+    amplitude = float(np.asarray(ws.parameters[f"tune/amplitude_{plane}"].value))
+    assert 0.84 * amplitude < row.max() < 1.03 * amplitude, f"{name}: {row.max()} nm of {amplitude} nm"
+    assert np.median(row) < 0.02 * amplitude
+
+
 @pytest.mark.skipif(RING_CORE == SERVER_CORE, reason="ONE CORE HERE: the ring needs one, and the server another")
 def test_the_ring_s_tune_is_in_the_stream(root: Path) -> None:
     """Within its own sigma, though turns are lost and steps are skipped; not to be trusted where there is no beam."""
@@ -145,6 +160,14 @@ def test_the_ring_s_tune_is_in_the_stream(root: Path) -> None:
         assert after.ok.all()
         assert after["lost_turns"][0] <= WINDOW_TURNS // 100, "turns of skipped steps are lost"
         assert (after["quality_x"][0], after["quality_y"][0]) == (0, 0)
+        rows = {"tune/spectrum_x": "x", "tune/spectrum_y": "y", "tune/sliding_x": "x"}
+        wait_for(
+            lambda: all(ws.rows[name].latest(20).good.any() for name in rows), lambda: f"rows: {application.words}"
+        )
+        for name, plane in rows.items():
+            assert_line(ws, name, plane)
+        assert ws.rows["tune/spectrum_x"].capacity > 10 * 25
+        assert ws.rows["tune/sliding_x"].period == PERIOD_TURNS
         ringmaster("put", "-w", ws.name, "ring/event", "event: dead, instrument: bpm01")
         wait_for(lambda: all(one & NO_BEAM and one & NO_PEAK for one in quality(ws)), lambda: f"{quality(ws)}")
         ringmaster("put", "-w", ws.name, "ring/event", "event: good, instrument: bpm01")

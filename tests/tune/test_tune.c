@@ -32,6 +32,8 @@ static double const TUNE_X = 0.2137, TUNE_Y = 0.3291, AMPLITUDE_NM = 20000.0, NO
 static char const *tune;
 static char const *const inputs[] = {"bpm01/turn"};
 static char const FILE_TEXT[] = "window_turns: 1024\n"
+                                "spectrum_rows_hz: 5000\n" /* every second step */
+                                "sliding: {low_x: 0.2, high_x: 0.23}\n"
                                 "low_x: 0.15\nhigh_x: 0.3\nlow_y: 0.3\nhigh_y: 0.45\n"
                                 "beam: bpm01/sum\nleast_beam: 100\n"
                                 "bpms: [{x: bpm01/x, y: bpm01/y}]\n";
@@ -82,6 +84,7 @@ static int set_up(void **state) {
     for (int lane = 0; lane < LANES; ++lane) {
         snprintf(test->bpm.lane[lane].name, sizeof test->bpm.lane[lane].name, "%s", lanes[lane]);
         test->bpm.lane[lane].type = RM_LANE_I32;
+        snprintf(test->bpm.lane[lane].unit, sizeof test->bpm.lane[lane].unit, "%s", lane == SUM ? "counts" : "nm");
     }
     test->turn = 1000000;
     test->sum = 1000;
@@ -341,6 +344,77 @@ static void test_a_rate_that_changes_moves_known_lines(void **state) {
     assert_good(test);
 }
 
+/* ── rows ── */
+
+enum { SPECTRUM_X, SPECTRUM_Y, SLIDING_X, SLIDING_Y };
+
+static struct rm_rows_shape const *shape_of(struct test const *test, unsigned which) {
+    return &test->program->rows.shape[which];
+}
+
+/** The line stands where the tune is, with its amplitude; all else is noise. */
+static void assert_line(struct test const *test, unsigned which, double tune_wanted) {
+    struct rm_rows_shape const *const shape = shape_of(test, which);
+    float const *const value = test->program->rows.row[which].value;
+    assert_non_null(value);
+    uint32_t greatest = 0;
+    double noise = 0.0;
+    for (uint32_t k = 0; k < shape->width; ++k)
+        greatest = value[k] > value[greatest] ? k : greatest;
+    assert_true(fabs(shape->axis_first + greatest * shape->axis_step - tune_wanted) <= 0.5 * shape->axis_step);
+    assert_true((double)value[greatest] > 0.84 * AMPLITUDE_NM && (double)value[greatest] < 1.01 * AMPLITUDE_NM);
+    for (uint32_t k = 0; k < shape->width; ++k)
+        if (k + 20 < greatest || k > greatest + 20)
+            noise = fmax(noise, (double)value[k]);
+    assert_true(noise < 0.02 * AMPLITUDE_NM);
+}
+
+static void test_rows_have_the_spectrum_of_the_newest_window(void **state) {
+    struct test *test = *state;
+    begin_well(test);
+    struct rm_rows_shape const *const shape = shape_of(test, SPECTRUM_X);
+    assert_int_equal(shape->width, 154); /* bins of 1/1024 from 0.15 to 0.3 */
+    assert_true(shape->axis_first == 154.0 / WINDOW && shape->axis_step == 1.0 / WINDOW);
+    assert_string_equal(shape->unit, "nm");
+    assert_int_equal(shape->period_steps, 2);
+    assert_true(shape->depth >= 10 * 5000);
+    assert_int_equal(shape_of(test, SLIDING_X)->period_steps, 1);
+    assert_int_equal(shape_of(test, SLIDING_Y)->width, 0); /* none was asked for */
+    steps(test, WHOLE - 1);
+    struct rm_row const *const row = test->program->rows.row;
+    assert_true(isnan(row[SLIDING_X].value[0]) && row[SLIDING_X].quality == LOST_TURNS);
+    assert_true(row[SPECTRUM_X].value != NULL && isnan(row[SPECTRUM_X].value[0]));
+    assert_int_equal(row[SPECTRUM_X].quality, LOST_TURNS);
+    step(test);
+    assert_null(row[SPECTRUM_X].value);
+    assert_line(test, SLIDING_X, TUNE_X);
+    step(test);
+    assert_line(test, SPECTRUM_X, TUNE_X);
+    assert_line(test, SPECTRUM_Y, TUNE_Y);
+    assert_line(test, SLIDING_X, TUNE_X);
+    assert_int_equal(row[SPECTRUM_X].quality | row[SPECTRUM_Y].quality | row[SLIDING_X].quality, 0);
+}
+
+static void test_rows_say_when_they_are_not_to_be_trusted(void **state) {
+    struct test *test = *state;
+    begin_well(test);
+    struct rm_row const *const row = test->program->rows.row;
+    steps(test, WHOLE + 1);
+    test->sum = 99;
+    steps(test, 2);
+    assert_int_equal(row[SPECTRUM_X].quality, NO_BEAM);
+    assert_int_equal(row[SLIDING_X].quality, NO_BEAM);
+    assert_line(test, SPECTRUM_X, TUNE_X); /* the numbers are there all the same */
+    test->sum = 1000;
+    test->lost = PERIOD / 2;
+    steps(test, 2);
+    assert_int_equal(row[SPECTRUM_Y].quality, LOST_TURNS);
+    assert_true(isnan(row[SPECTRUM_Y].value[0])); /* the only BPM was left out */
+    assert_int_equal(row[SLIDING_X].quality, LOST_TURNS);
+}
+
+/* ── what is refused ── */
+
 static void expect_refusal(struct test *test, char const *words) {
     struct rm_error error;
     assert_int_equal(begin(test, &error), RM_E_CONFIG);
@@ -360,6 +434,8 @@ static void test_what_does_not_fit_is_refused(void **state) {
     test->bpm.period = 1;
     snprintf(test->bpm.lane[SUM].name, sizeof test->bpm.lane[SUM].name, "q");
     expect_refusal(test, "beam: none of the application's 1 inputs has the lane bpm01/sum");
+    write_text(test->file, "unit: mm\nbpms: [{x: bpm01/x, y: bpm01/y}]\n");
+    expect_refusal(test, "lane x of bpm01/turn is in \"nm\", expected \"mm\"");
     write_text(test->file, "bpms: []\n");
     expect_refusal(test, "bpms");
 }
@@ -375,6 +451,8 @@ int main(int argc, char **argv) {
         cmocka_unit_test_setup_teardown(test_a_calibration_that_is_no_number_gives_no_tune, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_a_window_may_be_longer_than_the_ring, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_a_rate_that_changes_moves_known_lines, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_rows_have_the_spectrum_of_the_newest_window, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_rows_say_when_they_are_not_to_be_trusted, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_what_does_not_fit_is_refused, set_up, tear_down),
     };
     if (argc != 2)

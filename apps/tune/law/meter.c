@@ -7,7 +7,7 @@
 
 static uint32_t series_count(struct tune_meter_plan const *plan) { return TUNE_PLANES * plan->bpms; }
 
-static struct tune_band band_between(uint32_t turns, double low, double high) {
+struct tune_band tune_meter_band(uint32_t turns, double low, double high) {
     return (struct tune_band){
         .first = (uint32_t)fmin(0.5 * turns, fmax(1.0, ceil(low * turns))),
         .last = (uint32_t)fmax(0.0, fmin(0.5 * turns - 1.0, floor(high * turns))),
@@ -15,11 +15,11 @@ static struct tune_band band_between(uint32_t turns, double low, double high) {
 }
 
 static struct tune_band band_of(struct tune_meter_plan const *plan, int plane) {
-    return band_between(plan->turns, plan->low[plane], plan->high[plane]);
+    return tune_meter_band(plan->turns, plan->low[plane], plan->high[plane]);
 }
 
 bool tune_meter_has_room(uint32_t turns, double low, double high) {
-    struct tune_band const band = band_between(turns, low, high);
+    struct tune_band const band = tune_meter_band(turns, low, high);
     uint32_t const least = 2 * TUNE_PEAK_REACH + 1;
     return band.last > band.first && band.last - band.first >= least && band.last - band.first < TUNE_BAND_BINS_MAX;
 }
@@ -132,6 +132,10 @@ static uint32_t series_reasons(struct tune_meter const *meter, struct tune_meter
     return reasons;
 }
 
+uint32_t tune_meter_bpm_reasons(struct tune_meter const *meter, int plane, uint32_t bpm) {
+    return series_reasons(meter, &meter->series[(uint32_t)plane * meter->plan.bpms + bpm]);
+}
+
 /** Chooses BPMs, and makes their weights. Returns the reasons of those that are left out. */
 static uint32_t plane_weigh(struct tune_meter *meter, int plane, struct tune_combination *combination,
                             uint32_t *lost_turns) {
@@ -153,6 +157,16 @@ static uint32_t plane_weigh(struct tune_meter *meter, int plane, struct tune_com
     return left_out;
 }
 
+/** The amplitudes of the band, of the series that was transformed last. */
+static void row_write(struct tune_meter const *meter, int plane, struct tune_band band, bool is_there) {
+    float *const row = meter->row[plane];
+    uint32_t const count = band.last - band.first + 1;
+    if (row != NULL && is_there)
+        tune_spectrum_amplitudes(&meter->spectrum.bin[band.first], meter->plan.turns, meter->plan.kind, count, row);
+    for (uint32_t k = 0; row != NULL && !is_there && k < count; ++k)
+        row[k] = NAN;
+}
+
 /** Its peak, without a verdict. Returns the band that was looked at. */
 static struct tune_band plane_read(struct tune_meter *meter, int plane, bool *is_found, uint32_t *left_out,
                                    struct tune_reading *reading) {
@@ -171,6 +185,7 @@ static struct tune_band plane_read(struct tune_meter *meter, int plane, bool *is
         tune_spectrum_transform(&meter->spectrum);
         *is_found = tune_peak_find(meter->spectrum.bin, meter->plan.turns, meter->plan.kind, band, &reading->peak);
     }
+    row_write(meter, plane, band, combination.used > 0);
     if (!*is_found)
         reading->peak = (struct tune_peak){.tune = NAN, .tune_sigma = NAN};
     return band;

@@ -83,6 +83,9 @@ struct tune_meter {
     /** [plane * bpms + bpm]. */
     struct tune_meter_series *series;
     struct tune_spectrum spectrum;
+    /** [plane] where the next reading puts the amplitude of each bin of the plane's band; NULL: nowhere. NaN where no BPM
+     * is in use. */
+    float *row[TUNE_PLANES];
     /** Of the plane that is read. */
     struct tune_weight *weight;
     struct tune_bpm *used;
@@ -94,12 +97,18 @@ struct tune_meter {
  * TUNE_BAND_BINS_MAX. */
 bool tune_meter_has_room(uint32_t turns, double low, double high);
 
+/** The bins from `low` to `high`, as a meter looks at them. */
+struct tune_band tune_meter_band(uint32_t turns, double low, double high);
+
 /** The plan's optics are looked at as long as the meter is open. False without memory, or without room in a band. Same thread as tune_spectrum_open. */
 bool tune_meter_open(struct tune_meter *meter, struct tune_meter_plan const *plan);
 void tune_meter_close(struct tune_meter *meter);
 
 /** Takes positions [count][plane][bpms] of `turn` and those that follow it; what is no number is lost. */
 void tune_meter_push(struct tune_meter *meter, uint64_t turn, float const *position, uint32_t count);
+
+/** What is wrong with a BPM in one plane: reasons for which it would be left out of a reading now. */
+uint32_t tune_meter_bpm_reasons(struct tune_meter const *meter, int plane, uint32_t bpm);
 
 /** Reads both planes. `beam` is the current. False, and nothing is read, before there is a whole window. */
 bool tune_meter_read(struct tune_meter *meter, double beam, struct tune_reading reading[TUNE_PLANES]);

@@ -128,3 +128,14 @@ void tune_spectrum_power(struct tune_spectrum const *spectrum, enum tune_window_
 void tune_spectrum_density(struct tune_spectrum const *spectrum, enum tune_window_kind kind, float *density) {
     row_of(spectrum, kind, (float)(2.0 / tune_window_squares(kind, spectrum->turns)), density);
 }
+
+void tune_spectrum_amplitudes(struct tune_bin const *bin, uint32_t turns, enum tune_window_kind kind, uint32_t count,
+                              float *amplitude) {
+    float const scale = (float)(2.0 / tune_window_sum(kind, turns));
+    float const c = (float)cos(PI / turns), s = (float)sin(PI / turns);
+    for (uint32_t k = 0; k < count; ++k) {
+        float const square = kind == TUNE_HANN ? hann_square(bin[(int64_t)k - 1], bin[k], bin[k + 1], c, s)
+                                               : bin[k].re * bin[k].re + bin[k].im * bin[k].im;
+        amplitude[k] = scale * sqrtf(square);
+    }
+}

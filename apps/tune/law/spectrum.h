@@ -69,4 +69,9 @@ void tune_spectrum_transform(struct tune_spectrum *spectrum);
 void tune_spectrum_power(struct tune_spectrum const *spectrum, enum tune_window_kind kind, float *power);
 void tune_spectrum_density(struct tune_spectrum const *spectrum, enum tune_window_kind kind, float *density);
 
+/** Amplitudes [count] of lines at the bins bin[0] to bin[count − 1], in the unit of the series: a of cos(2π k n/N).
+ * bin[−1] and bin[count] are there, too. */
+void tune_spectrum_amplitudes(struct tune_bin const *bin, uint32_t turns, enum tune_window_kind kind, uint32_t count,
+                              float *amplitude);
+
 #endif

@@ -174,6 +174,28 @@ static void test_says_where_there_is_no_beam(void **state) {
     assert_int_equal(reading[0].reasons, TUNE_NO_BEAM);
 }
 
+/** Of all BPMs, √(2J) at the line; and no number where none is in use. */
+static void test_rows_have_the_band_s_amplitudes(void **state) {
+    (void)state;
+    static float row[TURNS];
+    struct tune_band const band = tune_meter_band(TURNS, TUNE[1] - 0.05, TUNE[1] + 0.05);
+    uint32_t const bins = band.last - band.first + 1, peak = (uint32_t)lrint(TUNE[1] * TURNS) - band.first;
+    assert_true(fabs((double)band.first / TURNS - TUNE[1] + 0.05) < 1.0 / TURNS);
+    row[bins] = -7.0f;
+    meter.row[1] = row;
+    turns_push(TURNS);
+    assert_true(tune_meter_read(&meter, 100.0, reading));
+    assert_true((double)row[peak] > 0.84 * ROOT_2J && (double)row[peak] < 1.01 * ROOT_2J);
+    assert_true(row[0] < 0.02f && row[bins - 1] < 0.02f && row[bins] == -7.0f);
+    turn += 20; /* more than a hundredth is lost, of all */
+    turns_push(1);
+    assert_int_equal(tune_meter_bpm_reasons(&meter, 1, 2), TUNE_LOST_TURNS);
+    assert_true(tune_meter_read(&meter, 100.0, reading));
+    assert_true(isnan(row[0]) && isnan(row[bins - 1]) && row[bins] == -7.0f);
+    meter.row[1] = NULL;
+    assert_true(tune_meter_read(&meter, 100.0, reading));
+}
+
 static void test_refuses_a_band_without_room(void **state) {
     (void)state;
     struct tune_meter other;
@@ -195,6 +217,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_begins_anew_where_the_turn_counter_restarts, meter_open, meter_close),
         cmocka_unit_test_setup_teardown(test_a_bad_bpm_is_left_out_until_it_is_good, meter_open, meter_close),
         cmocka_unit_test_setup_teardown(test_says_where_there_is_no_beam, meter_open, meter_close),
+        cmocka_unit_test_setup_teardown(test_rows_have_the_band_s_amplitudes, meter_open, meter_close),
         cmocka_unit_test_setup_teardown(test_refuses_a_band_without_room, meter_open, meter_close),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -60,6 +60,8 @@ static void test_power_of_a_line_is_its_mean_square(void **state) {
         tune_spectrum_power(&spectrum, kind, row);
         assert_true(fabs(row[100] - 4.5) < 1e-2);
         assert_true(row[50] < 1e-6f && row[0] < 1e-6f);
+        tune_spectrum_amplitudes(&spectrum.bin[80], TURNS, kind, 40, row);
+        assert_true(fabs(row[20] - 3.0) < 3e-3 && row[0] < 1e-3f);
     }
     tune_spectrum_close(&spectrum);
 }
