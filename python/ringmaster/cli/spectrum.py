@@ -11,6 +11,7 @@ from ringmaster.cli.series_options import of_series, read_series
 
 if TYPE_CHECKING:
     from ringmaster.spectra.draw import Spectrum
+    from ringmaster.spectra.rows import RowSpectra
     from ringmaster.spectra.series import Series
 
 MOST_CURVES = 12
@@ -22,6 +23,7 @@ MOST_CURVES = 12
         "ringmaster spectrum bpm01/turn/x1",
         "ringmaster spectrum 'bpm0*/fast/[xy]1' --seconds 10 --plot orbit.png --spectrogram",
         "ringmaster spectrum bpm01/turn --archive /archive --from 2026-11-25T14:00 --until 2026-11-25T14:01",
+        "ringmaster spectrum tune/spectrum_x --spectrogram --plot tune.png",
         "ringmaster spectrum bpm01/turn/x1 --json | jq .spectra[0].lines",
     )
 )
@@ -49,6 +51,8 @@ def spectrum(
     of them, or as many as --resolution allows. Its integral is the square of the RMS. What was lost on the way is left
     out of the fit, and its share is told. Lines stand where noise alone would show one in a thousand spectra; their
     amplitude is that of the sine.
+
+    Of rows, such as tune/spectrum_x, which are spectra already, it shows the newest, and draws all that the ring holds.
     """
     from ringmaster import plots
     from ringmaster.cli.spectrum_text import print_spectrum
@@ -56,6 +60,11 @@ def spectrum(
     if spectrogram and plot is None:
         raise click.UsageError("--spectrogram is drawn: give --plot FILE")
     plots.check(plot)
+    if rows := _rows(names, resolution, **span):
+        from ringmaster.cli.spectrum_rows import show_rows
+
+        show_rows(rows, plot, spectrogram, as_json)
+        return
     series = read_series(names, **span)
     spectra = [_spectrum(one, resolution, window) for one in series]
     if plot is not None:
@@ -71,6 +80,22 @@ def spectrum(
         click.echo(f"… and {len(spectra) - MOST_CURVES} more; --plot draws all, --json tells all")
     if plot is not None:
         click.echo(f"plot written to {plot}")
+
+
+def _rows(names: tuple[str, ...], resolution: float | None, **span: Any) -> "list[RowSpectra]":
+    """Rows of these names, where each is one; none where they are lanes."""
+    from ringmaster.fabric.workspace import attach
+    from ringmaster.spectra.rows import read_rows
+
+    if span["archive"] is not None or span["start"] is not None or span["stop"] is not None:
+        return []
+    with attach(span["workspace"]) as ws:
+        are_rows = [bool(ws.rows.match(name)) for name in names]
+        if not any(are_rows):
+            return []
+        if not all(are_rows) or resolution is not None:
+            raise click.UsageError("these rows are spectra already: name them alone, without lanes and --resolution")
+        return read_rows(ws, names, span["seconds"])
 
 
 def _spectrum(series: "Series", resolution_hz: float | None, window: str) -> "Spectrum":

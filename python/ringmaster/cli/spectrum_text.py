@@ -3,6 +3,7 @@
 
 import math
 import shutil
+from collections.abc import Callable
 from itertools import pairwise
 
 import click
@@ -33,7 +34,9 @@ def print_spectrum(one: Spectrum, linear: bool) -> None:
         f"{units.several(found.pieces, 'piece')}, {units.quantity(found.step_hz, 'Hz', 3)} from bin to bin{gaps}"
     )
     columns = max(30, min(MOST_COLUMNS, shutil.get_terminal_size((100, 30)).columns) - LABEL - 2)
-    _print_curve(one, _edges(found.hz, 2 * columns, linear))
+    root = np.sqrt(found.density)
+    edges = _edges(found.hz, 2 * columns, linear)
+    print_curve(found.hz, root, edges, lambda value: f"{units.length(value, series.unit, 1)}/√Hz")
     click.secho(f"{'':>{LABEL}} {_axis(found.hz, columns, linear)}", dim=True)
     for line in one.lines[:MOST_LINES]:
         click.echo(
@@ -44,12 +47,12 @@ def print_spectrum(one: Spectrum, linear: bool) -> None:
         click.secho(f"{'':>{LABEL}} no line above the noise", dim=True)
 
 
-def _print_curve(one: Spectrum, edges: Floats) -> None:
-    root = _highest(one.density.hz, np.sqrt(one.density.density), edges)
-    logarithm = np.log10(np.maximum(root, np.finfo(float).tiny))
+def print_curve(at: Floats, values: Floats, edges: Floats, told: Callable[[float], str]) -> None:
+    """Values over where they are at, by decades; ``told`` gives the words of the scale."""
+    logarithm = np.log10(np.maximum(_highest(at, values, edges), np.finfo(float).tiny))
     top = math.ceil(float(logarithm.max()) + 1e-9)
     bottom = max(top - MOST_DECADES, min(top - 1, math.floor(float(logarithm.min()))))
-    labels = {row: f"{units.length(10.0**at, one.series.unit, 1)}/√Hz" for row, at in ((0, top), (ROWS - 1, bottom))}
+    labels = {row: told(10.0**decade) for row, decade in ((0, top), (ROWS - 1, bottom))}
     heights = (logarithm - bottom) / (top - bottom)
     for row, text in enumerate(curve(heights.tolist(), ROWS)):
         click.echo(f"{labels.get(row, ''):>{LABEL}} {text}")
