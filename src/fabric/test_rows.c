@@ -48,7 +48,7 @@ static void rows_close(struct rows_test *test) {
 
 /** Value `i` of the row of a turn; `generation` tells rows of one turn apart. */
 static float value_of(rm_turn turn, uint32_t generation, uint32_t i) {
-    return (float)(turn + 1000.0 * generation) + 0.25f * (float)i;
+    return (float)(turn + 1000u * generation) + 0.25f * (float)i;
 }
 
 static void put(struct rows_test *test, rm_turn turn, uint32_t generation) {

@@ -28,8 +28,8 @@ enum {
 };
 
 struct rows_stress {
-    struct rm_rows *rows;
     struct rm_stream_writer writer;
+    struct rm_rows *rows;
     struct rm_rows_view view;
     _Atomic bool stop;
     uint64_t written;

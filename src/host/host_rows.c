@@ -10,8 +10,8 @@ enum {
     VALUES_MAX = 1 << 20, /**< of a row, and of rows kept: more than that is a mistake */
 };
 
-/** Values in whole words of 64 bits, of which the checksum is. */
-static uint32_t rows_words(struct rm_rows_shape const *shape) { return (shape->width + 1) / 2; }
+/** Words of 64 bits, of which the checksum is: of an odd number of values the last one has a zero beside it. */
+static size_t rows_words(struct rm_rows_shape const *shape) { return (shape->width + 1ul) / 2; }
 
 static enum rm_code rows_check(struct rm_application_rows const *it, struct rm_rows_shape const *shape,
                                struct rm_error *error) {
@@ -41,7 +41,7 @@ enum rm_code rm_host_rows_make(struct rm_host_rows *rows, struct rm_application_
         enum rm_code const checked = rows_check(&code->rows[i], shape, error);
         if (checked != RM_OK)
             return checked;
-        rows->value[i] = calloc(rows_words(shape), sizeof(uint64_t));
+        rows->value[i] = calloc(2 * rows_words(shape), sizeof *rows->value[i]);
         if (rows->value[i] == NULL)
             return rm_fail(error, RM_E_NO_SPACE, "no memory for rows of %u values", shape->width);
     }

@@ -221,7 +221,8 @@ static void test_rows(void **state) {
         bool const was_skipped = turn == 1200 + 4 * TEST_PERIOD;
         enum rm_read const expected = was_skipped ? RM_READ_MISSING : RM_READ_OK;
         assert_int_equal(rm_rows_read(&rows, turn, &record, values), expected);
-        float const sum = (float)(1 + 10 * ((turn - 1200) / TEST_PERIOD));
+        uint64_t const step = (turn - 1200) / TEST_PERIOD;
+        float const sum = (float)(1 + 10 * step);
         assert_true(was_skipped || (values[0] == sum && values[CRITICAL_ROW_WIDTH - 1] == sum + 6.0f));
         assert_true(was_skipped || record.lane[RM_ROWS_QUALITY].i == 0);
     }

@@ -78,7 +78,7 @@ def row_peaks(axis: npt.NDArray[np.float64], row: npt.NDArray[np.float32], most:
 
 
 def draw_rows(spectra: Sequence[RowSpectra], path: Path, spectrograms: bool) -> None:
-    """Writes a file: the newest row of each ring, and below it all rows over time where that is asked for."""
+    """Writes a file: the newest row of each ring, and below it, where asked for, all that are trusted over time."""
     each = 2 if spectrograms else 1
     made = plots.figure(10, 0.6 + 2.7 * each * len(spectra))
     panels = made.subplots(each * len(spectra), squeeze=False)[:, 0]
@@ -93,7 +93,7 @@ def draw_rows(spectra: Sequence[RowSpectra], path: Path, spectrograms: bool) -> 
             continue
         below = panels[each * i + 1]
         with np.errstate(divide="ignore"):
-            shown = 20 * np.log10(one.window.values.T.astype(np.float64))
+            shown = 20 * np.log10(np.where(one.window.good, one.window.values.T.astype(np.float64), np.nan))
         finite = shown[np.isfinite(shown)]
         low, high = (np.percentile(finite, [5, 100])) if finite.size else (0.0, 1.0)
         image = below.imshow(
