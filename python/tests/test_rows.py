@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import fabric
+import h5py
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -17,6 +18,7 @@ from ringmaster.errors import WorkspaceDamaged
 from ringmaster.fabric import layout
 from ringmaster.fabric.owner import Axis, OwnedRows, Owner
 from ringmaster.fabric.window import ReadResult
+from ringmaster.recordings import export
 
 WIDTH, PERIOD = 5, 100
 AXIS = Axis(WIDTH, 0.1, 0.05, "tune", "1/turn")
@@ -101,6 +103,21 @@ def test_ls_and_get_show_them(ring: Setup) -> None:
     assert (got["turn"], got["quality"], got["values"][:3]) == (300, 2, [1.0, 2.0, 3.0])
     assert "quality" in command("get", "-w", "demo", "tune/spectrum_x").stdout
     assert ws.rows["tune/spectrum_x"].head == 300
+
+
+def test_rows_go_to_a_file(ring: Setup, tmp_path: Path) -> None:
+    for turn in (300, 500):
+        ring[0].put(turn, row(turn), quality=turn == 500)
+    path = tmp_path / "rows.h5"
+    assert "1 row ring" in command("get", "-w", "demo", "tune/spectrum_x", "--output", str(path)).stdout
+    with h5py.File(path) as file:
+        group = file["tune/spectrum_x"]
+        assert group["turn"][:].tolist() == [300, 400, 500]
+        assert group["ok"][:].tolist() == [True, False, True]
+        assert group["quality"][:].tolist() == [0, 0, 1]
+        assert (group["values"].attrs["units"], group["axis"].attrs["units"]) == ("nm", "1/turn")
+        np.testing.assert_array_equal(group["values"][2], row(500))
+    assert export.read(path) == []  # rows are no recording of instruments
 
 
 def test_a_damaged_ring_is_told(make_owner: MakeOwner, tmp_path: Path) -> None:

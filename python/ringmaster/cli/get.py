@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 )
 @click.argument("names", metavar="NAME…", nargs=-1, required=True, shell_complete=complete_object)
 @click.option("--unit", metavar="UNIT", help="Show parameters in this unit, those that have it; µ may be written u.")
-@click.option("--output", type=click.Path(path_type=Path), metavar="FILE.h5", help="Write streams to a new file.")
+@click.option(
+    "--output", type=click.Path(path_type=Path), metavar="FILE.h5", help="Write streams and rows to a new file."
+)
 @click.option(
     "--records", type=click.IntRange(min=1), default=8192, show_default=True, help="--output: how many of each."
 )
@@ -47,7 +49,7 @@ def get(
 
     A NAME is a whole name, or one without "stream/" or "counters/", or a shell pattern of either; NAME[3] is one
     element of a parameter. With --output the
-    newest records of streams go to a file (HDF5), with their units and their calibration.
+    newest records of streams, and rows, go to a file (HDF5), with their units and their calibration.
     """
     from ringmaster.fabric.workspace import attach
     from ringmaster.values.inventory import read_all, units_of
@@ -86,12 +88,15 @@ def _export(ws: "Workspace", names: tuple[str, ...], output: Path, records: int)
     from ringmaster.recordings import export
     from ringmaster.values.inventory import matching, short_name
 
-    infos = {info.name: info for name in names for info in matching(ws, name) if info.kind == ObjectKind.STREAM}
-    if not infos:
-        raise click.UsageError(f"{' '.join(names)}: no stream among these; --output writes streams")
-    streams = [ws.streams[short_name(info)] for info in infos.values()]
-    export.write(output, ws.name, {stream: stream.latest(records) for stream in streams})
-    click.echo(f"{output}: {counted(len(streams), 'stream')}")
+    infos = {info.name: info for name in names for info in matching(ws, name)}
+    streams = [ws.streams[short_name(info)] for info in infos.values() if info.kind == ObjectKind.STREAM]
+    rings = [ws.rows[short_name(info)] for info in infos.values() if info.kind == ObjectKind.ROWS]
+    if not streams and not rings:
+        raise click.UsageError(f"{' '.join(names)}: no stream or rows among these; --output writes these")
+    windows = {stream: stream.latest(records) for stream in streams}
+    export.write(output, ws.name, windows, {rows: rows.latest(records) for rows in rings})
+    told = [counted(len(streams), "stream")] if streams else []
+    click.echo(f"{output}: {' and '.join([*told, counted(len(rings), 'row ring')] if rings else told)}")
 
 
 def _value(reading: dict[str, Any]) -> str:

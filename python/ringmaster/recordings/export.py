@@ -14,6 +14,11 @@ r"""Windows of streams in an HDF5 file, with all that is needed to understand th
         lanes/x1 …       one dataset per lane as it was stored, i4 or f4, in the record's order; attribute unit
         x1 …             the same datasets, where NeXus looks for them
         calibration      f8, shape (172,), where there is one; attribute units: "LANE\tRAW\tPHYSICAL\n" for each lane
+    /tune/spectrum_x     NXdata, one group per row ring; attributes: kind "rows", period_turns, turn_epoch, delay_turns
+        turn, ok         as above, shape (n,)
+        quality          i4: 0 where the row is to be trusted
+        values           f4, shape (n, width), NaN where the row was not had; attribute units
+        axis             f8, shape (width,): what each value is at; attributes name, units
     /configuration       text, where there is one: what was recorded of the server's settings
 
 ``recording.read_recording`` reads such a file, and ``ringmaster replay`` sends it.
@@ -30,12 +35,15 @@ import numpy as np
 
 from ringmaster.fabric.calibration import Calibration, read_units, write_units
 from ringmaster.fabric.layout import Calibrated, InstrumentKind
+from ringmaster.fabric.rows import Rows, RowWindow
 from ringmaster.fabric.stream import Lane, Stream
 from ringmaster.fabric.window import Window
 from ringmaster.recordings.recording import RecordedInstrument, RecordedLane, stream_name
 
 FORMAT = "ringmaster window"
 VERSION = 1
+ROWS = "rows"
+"""The kind of a row ring, which is no stream."""
 CHUNK_RECORDS = 16384
 """Of a compressed dataset, or one that grows."""
 UTC_UNITS = "nanoseconds since 1970-01-01T00:00:00Z"
@@ -73,12 +81,16 @@ class Exported(Protocol):
         """What converts them."""
 
 
-def write(path: Path, workspace: str, windows: Mapping[Stream, Window]) -> None:
+def write(
+    path: Path, workspace: str, windows: Mapping[Stream, Window], rows: Mapping[Rows, RowWindow] | None = None
+) -> None:
     """Writes windows as they were stored, not physical ones. Raises OSError; an existing file is not overwritten."""
     with Hdf5Writer(path, workspace) as writer:
         for stream, window in windows.items():
             writer.begin(stream)
             writer.append(window)
+        for ring, newest in (rows or {}).items():
+            writer.rows(ring, newest)
 
 
 class Hdf5Writer:
@@ -140,6 +152,23 @@ class Hdf5Writer:
         if "utc" in group:
             group["utc"].attrs["units"] = UTC_UNITS
 
+    def rows(self, rows: Rows, window: RowWindow) -> None:
+        """All that is written of a row ring."""
+        group = self._file.create_group(rows.name)
+        group.attrs.update(
+            kind=ROWS,
+            period_turns=rows.period,
+            turn_epoch=window.turn_epoch,
+            delay_turns=rows.stream.group_delay_turns,
+            NX_class="NXdata",
+            signal="values",
+            axes=["turn", "axis"],
+        )
+        for name in ("turn", "ok", "quality"):
+            group.create_dataset(name, data=getattr(window, name))
+        group.create_dataset("values", data=window.values, **self._compression).attrs["units"] = rows.unit
+        group.create_dataset("axis", data=rows.axis).attrs.update(name=rows.axis_name, units=rows.axis_unit)
+
     def _extend(self, group: h5py.Group, name: str, values: Any) -> h5py.Dataset:
         if name not in group:
             chunk = min(CHUNK_RECORDS, max(1, len(values)))  # one that is not full takes its whole room, too
@@ -175,7 +204,8 @@ def read(path: Path) -> list[RecordedInstrument]:
             raise ValueError(f"{path}: of version {file.attrs.get('version')}, expected {VERSION}")
         _load_filters()
         instruments = [parent for parent in file.values() if isinstance(parent, h5py.Group)]
-        streams = [group for parent in instruments for group in parent.values()]
+        groups = [group for parent in instruments for group in parent.values()]
+        streams = [group for group in groups if group.attrs.get("kind") != ROWS]
         try:
             return [_read_stream(group) for group in streams]
         except KeyError as error:
