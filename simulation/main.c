@@ -47,6 +47,8 @@ static enum rm_code simulate_run(struct rm_simulate_options *options, struct rm_
         if (code == RM_OK)
             code = rm_simulation_decisions_close(&simulation.decisions, &reason);
         if (code == RM_OK)
+            code = rm_simulation_rows_close(&simulation.rows, &reason);
+        if (code == RM_OK)
             code = rm_summary_write(&simulation, &reason);
         if (ran == RM_OK && code != RM_OK)
             *error = reason;

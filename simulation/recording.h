@@ -6,7 +6,7 @@
  *     setpoints.f64   [cycle][actuator]       what the application commanded
  *     sent.f64        [cycle][actuator]       what was sent last, as the step was told
  *     currents.f64    [cycle][actuator]       the supplies' true currents when the step's inputs were read
- *     streams.f32     [cycle][stream][12]     the application's streams
+ *     streams.f32     [cycle][stream][12]     the application's streams; its rows: rows.h
  *     reported.f64    [cycle][scalar]         those of its readings that are one number
  */
 #ifndef RM_SIMULATION_RECORDING_H

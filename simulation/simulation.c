@@ -134,6 +134,8 @@ enum rm_code rm_simulation_open(struct rm_simulate_options *options, struct rm_s
     rm_events_sort(&options->events);
     count_cycles(simulation);
     code = rm_recording_open(options->out, options->record, &simulation->recording, error);
+    if (code == RM_OK && (options->record & RM_RECORD_STREAMS) != 0)
+        code = rm_simulation_rows_open(&simulation->rows, options->out, simulation->program, error);
     if (code == RM_OK && (options->record & RM_RECORD_DECISIONS) != 0)
         code = rm_simulation_decisions_open(&simulation->decisions, options->out, simulation->program, error);
     return code;
@@ -143,6 +145,7 @@ void rm_simulation_close(struct rm_simulation *simulation) {
     struct rm_error ignored;
     (void)rm_recording_close(&simulation->recording, &ignored);
     (void)rm_simulation_decisions_close(&simulation->decisions, &ignored);
+    (void)rm_simulation_rows_close(&simulation->rows, &ignored);
     rm_host_program_close(simulation->program);
     rm_sending_close(&simulation->sending);
     rm_feed_close(&simulation->feed);
@@ -289,6 +292,7 @@ static enum rm_code simulation_step_turn(struct rm_simulation *simulation, rm_tu
     rm_simulation_decisions_record(&simulation->decisions, sends, setpoints);
     rm_host_program_work(program);
     record_reported(simulation);
+    rm_simulation_rows_put(&simulation->rows, turn);
     ++simulation->done;
     return code;
 }

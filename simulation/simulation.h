@@ -26,6 +26,7 @@
 #include "plant.h"
 #include "recording.h"
 #include "replay.h"
+#include "rows.h"
 #include "sending.h"
 
 struct rm_simulation {
@@ -42,6 +43,7 @@ struct rm_simulation {
     struct rm_sending sending;
     struct rm_recording recording;
     struct rm_simulation_decisions decisions;
+    struct rm_simulation_rows rows;
     rm_turn first_turn;
     /** How many cycles are to be run. */
     uint64_t cycles;

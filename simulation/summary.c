@@ -233,6 +233,7 @@ void rm_summary_print(struct rm_simulation const *simulation, FILE *out) {
     print_inputs(simulation, out);
     print_actuators(&program->setup, out);
     print_streams(program, out);
+    rm_simulation_rows_print(&simulation->rows, out);
     print_numbers(program, false, out);
     print_numbers(program, true, out);
     print_counts(simulation, out);

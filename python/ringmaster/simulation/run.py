@@ -217,6 +217,28 @@ class Simulation:
                 return {lane["name"]: records[:, i] for i, lane in enumerate(item["lanes"])}
         raise self._unknown("stream", name, [item["name"] for item in self.summary["streams"]])
 
+    def spectra(self, name: str) -> npt.NDArray[np.void]:
+        """Rows of the application, one for each step that gave one: their "turn", "quality" and "values", [row, value].
+
+        ``axis(name)`` says what the values are at; ``summary["rows"]`` has their unit.
+        """
+        item = self._row_ring(name)
+        row = np.dtype([("turn", "<u8"), ("quality", "<u4"), ("zero", "<u4"), ("values", "<f4", (item["width"],))])
+        return np.fromfile(self.folder / f"{name}.rows", row)
+
+    def axis(self, name: str) -> Floats:
+        """What each value of a row is at."""
+        item = self._row_ring(name)
+        places: Floats = item["axis_first"] + item["axis_step"] * np.arange(item["width"], dtype=np.float64)
+        return places
+
+    def _row_ring(self, name: str) -> Mapping[str, Any]:
+        for item in self.summary["rows"]:
+            if item["name"] == name:
+                found: Mapping[str, Any] = item
+                return found
+        raise self._unknown("row ring", name, [item["name"] for item in self.summary["rows"]])
+
     def response(self, plane: str) -> Floats:
         """What the machine truly answered at the end, nm per unit, [row, actuator], rows as in :meth:`orbit`."""
         described = self.summary.get("response")
