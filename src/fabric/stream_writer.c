@@ -222,7 +222,8 @@ static bool stream_writer_jump_to(struct rm_stream_writer *writer, rm_turn turn)
     return true;
 }
 
-bool rm_stream_writer_await(struct rm_stream_writer *writer, rm_turn turn) {
+/** False when the turn lies at or below the head. */
+static bool stream_writer_make_room(struct rm_stream_writer *writer, rm_turn turn) {
     if (turn != writer->next && !stream_writer_jump_to(writer, turn))
         return false;
     keep_margin(writer, turn);
@@ -231,8 +232,12 @@ bool rm_stream_writer_await(struct rm_stream_writer *writer, rm_turn turn) {
     return true;
 }
 
+bool rm_stream_writer_await(struct rm_stream_writer *writer, rm_turn turn) {
+    return stream_writer_make_room(writer, turn);
+}
+
 enum rm_put rm_stream_writer_put(struct rm_stream_writer *writer, struct rm_record const *record) {
-    if (!rm_stream_writer_await(writer, record->turn))
+    if (!stream_writer_make_room(writer, record->turn))
         return put_behind(writer, record);
     struct rm_slot *const slot = rm_stream_writer_slot(writer);
     if (writer->streaming)
