@@ -13,7 +13,8 @@ from command import ringmaster as command
 from conftest import MakeOwner
 
 import ringmaster
-from ringmaster.fabric.owner import Axis, OwnedRows, Owner
+from ringmaster.fabric.owned import Axis, OwnedRows
+from ringmaster.fabric.owner import Owner
 from ringmaster.spectra.rows import read_rows, row_peaks
 
 WIDTH, PERIOD, TURN_RATE_HZ = 400, 1000, 1e6

@@ -16,7 +16,8 @@ from conftest import MakeOwner
 import ringmaster
 from ringmaster.errors import WorkspaceDamaged
 from ringmaster.fabric import layout
-from ringmaster.fabric.owner import Axis, OwnedRows, Owner
+from ringmaster.fabric.owned import Axis, OwnedRows
+from ringmaster.fabric.owner import Owner
 from ringmaster.fabric.window import ReadResult
 from ringmaster.recordings import export
 
