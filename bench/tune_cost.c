@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "apps/tune/law/combine.h"
+#include "apps/tune/law/every_turn.h"
 #include "apps/tune/law/naff.h"
 #include "apps/tune/law/peak.h"
 #include "apps/tune/law/sliding.h"
@@ -30,6 +31,13 @@ enum {
     TRANSFORMS = 128,
     LINES = 32,
     SLID_TURNS = 1024,
+    /** Of a row of the tune's spectrum: from 0.05 to 0.45. */
+    ROW_FIRST_BIN = 410,
+    ROW_BINS = 3277,
+    ROWS = 64,
+    /** Of a step of the application, and steps. */
+    STEP_TURNS = 576,
+    BAND_STEPS = 16,
     TRANSIENT_TURNS = 2 * TURNS,
     DRIFT_PLANES = 1,
     DRIFT_BINS = 16,
@@ -65,6 +73,9 @@ struct subject {
     struct tune_naff naff[2];
     struct tune_sliding sliding;
     int32_t position_nm[SLID_TURNS][PLANES];
+    struct tune_every_turn every_turn;
+    uint64_t turn;
+    float row[ROW_BINS];
     struct tune_band pair_band;
     struct tune_peak peak;
 };
@@ -113,6 +124,26 @@ static uint64_t act_slides(struct subject *subject, uint32_t at_once) {
 static uint64_t act_every_turn(void *argument) { return act_slides(argument, 1); }
 static uint64_t act_four_turns(void *argument) { return act_slides(argument, TUNE_SLIDING_BLOCK); }
 
+/** Rows of a spectrum that is there. */
+static uint64_t act_rows(void *argument) {
+    struct subject *const subject = argument;
+    for (int i = 0; i < ROWS; ++i)
+        tune_spectrum_amplitudes(&subject->pair.bin[ROW_FIRST_BIN], TURNS, TUNE_HANN, ROW_BINS, subject->row);
+    return ROWS;
+}
+
+/** A step's turns, and the row after them, some times. */
+static uint64_t act_band_step(void *argument) {
+    struct subject *const subject = argument;
+    for (int i = 0; i < BAND_STEPS; ++i) {
+        tune_every_turn_push(&subject->every_turn, subject->turn, subject->series[0], 1, STEP_TURNS);
+        subject->turn += STEP_TURNS;
+        if (subject->turn > TURNS && !tune_every_turn_read(&subject->every_turn, subject->row))
+            bench_fail("there is no whole window");
+    }
+    return BAND_STEPS;
+}
+
 static void subject_make(struct subject *subject) {
     for (uint32_t n = 0; n < TURNS; ++n) {
         subject->line[n] = cos(TWO_PI * TUNE * n + 0.3) + 0.01 * draw_normal();
@@ -133,6 +164,7 @@ static void subject_make(struct subject *subject) {
         made = made && tune_naff_open(&subject->naff[kind], TURNS, kind, RM_SIMD_BEST);
     made = made && tune_sliding_open(&subject->sliding, TURNS, FIRST_BIN, BAND_BINS, PLANES, TUNE_SLIDING_RANGE_MAX_NM,
                                      RM_SIMD_BEST);
+    made = made && tune_every_turn_open(&subject->every_turn, TURNS, TUNE_HANN, band);
     must_have_memory(made);
 }
 
@@ -144,6 +176,8 @@ static void costs_print(struct subject *subject, size_t rounds) {
         {"naff_hann_ns", act_naff_hann, subject, NULL, NULL},
         {"turn_ns", act_every_turn, subject, NULL, NULL},
         {"four_turns_ns", act_four_turns, subject, NULL, NULL},
+        {"row_ns", act_rows, subject, NULL, NULL},
+        {"band_step_ns", act_band_step, subject, NULL, NULL},
     };
     enum { CASES = sizeof cases / sizeof *cases };
     bench_rounds(cases, CASES, rounds);

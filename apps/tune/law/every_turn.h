@@ -19,7 +19,7 @@
 #include "sliding.h"
 
 enum {
-    /** Bins of a band: 576 turns then take some 60 µs. */
+    /** Bins of a band: a step of 576 turns then takes some 60 µs. */
     TUNE_EVERY_TURN_BINS_MAX = 512,
 };
 
