@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 from harness import ROOT
 
+from ringmaster.places import CONFIGS
 from ringmaster.simulation import replay, simulate
 
 CODE = ROOT / "build/src/host/test_latency_critical.so"
@@ -44,3 +45,19 @@ def test_rows_are_recorded_and_a_replay_compares_them(tmp_path: Path) -> None:
     np.testing.assert_allclose(run.axis("profile"), 0.5 + 0.25 * np.arange(WIDTH))
     assert [item["name"] for item in run.summary["rows"]] == ["profile"]
     assert replay(config, "app", run.recorded).differs is None
+
+
+def test_the_shipped_tune_s_rows_have_the_ring_s_line(tmp_path: Path) -> None:
+    """At its tune, with the amplitude that is measured; and a replay gives the same rows."""
+    tunes = {"x": 0.2994, "y": 0.1612}
+    config = CONFIGS / "tune.yaml"
+    run = simulate(config, CONFIGS / "tune-ring.yaml", "tune", tmp_path, seconds=0.1, record="all,decisions")
+    for name, plane in (("spectrum_x", "x"), ("spectrum_y", "y"), ("sliding_x", "x")):
+        rows, axis = run.spectra(name), run.axis(name)
+        row = rows["values"][rows["quality"] == 0][-1]
+        assert abs(axis[row.argmax()] - tunes[plane]) < 0.6 * (axis[1] - axis[0])
+        assert 0.84 < row.max() / run.reported(f"amplitude_{plane}")[-1] < 1.03
+        assert np.median(row) < 0.02 * row.max()
+        assert np.isnan(rows["values"][0]).all() == (name == "sliding_x")  # its first window is not whole yet
+        assert rows["quality"][0] == (128 if name == "sliding_x" else 0)
+    assert replay(config, "tune", run.recorded).differs is None
