@@ -34,6 +34,8 @@ struct tune_file {
     /** Oscillations per turn. */
     double low[TUNE_PLANES], high[TUNE_PLANES];
     double signal_to_noise;
+    /** Of a mean periodogram; 0: a driven line is not looked for. */
+    uint32_t driven_windows;
     /** Magnitude of positions at full scale, in their unit. NaN: not looked for. */
     double full_scale;
     /** INSTRUMENT/LANE that tells whether there is beam; NULL: not looked for. */

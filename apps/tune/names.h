@@ -29,6 +29,19 @@ enum tune_told {
     /** From a tune to the turn of its record. Constant. */
     TUNE_TOLD_DELAY = TUNE_TOLD_LANES,
 
+    /** Of the line of a beam that noise drives (law/follow.h); NaN where there is none, or it is not asked for. */
+    TUNE_TOLD_DRIVEN_TUNE_X,
+    TUNE_TOLD_DRIVEN_TUNE_Y,
+    TUNE_TOLD_DRIVEN_SIGMA_X,
+    TUNE_TOLD_DRIVEN_SIGMA_Y,
+    TUNE_TOLD_DRIVEN_DAMPING_X,
+    TUNE_TOLD_DRIVEN_DAMPING_Y,
+    TUNE_TOLD_DRIVEN_RMS_X,
+    TUNE_TOLD_DRIVEN_RMS_Y,
+    /** 1: its errors are to be trusted. */
+    TUNE_TOLD_DRIVEN_RESOLVED_X,
+    TUNE_TOLD_DRIVEN_RESOLVED_Y,
+
     /* Arrays, after all that are one number. */
 
     /** Frequencies of the file, in Hz, and what is left of the tune's ripple there (law/response.h). Constant. */

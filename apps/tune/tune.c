@@ -18,6 +18,7 @@
 #include "detail.h"
 #include "file.h"
 #include "lanes.h"
+#include "law/follow.h"
 #include "law/meter.h"
 #include "law/refine.h"
 #include "law/response.h"
@@ -30,6 +31,8 @@ struct tune_memory {
     struct tune_rows_memory rows;
     /** Where the file wants NAFF. */
     struct tune_refine refine;
+    /** Where it wants the line of a beam that noise drives. */
+    struct tune_follow follow;
     /** [plane][bpm] */
     struct tune_bpm *bpm[TUNE_PLANES];
     /** [turn][plane][bpm] of a step. */
@@ -78,7 +81,8 @@ static bool memory_make(struct tune_memory *memory, struct rm_application_setup 
     struct tune_meter_plan const plan = plan_of(memory, setup->turn_rate_hz);
     return memory->position != NULL && memory->bpm[0] != NULL && memory->bpm[1] != NULL &&
            tune_meter_open(&memory->meter, &plan) && tune_rows_open(&memory->rows, file) &&
-           (file->estimator != TUNE_BY_NAFF || tune_refine_open(&memory->refine, plan.turns, plan.kind));
+           (file->estimator != TUNE_BY_NAFF || tune_refine_open(&memory->refine, plan.turns, plan.kind)) &&
+           (file->driven_windows == 0 || tune_follow_open(&memory->follow, &plan, file->driven_windows));
 }
 
 static void tune_close(void *memory) {
@@ -86,6 +90,7 @@ static void tune_close(void *memory) {
     tune_meter_close(&it->meter);
     tune_refine_close(&it->refine);
     tune_rows_close(&it->rows);
+    tune_follow_close(&it->follow);
     free(it->bpm[0]);
     free(it->bpm[1]);
     free(it->position);
@@ -119,6 +124,8 @@ static enum rm_code tune_init(struct rm_application_setup const *setup, void *st
     enum rm_code code = RM_OK;
     memory->meter.count = 0; /* it begins with the next turn */
     tune_rows_begin(&memory->rows);
+    if (file->driven_windows > 0)
+        tune_follow_begin(&memory->follow);
     for (uint32_t b = 0; b < file->bpms; ++b)
         for (int plane = 0; plane < TUNE_PLANES && code == RM_OK; ++plane) {
             char key[32];
@@ -178,6 +185,34 @@ static void tell_plane(struct tune_reading const *reading, int plane, double *to
     told[TUNE_TOLD_QUALITY_X + plane] = reading->reasons;
 }
 
+static void tell_driven(struct tune_follow const *follow, int plane, double *told) {
+    struct tune_driven const *const driven = &follow->driven[plane];
+    double const there = follow->is_found[plane] ? 1.0 : NAN;
+    told[TUNE_TOLD_DRIVEN_TUNE_X + plane] = there * driven->tune;
+    told[TUNE_TOLD_DRIVEN_SIGMA_X + plane] = there * driven->tune_sigma;
+    told[TUNE_TOLD_DRIVEN_DAMPING_X + plane] = there * driven->damping_per_turn;
+    told[TUNE_TOLD_DRIVEN_RMS_X + plane] = there * driven->rms;
+    told[TUNE_TOLD_DRIVEN_RESOLVED_X + plane] = follow->is_found[plane] && driven->is_resolved;
+}
+
+/** The line of a beam that noise drives: the planes take turns, so that no step has two fits. Such a line may be no peak,
+ * or several; but the window must be one of all BPMs. */
+static void follow_driven(struct tune_memory *memory, uint64_t steps, struct tune_reading const reading[TUNE_PLANES],
+                          double *told) {
+    int const plane = (int)(steps % TUNE_PLANES);
+    struct tune_reading const *const look = &reading[plane];
+    uint32_t const bad = TUNE_NO_BEAM | TUNE_SATURATED | TUNE_FROZEN | TUNE_LOST_TURNS;
+    if (look->bpms == memory->file.bpms && (look->reasons & bad) == 0)
+        tune_follow_take(&memory->follow, &memory->meter, plane);
+    tell_driven(&memory->follow, plane, told);
+}
+
+/** Nothing is known of driven lines that are not looked for. */
+static void tell_none_driven(double *told) {
+    for (int i = TUNE_TOLD_DRIVEN_TUNE_X; i < TUNE_TOLD_DRIVEN_RESOLVED_X; ++i)
+        told[i] = NAN;
+}
+
 static uint32_t tune_length(struct rm_application_setup const *setup, bool is_reading, uint32_t index) {
     struct tune_memory const *const memory = setup->memory;
     (void)is_reading;
@@ -219,6 +254,10 @@ static enum rm_step_result tune_step(struct rm_application_setup const *setup, v
     told[TUNE_TOLD_LOST_TURNS] = fmax(reading[0].lost_turns, reading[1].lost_turns);
     told[TUNE_TOLD_BPMS] = fmin(reading[0].bpms, reading[1].bpms);
     told[TUNE_TOLD_DELAY] = tune_delay(setup, 0);
+    if (given->steps < TUNE_PLANES || memory->file.driven_windows == 0)
+        tell_none_driven(told);
+    if (memory->file.driven_windows > 0)
+        follow_driven(memory, given->steps, reading, told);
     for (uint32_t lane = 0; lane < TUNE_TOLD_LANES; ++lane)
         command->stream[TUNE_STREAM_TUNE][lane] = (float)told[lane];
     tune_detail_tell(reading, memory->file.window_turns, command->stream[TUNE_STREAM_DETAIL]);

@@ -107,25 +107,35 @@ def test_lost_turns_are_counted(tmp_path: Path) -> None:
     assert told["quality_x"][CYCLES - 1] == 0
 
 
-def test_naff_s_tunes_are_the_ring_s_and_replayed(tmp_path: Path) -> None:
-    """On request, of one BPM: within the same errors, and to the bit again."""
-    (tmp_path / "bpms.yaml").write_text((CONFIGS / "tune-bpms.yaml").read_text() + "\nestimator: naff\n")
-    config = tmp_path / "tune.yaml"
+def run_otherwise(folder: Path, key: str, cycles: int) -> Simulation:
+    """With one more key in the application's file."""
+    (folder / "bpms.yaml").write_text(f"{(CONFIGS / 'tune-bpms.yaml').read_text()}\n{key}\n")
+    config = folder / "tune.yaml"
     config.write_text(CONFIG.read_text().replace("tune-bpms.yaml", "bpms.yaml"))
-    done = simulate(
-        config,
-        CONFIGS / "tune-ring.yaml",
-        "tune",
-        tmp_path / "run",
-        cycles=WHOLE + 4,
-        refresh_ms=0,
-        record="all,decisions",
-    )
+    ring = CONFIGS / "tune-ring.yaml"
+    done = simulate(config, ring, "tune", folder / "run", cycles=cycles, refresh_ms=0, record="all,decisions")
+    assert replay(config, "tune", done.recorded).differs is None
+    return done
+
+
+def test_a_steady_line_is_no_driven_one(simulation: Simulation, tmp_path: Path) -> None:
+    """It is narrower than the windows resolve, and said to be; where nobody asks, nothing is said."""
+    assert np.isnan(simulation.reported("driven_tune_x")).all()
+    done = run_otherwise(tmp_path, "driven_windows: 2", 2 * WHOLE + 4)
+    for plane, tune in TUNES.items():
+        found = done.reported(f"driven_tune_{plane}")
+        assert np.isnan(found[:WHOLE]).all()
+        assert np.isnan(found[-1]) or abs(found[-1] - tune) < 2 / WINDOW_TURNS
+        assert (done.reported(f"driven_resolved_{plane}") == 0).all()
+
+
+def test_naff_s_tunes_are_the_ring_s(tmp_path: Path) -> None:
+    """On request, of one BPM: within the same errors."""
+    done = run_otherwise(tmp_path, "estimator: naff", WHOLE + 4)
     told = done.stream("tune")
     for plane, tune in TUNES.items():
         off = np.abs(done.reported(f"tune_{plane}")[WHOLE - 1 :] - tune)
         assert (off < 6 * told[f"sigma_{plane}"][WHOLE - 1 :]).all()
-    assert replay(config, "tune", done.recorded).differs is None
 
 
 def test_a_folder_without_turns_is_no_replay(simulation: Simulation, tmp_path: Path) -> None:
