@@ -192,6 +192,7 @@ static void run_life(struct host_test *test, struct replay_test *replay, uint32_
         run_cycle(test, replay);
     for (unsigned i = 0; i < DECISION; ++i)
         record_tape(replay, i, rm_stream_head(&replay->tape[i].view));
+    assert_true((counter(test, RM_APPLICATION_LOST) > 0) == (of_a_step > 1));
 }
 
 static void open_recorded(struct host_test *test, struct replay_test *replay) {
