@@ -42,14 +42,12 @@ static void find_lanes(struct rm_feed_input *input, struct rm_config_instrument 
 /** The instrument that sends it. */
 static enum rm_code find_fed_instrument(struct finding const *finding, struct rm_config_instrument const **found) {
     struct rm_config const *config = finding->config;
-    size_t const bytes = strcspn(finding->name, "/");
-    uint32_t i = 0;
-    while (i < config->instrument_count && (strlen(config->instrument[i].name) != bytes ||
-                                            memcmp(config->instrument[i].name, finding->name, bytes) != 0))
-        ++i;
-    if (i == config->instrument_count)
-        return rm_fail(finding->error, RM_E_CONFIG, "input \"%s\": no such instrument", finding->name);
-    struct rm_config_instrument const *wanted = *found = &config->instrument[i];
+    struct rm_config_instrument const *const wanted = *found = rm_config_input_instrument(config, finding->name);
+    if (wanted == NULL)
+        return rm_fail(finding->error, RM_E_CONFIG,
+                       "input \"%s\" is a stream of another application, and a simulation has one. Run both beside a "
+                       "server and `ringmaster virtual` in lock-step",
+                       finding->name);
     struct rm_feed_input *input = finding->input;
     memcpy(input->name, wanted->name, sizeof input->name);
     if (wanted->follows)

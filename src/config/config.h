@@ -274,7 +274,7 @@ struct rm_config_application {
 
     enum rm_stop_action stop;
     uint32_t input_count;
-    /** Names of streams, "bpm01/fast", all of the period period_turns. */
+    /** Names of streams, "bpm01/fast", or "tune/tune" of an application before it: their periods divide its own. */
     char (*input)[RM_CONFIG_INPUT_BYTES];
 
     uint32_t supply_count;
@@ -385,6 +385,12 @@ enum rm_code rm_config_load_all(char const *path, struct rm_config **config, str
  * rest, which concerns the server alone (roles on its cores, applications, calibration), is neither checked nor
  * loaded, so that a virtual ring reads the same file on any host. Errors as in rm_config_load_all. */
 enum rm_code rm_config_load_machine(char const *path, struct rm_config **config, struct rm_errors *errors);
+
+/** The instrument whose stream an input is, "bpm01/fast"; NULL: it is another application's. */
+struct rm_config_instrument const *rm_config_input_instrument(struct rm_config const *config, char const *stream);
+
+/** Index of the application whose stream an input is, "tune/tune"; 0: it is an instrument's. */
+uint32_t rm_config_input_application(struct rm_config const *config, char const *stream);
 
 /** Frees everything. NULL is allowed. */
 void rm_config_free(struct rm_config *config);

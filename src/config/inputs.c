@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Which streams an application is fed with: by name, or by a pattern in which * stands for anything. They exist, and
- * all have its period. */
+/* Which streams an application is fed with: by name, or by a pattern of instruments' streams in which * stands for
+ * anything. They exist, and all have its period, or one that divides it. A stream of another application, "tune/tune",
+ * is given by name. That application stands before this one, so no two wait for each other. Which streams it has, its
+ * code says (application_check.h). */
 #include "base/fail.h"
 #include "base/nearest.h"
 #include "config/instrument_rates.h"
@@ -37,7 +39,11 @@ static enum rm_code fail_instrument(struct taking_input const *taking, size_t by
     struct rm_nearest nearest = {.wanted = name};
     for (uint32_t i = 0; i < config->instrument_count; i++)
         rm_nearest_offer(&nearest, config->instrument[i].name);
-    snprintf(problem, sizeof problem, "found \"%s\", expected a stream of a configured instrument, such as \"%s/%s\"%s",
+    for (struct rm_config_application const *it = config->application + 1; it < taking->application; it++)
+        rm_nearest_offer(&nearest, it->name);
+    snprintf(problem, sizeof problem,
+             "found \"%s\", expected a stream of a configured instrument, such as \"%s/%s\", or of an application "
+             "that stands before this one%s",
              taking->stream, config->instrument[0].name, rm_instrument_own_rate(config->instrument[0].period_turns),
              strcmp(name, taking->stream) == 0 ? "" : rm_config_guess(&nearest, guess, sizeof guess));
     return fail_input(taking, problem);
@@ -54,16 +60,26 @@ static enum rm_code fail_rate(struct taking_input const *taking, struct rm_confi
     return fail_input(taking, problem);
 }
 
-static bool find_input_instrument(struct rm_config const *config, char const *name, size_t bytes,
-                                  uint32_t *instrument) {
-    for (uint32_t i = 0; i < config->instrument_count; i++) {
-        char const *const known = config->instrument[i].name;
-        if (strlen(known) != bytes || memcmp(known, name, bytes) != 0)
-            continue;
-        *instrument = i;
-        return true;
-    }
-    return false;
+/* Whether the stream is one of the owner of this name: "bpm01/turn" of bpm01. */
+static bool is_stream_of(char const *stream, char const *owner) {
+    size_t const bytes = strlen(owner);
+    return strncmp(stream, owner, bytes) == 0 && stream[bytes] == '/';
+}
+
+struct rm_config_instrument const *rm_config_input_instrument(struct rm_config const *config, char const *stream) {
+    for (uint32_t i = 0; i < config->instrument_count; i++)
+        if (is_stream_of(stream, config->instrument[i].name))
+            return &config->instrument[i];
+    return NULL;
+}
+
+uint32_t rm_config_input_application(struct rm_config const *config, char const *stream) {
+    if (rm_config_input_instrument(config, stream) != NULL)
+        return 0;
+    for (uint32_t i = 1; i < config->application_count; i++)
+        if (is_stream_of(stream, config->application[i].name))
+            return i;
+    return 0;
 }
 
 /* Turns from one record to the next; 0 where the instrument has no such rate. */
@@ -121,13 +137,15 @@ static enum rm_code add_input(struct taking_input const *taking, uint32_t period
 static enum rm_code take_name(struct taking_input const *taking) {
     struct rm_config const *const config = taking->config;
     size_t const bytes = strcspn(taking->stream, "/");
-    uint32_t instrument = 0;
-    if (taking->stream[bytes] == '\0' || !find_input_instrument(config, taking->stream, bytes, &instrument))
+    struct rm_config_instrument const *const instrument = rm_config_input_instrument(config, taking->stream);
+    struct rm_config_application const *const source =
+        &config->application[rm_config_input_application(config, taking->stream)];
+    if (instrument == NULL && source > config->application && source < taking->application)
+        return source->period_turns == 0 ? RM_OK /* its own error is told */ : add_input(taking, source->period_turns);
+    if (instrument == NULL)
         return fail_instrument(taking, bytes);
-    uint32_t const period = find_period(config, &config->instrument[instrument], taking->stream + bytes + 1);
-    if (period == 0)
-        return fail_rate(taking, &config->instrument[instrument]);
-    return add_input(taking, period);
+    uint32_t const period = find_period(config, instrument, taking->stream + bytes + 1);
+    return period == 0 ? fail_rate(taking, instrument) : add_input(taking, period);
 }
 
 /* Those streams of one instrument that fit the pattern, whose part behind the slash is of the rate. */

@@ -76,14 +76,14 @@ static void remark_silence(struct rm_config const *config, struct rm_config_rema
     }
 }
 
-/* Turns by which a stream's records are late at least. */
+/* Turns by which a stream's records are late at least; of another application's this does not know. */
 static double delay_of(struct rm_config const *config, char const *stream) {
     struct rm_config_rate rate[RM_CONFIG_RATES_MAX];
     size_t const bytes = strcspn(stream, "/");
-    uint32_t i = 0; /* it is there: the name was checked */
-    while (strlen(config->instrument[i].name) != bytes || memcmp(config->instrument[i].name, stream, bytes) != 0)
-        i++;
-    uint32_t const period = config->instrument[i].period_turns;
+    struct rm_config_instrument const *const instrument = rm_config_input_instrument(config, stream);
+    if (instrument == NULL)
+        return 0;
+    uint32_t const period = instrument->period_turns;
     uint32_t const count = rm_instrument_rates(config, period, rate);
     for (uint32_t r = 0; r < count; r++)
         if (strcmp(rate[r].name, stream + bytes + 1) == 0)

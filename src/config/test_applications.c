@@ -229,11 +229,12 @@ static void times(void **state) {
 static void inputs(void **state) {
     static struct wrong_yaml const wrong[] = {
         {TIMED("inputs: [bpm01]"),
-         "19:63: applications[0].inputs[0]: found \"bpm01\", expected a stream of a configured "
-         "instrument, such as \"bpm01/turn\""},
+         "19:63: applications[0].inputs[0]: found \"bpm01\", expected a stream of a configured instrument, such as "
+         "\"bpm01/turn\", or of an application that stands before this one"},
         {TIMED("inputs: [bmp01/fast]"),
-         "19:63: applications[0].inputs[0]: found \"bmp01/fast\", expected a stream of a configured instrument, "
-         "such as \"bpm01/turn\" (did you mean \"bpm01\"?)"},
+         "19:63: applications[0].inputs[0]: found \"bmp01/fast\", expected a stream of a configured instrument, such "
+         "as "
+         "\"bpm01/turn\", or of an application that stands before this one (did you mean \"bpm01\"?)"},
         {TIMED("inputs: [bpm01/fst]"), "19:63: applications[0].inputs[0]: found \"bpm01/fst\", expected bpm01/ and one "
                                        "of: turn, low_latency, fast, loop_low_latency, loop, slow_low_latency, slow"},
         {TIMED("inputs: [c01/turn]"), "19:63: applications[0].inputs[0]: found \"c01/turn\", expected c01/ and one of: "
@@ -242,6 +243,36 @@ static void inputs(void **state) {
          "19:75: applications[0].inputs[1]: \"bpm01/fast\" is inputs[0] already, expected it once"},
         {TIMED("inputs: [bpm01/fast, bpm01/loop]"),
          "19:75: applications[0].inputs[1]: bpm01/loop has a record every 120 turns, but \"ramp\" is stepped every 12; "
+         "expected inputs of 12 turns, or another period_turns"},
+    };
+    EXPECT_ERRORS(*state, wrong);
+}
+
+/* A stream of an application that stands before, whose period is as those of instruments. */
+static void inputs_of_applications(void **state) {
+    static char const with[] = TWO(RAMP ", period_turns: 24", "name: kick, code: kick, supplies: [], period_turns: 48, "
+                                                              "inputs: [ramp/told, bpm01/turn]");
+    struct rm_config *const config = load_config(*state, with);
+    struct rm_config_application const *const kick = &config->application[2];
+    assert_int_equal(kick->input_count, 2);
+    assert_string_equal(kick->input[0], "ramp/told");
+    assert_int_equal(rm_config_input_application(config, kick->input[0]), 1);
+    assert_int_equal(rm_config_input_application(config, kick->input[1]), 0);
+    assert_null(rm_config_input_instrument(config, kick->input[0]));
+    assert_ptr_equal(rm_config_input_instrument(config, kick->input[1]), &config->instrument[0]);
+    rm_config_free(config);
+    static struct wrong_yaml const wrong[] = {
+        {TIMED("inputs: [ramp/told]"),
+         "19:63: applications[0].inputs[0]: found \"ramp/told\", expected a stream of a configured instrument, such as "
+         "\"bpm01/turn\", or of an application that stands before this one"},
+        {TIMED("inputs: [operator/told]"), "19:63: applications[0].inputs[0]: found \"operator/told\", expected a "
+                                           "stream of a configured instrument, such "
+                                           "as \"bpm01/turn\", or of an application that stands before this one"},
+        {TWO(RAMP, "name: kick, code: kick, supplies: [], inputs: [rmp/told]"),
+         "20:53: applications[1].inputs[0]: found \"rmp/told\", expected a stream of a configured instrument, such as "
+         "\"bpm01/turn\", or of an application that stands before this one (did you mean \"ramp\"?)"},
+        {TWO(RAMP ", period_turns: 24", "name: kick, code: kick, supplies: [], inputs: [ramp/told]"),
+         "20:53: applications[1].inputs[0]: ramp/told has a record every 24 turns, but \"kick\" is stepped every 12; "
          "expected inputs of 12 turns, or another period_turns"},
     };
     EXPECT_ERRORS(*state, wrong);
@@ -358,6 +389,7 @@ int main(void) {
         TEST(supplies),
         TEST(times),
         TEST(inputs),
+        TEST(inputs_of_applications),
         TEST(patterns_of_inputs),
         TEST(own_file),
         TEST(patterns_of_inputs),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/application_check.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,16 +9,9 @@
 #include "base/zeroed.h"
 #include "config/instrument_rates.h"
 #include "engine/application_setup.h"
+#include "host/host_code.h"
 #include "host/host_program.h"
-
-/** The instrument of the input "bpm01/fast"; its name was checked when the file was read. */
-static struct rm_config_instrument const *instrument_of(struct rm_config const *config, char const *input) {
-    size_t const bytes = strcspn(input, "/");
-    for (uint32_t i = 0; i < config->instrument_count; ++i)
-        if (strlen(config->instrument[i].name) == bytes && memcmp(config->instrument[i].name, input, bytes) == 0)
-            return &config->instrument[i];
-    return NULL;
-}
+#include "host/host_stream.h"
 
 /** Turns from one record of this input to the next. */
 static uint32_t period_of(struct rm_config const *config, struct rm_config_instrument const *instrument,
@@ -50,6 +44,44 @@ static void describe_input(struct rm_config_instrument const *instrument, uint32
             stream->lane[i].type = RM_LANE_F32;
 }
 
+/** The stream of another application, as its code describes it. */
+static enum rm_code describe_application_input(struct rm_config const *config, uint32_t source, char const *input,
+                                               struct rm_stream *stream, struct rm_error *error) {
+    struct rm_config_application const *const application = &config->application[source];
+    struct rm_host_code code = {0};
+    enum rm_code loaded = rm_host_code_load(application->code, &code, error);
+    if (loaded != RM_OK)
+        return loaded;
+    char const *const wanted = strchr(input, '/') + 1;
+    char names[256] = "none";
+    int used = 0;
+    loaded = RM_E_CONFIG;
+    for (uint32_t i = 0; i < code.it->stream_count && loaded != RM_OK; ++i) {
+        struct rm_application_stream const *const it = &code.it->streams[i];
+        if (strcmp(it->name, wanted) == 0) {
+            *stream = rm_host_stream_describe(it, application->period_turns);
+            loaded = RM_OK;
+        } else if (used < (int)sizeof names) {
+            used += snprintf(names + used, sizeof names - (size_t)used, "%s%s/%s", i == 0 ? "" : ", ",
+                             application->name, it->name);
+        }
+    }
+    if (loaded != RM_OK)
+        rm_fail(error, loaded, "the application %s has no stream \"%s\", expected one of: %s", application->name, input,
+                names);
+    rm_host_code_unload(&code);
+    return loaded;
+}
+
+static enum rm_code describe_any_input(struct rm_config const *config, char const *input, struct rm_stream *stream,
+                                       struct rm_error *error) {
+    struct rm_config_instrument const *const instrument = rm_config_input_instrument(config, input);
+    if (instrument == NULL)
+        return describe_application_input(config, rm_config_input_application(config, input), input, stream, error);
+    describe_input(instrument, period_of(config, instrument, input), input, stream);
+    return RM_OK;
+}
+
 static enum rm_code init_program(struct rm_config const *config, struct rm_config_application const *application,
                                  struct rm_host_program *program, struct rm_error *error) {
     struct rm_stream *const stream = rm_zeroed(application->input_count + 1ul, sizeof *stream);
@@ -57,13 +89,10 @@ static enum rm_code init_program(struct rm_config const *config, struct rm_confi
         return rm_fail(error, RM_E_NO_SPACE, "no memory");
     enum rm_code code = RM_OK;
     for (uint32_t i = 0; i < application->input_count && code == RM_OK; ++i) {
-        struct rm_config_instrument const *const instrument = instrument_of(config, application->input[i]);
-        if (instrument == NULL)
-            continue;
-        describe_input(instrument, period_of(config, instrument, application->input[i]), application->input[i],
-                       &stream[i]);
+        code = describe_any_input(config, application->input[i], &stream[i], error);
         program->input[i] = &stream[i];
-        code = rm_host_program_takes(program, i, stream[i].period, error);
+        if (code == RM_OK)
+            code = rm_host_program_takes(program, i, stream[i].period, error);
     }
     for (uint32_t i = 0; i < application->supply_count; ++i)
         program->sent[i] = config->supply[application->supply[i]].safe;

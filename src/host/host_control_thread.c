@@ -87,9 +87,13 @@ static void look_at_server(struct rm_host_control_thread *control_thread) {
         look_for_server(control_thread);
         return;
     }
-    if (rm_host_server_lives(control_thread->server))
+    bool const lives = rm_host_server_lives(control_thread->server);
+    if (lives && rm_host_server_has_inputs(control_thread->server))
         return;
-    host_control_thread_say(control_thread, "the server has gone: no steps until it is back");
+    host_control_thread_say(control_thread,
+                            lives ? "an application whose stream is an input has begun anew with other streams: no "
+                                    "steps until they are found"
+                                  : "the server has gone: no steps until it is back");
     host_control_thread_post(control_thread, NULL);
 }
 

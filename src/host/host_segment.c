@@ -12,6 +12,7 @@
 #include "fabric/segment_map.h"
 #include "host/host_permissions.h"
 #include "host/host_state.h"
+#include "host/host_stream.h"
 
 enum { STREAM_RECORDS = 65536 /**< kept of each stream: at 10 kHz some seconds */ };
 
@@ -109,22 +110,9 @@ static rm_owner_index add_reading(struct rm_host *host, uint32_t i) {
 
 static rm_owner_index add_stream(struct rm_host *host, uint32_t i) {
     struct rm_application_stream const *it = &host->program->code.it->streams[i];
-    struct rm_stream stream = {
-        .capacity = STREAM_RECORDS,
-        .period = host->setup->period_turns,
-        .instrument_kind = RM_KIND_APPLICATION,
-        .group_delay_turns = host->program->delay[i],
-        .filter = "none",
-        .gain = 1.0,
-    };
-    while (stream.lane_count < RM_LANES && it->lane[stream.lane_count].name != NULL) {
-        struct rm_lane_info *lane = &stream.lane[stream.lane_count];
-        char const *unit = it->lane[stream.lane_count].unit;
-        snprintf(lane->name, sizeof lane->name, "%s", it->lane[stream.lane_count].name);
-        snprintf(lane->unit, sizeof lane->unit, "%s", unit != NULL ? unit : "");
-        lane->type = RM_LANE_F32;
-        ++stream.lane_count;
-    }
+    struct rm_stream stream = rm_host_stream_describe(it, host->setup->period_turns);
+    stream.capacity = STREAM_RECORDS;
+    stream.group_delay_turns = host->program->delay[i];
     char name[RM_NAME_BYTES];
     snprintf(name, sizeof name, "%s/%s", host->setup->name, it->name);
     return rm_owner_stream(host->owner, name, it->description, &stream);

@@ -8,6 +8,7 @@
 #include <ringmaster/supply.h>
 
 #include "base/fail.h"
+#include "fabric/workspace_parts.h"
 
 enum { SUPPLIES_MAX = 4096 };
 
@@ -130,6 +131,15 @@ enum rm_code rm_host_server_attach(struct rm_host_program const *program, struct
 
 bool rm_host_server_lives(struct rm_host_server const *server) {
     return rm_workspace_alive(server->workspace) && rm_workspace_generation(server->workspace) == server->generation;
+}
+
+bool rm_host_server_has_inputs(struct rm_host_server const *server) {
+    for (uint32_t i = 0; i < server->input_count; ++i) {
+        struct rm_mapped_segment const *const holder = rm_workspace_holder(server->workspace, server->input[i].header);
+        if (holder != NULL && atomic_load_explicit(&holder->header->state, memory_order_acquire) == RM_SEGMENT_REPLACED)
+            return false;
+    }
+    return true;
 }
 
 void rm_host_server_detach(struct rm_host_server *server) {

@@ -47,6 +47,11 @@ enum rm_code rm_host_server_attach(struct rm_host_program const *program, struct
 /** True while the server lives, and is the one that was attached to. It makes some system calls. */
 bool rm_host_server_lives(struct rm_host_server const *server);
 
+/** True while all inputs are where they were found. False when an application whose stream is an input was started with
+ * another layout: what is mapped is what the one before it left. One that ended, and one that is back as it was, change
+ * nothing: its records are missing meanwhile. */
+bool rm_host_server_has_inputs(struct rm_host_server const *server);
+
 /** NULL is allowed. */
 void rm_host_server_detach(struct rm_host_server *server);
 
