@@ -42,11 +42,13 @@ PRIVATE_HEADERS = {
     "simd.h",
     "table.h",
     "truncation.h",
+    "tune.h",
     "twin.h",
     "workspace.h",
 }
 """Headers with nothing in shared memory; counters.h is made from counters.toml, which is read itself. A calibration is
-the values of a parameter, which begin with a version of their own; tests/property/test_calibration.py freezes them."""
+the values of a parameter, which begin with a version of their own; tests/property/test_calibration.py freezes them.
+Numbers of tune.h lie in a lane: they are its application's."""
 PRIVATE = {
     "rm_clock_reading",
     "rm_grant_reading",

@@ -21,18 +21,21 @@
 
 #include <stdint.h>
 
+#include <ringmaster/tune.h>
+
 #include "peak.h"
 
+/** Those that all readers of the stream know. */
 enum tune_reason {
-    TUNE_NO_BEAM = 1 << 0,
-    TUNE_NO_PEAK = 1 << 1,
-    TUNE_TWO_PEAKS = 1 << 2,
-    TUNE_KNOWN_LINE = 1 << 3,
-    TUNE_AT_EDGE = 1 << 4,
-    TUNE_SATURATED = 1 << 5,
-    TUNE_FROZEN = 1 << 6,
-    TUNE_LOST_TURNS = 1 << 7,
-    TUNE_COUPLED = 1 << 8,
+    TUNE_NO_BEAM = RM_TUNE_NO_BEAM,
+    TUNE_NO_PEAK = RM_TUNE_NO_PEAK,
+    TUNE_TWO_PEAKS = RM_TUNE_TWO_PEAKS,
+    TUNE_KNOWN_LINE = RM_TUNE_KNOWN_LINE,
+    TUNE_AT_EDGE = RM_TUNE_AT_EDGE,
+    TUNE_SATURATED = RM_TUNE_SATURATED,
+    TUNE_FROZEN = RM_TUNE_FROZEN,
+    TUNE_LOST_TURNS = RM_TUNE_LOST_TURNS,
+    TUNE_COUPLED = RM_TUNE_COUPLED,
 };
 
 enum {
