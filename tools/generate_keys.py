@@ -21,6 +21,7 @@ FILES = {
     "feedback": ROOT / "configs/schema/feedback.schema.json",
     "premortem": ROOT / "configs/schema/premortem.schema.json",
     "tune": ROOT / "configs/schema/tune.schema.json",
+    "tunefeedback": ROOT / "configs/schema/tunefeedback.schema.json",
 }
 
 

@@ -20,9 +20,9 @@ ROOT = Path(__file__).resolve().parents[2]
 CONFIGS = ROOT / "configs"
 LIBEXEC = Path(os.environ.get("RINGMASTER_LIBEXEC", ROOT / "build/libexec"))
 MODELINE = re.compile(r"# yaml-language-server: \$schema=(\S+)$", re.MULTILINE)
-KINDS = ("server", "ring", "events", "feedback", "premortem", "tune", "record")
+KINDS = ("server", "ring", "events", "feedback", "premortem", "tune", "tunefeedback", "record")
 """Kinds of file, in the order of the document."""
-APPLICATIONS = ("feedback", "premortem", "tune")
+APPLICATIONS = ("feedback", "premortem", "tune", "tunefeedback")
 PLACE = tuple[str | int, ...]
 
 
@@ -72,11 +72,13 @@ def check(parts: dict[str, Any], folder: Path, kind: str) -> subprocess.Complete
 
 
 def is_taken(checked: subprocess.CompletedProcess[str], kind: str) -> bool:
-    """An application's file has been taken when all that is wrong is that the matrix, or the supply, that it names is
-    not there.
+    """An application's file has been taken when all that is wrong is that the matrix, the supply, or the second family
+    that it needs is not there.
     """
     if kind == "premortem":
         return "sr/mps/permit is not among the application's supplies" in checked.stderr
+    if kind == "tunefeedback":
+        return "families: found 1, expected 2" in checked.stderr and checked.stderr.count("tunefeedback.yaml:") == 1
     if kind == "feedback":
         return "response.csv: " in checked.stderr and checked.stderr.count("feedback.yaml:") == 1
     return checked.returncode == 0

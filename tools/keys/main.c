@@ -6,6 +6,7 @@
 #include "apps/feedback/files/configuration.h"
 #include "apps/premortem/file.h"
 #include "apps/tune/file.h"
+#include "apps/tunefeedback/file.h"
 #include "archive/record/configuration.h"
 #include "base/options.h"
 #include "config/file.h"
@@ -14,7 +15,7 @@
 #include "simulation/events_file.h"
 #include "support/key_schema.h"
 
-enum { KINDS = 7 };
+enum { KINDS = 8 };
 
 static void write_all_keys(struct file_kind const kinds[KINDS]) {
     puts("# SPDX-License-Identifier: Apache-2.0\n"
@@ -28,8 +29,9 @@ int main(int argc, char **argv) {
     cyaml_schema_value_t *const feedback = rm_key_schema(feedback_keys);
     cyaml_schema_value_t *const premortem = rm_key_schema(premortem_keys);
     cyaml_schema_value_t *const tune = rm_key_schema(tune_keys);
+    cyaml_schema_value_t *const tunefeedback = rm_key_schema(tunefeedback_keys);
     cyaml_schema_value_t *const record = rm_key_schema(rm_record_keys);
-    if (feedback == NULL || premortem == NULL || tune == NULL || record == NULL) {
+    if (feedback == NULL || premortem == NULL || tune == NULL || tunefeedback == NULL || record == NULL) {
         fputs("write_keys: no memory\n", stderr);
         return EXIT_FAILURE;
     }
@@ -41,10 +43,12 @@ int main(int argc, char **argv) {
         {"feedback", "The orbit feedback's own file, which its entry of `applications` names.", feedback},
         {"premortem", "The file of the application premortem, which its entry of `applications` names.", premortem},
         {"tune", "The file of the application tune, which its entry of `applications` names.", tune},
+        {"tunefeedback", "The file of the application tunefeedback, which its entry of `applications` names.",
+         tunefeedback},
         {"record", "What is recorded, and how long it is kept: `ringmaster record FILE`.", record},
     };
-    static char const *const whats[] = {"server", "ring",   "events",   "feedback", "premortem",
-                                        "tune",   "record", "all-keys", NULL}; /* kinds first */
+    static char const *const whats[] = {"server", "ring",         "events", "feedback", "premortem",
+                                        "tune",   "tunefeedback", "record", "all-keys", NULL}; /* kinds first */
     uint64_t what = KINDS;
     struct rm_option option = {
         .name = "WHAT", .kind = RM_OPTION_CHOICE, .value = &what, .choices = whats, .place = RM_WORD};
@@ -56,6 +60,7 @@ int main(int argc, char **argv) {
     free(feedback);
     free(premortem);
     free(tune);
+    free(tunefeedback);
     free(record);
     return EXIT_SUCCESS;
 }
