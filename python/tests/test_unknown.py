@@ -34,6 +34,10 @@ ASKING: dict[str, tuple[str, ...]] = {
     "twin follow": ("elettra2_like", "--as", "model", "--map", "mapping.yaml", "--seconds", "0.1"),
     "premortem mask": ("0", "--seconds", "1"),
     "premortem thresholds": ("--per-day", "1", "--seconds", "0.1"),
+    "tunefeedback status": (),
+    "tunefeedback on": (),
+    "tunefeedback off": (),
+    "tunefeedback target": ("now",),
     "feedback status": (),
     "feedback why": (),
     "feedback on": (),
@@ -59,6 +63,7 @@ ELSEWHERE = {
     *("calibration template", "calibration check", "calibration convert", "measure", "bench", "twin"),
     *("record", "archive", "postmortem"),
     *("feedback predict", "feedback matrix twin", "feedback matrix convert", "feedback matrix show"),
+    "tunefeedback matrix",
 }
 """Those that ask none; of a group its name means all that are not above."""
 FILES = {

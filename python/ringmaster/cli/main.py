@@ -51,6 +51,7 @@ Examples:
   ringmaster twin elettra2.mat
   ringmaster spectrum bpm01/turn/x1
   ringmaster feedback why
+  ringmaster tunefeedback status
   ringmaster doctor --for ingest
   ringmaster archive ls /archive
   ringmaster postmortem ls
@@ -73,6 +74,7 @@ MODULES = {
     "spectrum": "spectrum",
     "correlate": "correlate",
     "optics": "optics",
+    "tunefeedback": "tunefeedback",
     **{name: name for name in ("align", "doctor", "bench", "measure", "simulate", "twin", "clean", "flags")},
     "archive": "archive",
     "postmortem": "postmortem",
