@@ -4,6 +4,9 @@
 #include <math.h>
 #include <string.h>
 
+/** Over which the power of tunes is averaged. */
+static double const POWER_S = 1.0;
+
 static uint32_t steps_of(double seconds, double steps_per_second) {
     double const steps = ceil(seconds * steps_per_second);
     return steps < 1.0 ? 1 : steps < UINT32_MAX ? (uint32_t)steps : UINT32_MAX;
@@ -15,11 +18,11 @@ void tunefeedback_loop_begin(struct tunefeedback_loop *loop, struct tunefeedback
         .states = {.hold_steps = steps_of(file->enable.hold_s, steps_per_second),
                    .return_steps = steps_of(file->enable.return_s, steps_per_second)},
         .push_steps = steps_of(file->enable.limit_s, steps_per_second),
+        .most_powers = steps_of(POWER_S, steps_per_second),
         .target_step = file->target_speed_per_s / steps_per_second,
     };
     memcpy(loop->integrator.inverse, file->inverse, sizeof loop->integrator.inverse);
     loop->integrator.share = 6.28318530717958647692 * file->integral_hz / steps_per_second;
-    loop->integrator.deadband = file->deadband;
 }
 
 /* ── tunes ── */
@@ -74,9 +77,23 @@ static bool judge_tune(struct tunefeedback_loop *loop, struct tunefeedback_file 
 }
 
 static void keep_tune(struct tunefeedback_loop *loop, struct rm_tune const *tune) {
-    for (int plane = 0; plane < TUNEFEEDBACK_PLANES; ++plane)
+    loop->powers += loop->powers < loop->most_powers ? 1 : 0;
+    for (int plane = 0; plane < TUNEFEEDBACK_PLANES; ++plane) {
+        double const power = tune->amplitude[plane] * tune->amplitude[plane];
+        loop->power[plane] += (power - loop->power[plane]) / loop->powers;
         loop->late[plane][loop->lates % TUNEFEEDBACK_LAST_MAX] = tune->tune[plane];
+    }
     ++loop->lates;
+}
+
+/** What counts of the errors: by the power of their tunes, and none below the deadband. */
+static void weigh_errors(struct tunefeedback_loop const *loop, struct tunefeedback_file const *file,
+                         struct rm_tune const *tune, double error[TUNEFEEDBACK_PLANES]) {
+    for (int plane = 0; plane < TUNEFEEDBACK_PLANES; ++plane) {
+        double const power = tune->amplitude[plane] * tune->amplitude[plane];
+        double const weight = power < loop->power[plane] ? power / loop->power[plane] : 1.0;
+        error[plane] = fabs(loop->error[plane]) > file->deadband ? weight * loop->error[plane] : 0.0;
+    }
 }
 
 /** Mean of the good tunes of late, of which there are `count` where the loop may be closed. */
@@ -110,10 +127,9 @@ static void approach_target(struct tunefeedback_loop *loop, double const target[
 /* ── one step ── */
 
 /** Whether the loop has pushed against an excursion for too long; nothing is moved. */
-static bool is_pushing(struct tunefeedback_loop *loop, double gain, bool is_good) {
+static bool is_pushing(struct tunefeedback_loop *loop, double const error[TUNEFEEDBACK_PLANES], double gain) {
     double move_a[TUNEFEEDBACK_FAMILIES];
-    if (is_good)
-        loop->pushed = tunefeedback_move(&loop->integrator, loop->error, gain, move_a) ? loop->pushed + 1 : 0;
+    loop->pushed = tunefeedback_move(&loop->integrator, error, gain, move_a) ? loop->pushed + 1 : 0;
     return loop->pushed >= loop->push_steps;
 }
 
@@ -121,7 +137,7 @@ void tunefeedback_loop_step(struct tunefeedback_loop *loop, struct tunefeedback_
                             struct tunefeedback_given const *given) {
     loop->missing = given->supplies_follow ? 0 : TUNEFEEDBACK_SUPPLIES;
     if (!given->closed || !loop->was_closed) {
-        loop->has_wanted = false;
+        loop->has_wanted = loop->is_limited = false;
         loop->pushed = 0;
     }
     loop->was_closed = given->closed;
@@ -131,7 +147,12 @@ void tunefeedback_loop_step(struct tunefeedback_loop *loop, struct tunefeedback_
     for (int plane = 0; plane < TUNEFEEDBACK_PLANES; ++plane)
         loop->error[plane] =
             loop->has_wanted && given->tune != NULL ? loop->wanted[plane] - given->tune->tune[plane] : 0.0;
-    if (loop->has_wanted && is_pushing(loop, given->gain, is_good))
+    double counts[TUNEFEEDBACK_PLANES] = {0.0, 0.0};
+    if (is_good)
+        weigh_errors(loop, file, given->tune, counts);
+    if (is_good && loop->has_wanted)
+        loop->is_limited = is_pushing(loop, counts, given->gain);
+    if (loop->is_limited)
         loop->missing |= TUNEFEEDBACK_LIMIT;
     if (tunefeedback_states_next(&loop->states, given->closed, loop->missing) != TUNEFEEDBACK_ON)
         return;
@@ -139,9 +160,7 @@ void tunefeedback_loop_step(struct tunefeedback_loop *loop, struct tunefeedback_
         begin_wanted(loop, file->enable.trusted);
     approach_target(loop, given->target);
     double move_a[TUNEFEEDBACK_FAMILIES];
-    if (!is_good)
-        return;
-    tunefeedback_move(&loop->integrator, loop->error, given->gain, move_a);
+    tunefeedback_move(&loop->integrator, counts, given->gain, move_a);
     for (int family = 0; family < TUNEFEEDBACK_FAMILIES; ++family)
         loop->integrator.offset_a[family] += move_a[family];
 }

@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The loop's state, and one step of it: a tune in, offsets of both families out. */
+/** The loop's state, and one step of it: a tune in, offsets of both families out.
+ *
+ * A beam that nothing but noise drives fades now and then, and what phase it has then is the noise's: a tune of such a
+ * window is off by many of its standard deviations. The phase noise of a tune is as 1/amplitude². So an error counts with
+ * its amplitude² over the mean of that, at most once: the weight that is best for the mean of many tunes. Of a steady
+ * oscillation it is 1.
+ */
 #ifndef TUNEFEEDBACK_LOOP_H
 #define TUNEFEEDBACK_LOOP_H
 
@@ -25,9 +31,12 @@ struct tunefeedback_loop {
     /** Where the tunes are to be now; and most by which that moves in a step. */
     double wanted[TUNEFEEDBACK_PLANES], target_step;
     double error[TUNEFEEDBACK_PLANES];
+    /** [plane] mean square of the amplitudes of good tunes, over so many of late; and most of them. */
+    double power[TUNEFEEDBACK_PLANES];
+    uint32_t powers, most_powers;
     /** Steps in a row in which an excursion was in the way, and most of them. */
     uint32_t pushed, push_steps;
-    bool was_closed, has_wanted;
+    bool was_closed, has_wanted, is_limited;
     uint32_t missing;
 };
 

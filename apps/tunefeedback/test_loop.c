@@ -35,7 +35,7 @@ static struct test test_make(void) {
                             .return_s = (double)RETURN_STEPS / RATE_HZ,
                             .limit_s = (double)PUSH_STEPS / RATE_HZ}},
         .given = {.gain = 1.0, .supplies_follow = true},
-        .tune = {.sigma = {1e-6, 1e-6}},
+        .tune = {.sigma = {1e-6, 1e-6}, .amplitude = {1e3, 2e3}},
         .natural = {0.3, 0.17},
     };
     assert_true(tunefeedback_invert(MATRIX, test.file.inverse));
@@ -111,6 +111,30 @@ static void test_holds_what_there_was(void **state) {
     assert_true(fabs((test.tune.tune[1] - 0.17) / -1e-3 - exp(-1.0)) < 0.03);
     steps(&test, 20 * tau);
     assert_tunes(&test, 0.3, 0.17, 1e-8);
+}
+
+/** A tune of a window in which the beam has faded counts by its power, one below the deadband not at all. */
+static void test_errors_are_weighted(void **state) {
+    (void)state;
+    struct test test = closed(), faded = test, idle = test;
+    test.natural[0] += 1e-3;
+    faded.natural[0] += 1e-3;
+    faded.tune.amplitude[0] = 1e2;
+    faded.loop.powers = faded.loop.most_powers = 1000000; /* of before */
+    idle.natural[0] += 1e-3;
+    idle.file.deadband = 1.1e-3;
+    steps(&test, 1);
+    steps(&faded, 1);
+    steps(&idle, 1);
+    double const whole = test.loop.integrator.offset_a[0];
+    assert_true(whole < 0.0 && fabs(faded.loop.integrator.offset_a[0] / whole - 0.01) < 1e-4);
+    assert_true(idle.loop.integrator.offset_a[0] == 0.0);
+    test.tune.amplitude[0] = 1e5; /* more than the mean counts once */
+    faded = test;
+    faded.tune.amplitude[0] = 1e3;
+    steps(&test, 1);
+    steps(&faded, 1);
+    assert_true(fabs(test.loop.integrator.offset_a[0] / faded.loop.integrator.offset_a[0] - 1.0) < 1e-9);
 }
 
 static void test_goes_to_a_target_at_its_speed(void **state) {
@@ -234,11 +258,11 @@ static void test_an_excursion_is_kept_and_told(void **state) {
 
 int main(void) {
     struct CMUnitTest const tests[] = {
-        cmocka_unit_test(test_is_off_until_there_are_tunes),      cmocka_unit_test(test_holds_what_there_was),
-        cmocka_unit_test(test_goes_to_a_target_at_its_speed),     cmocka_unit_test(test_beam_loss_holds_and_goes_on),
-        cmocka_unit_test(test_opens_when_it_held_for_too_long),   cmocka_unit_test(test_a_bad_tune_is_not_used),
-        cmocka_unit_test(test_sigma_and_distance_are_conditions), cmocka_unit_test(test_a_far_target_is_not_begun),
-        cmocka_unit_test(test_an_excursion_is_kept_and_told),
+        cmocka_unit_test(test_is_off_until_there_are_tunes), cmocka_unit_test(test_holds_what_there_was),
+        cmocka_unit_test(test_errors_are_weighted),          cmocka_unit_test(test_goes_to_a_target_at_its_speed),
+        cmocka_unit_test(test_beam_loss_holds_and_goes_on),  cmocka_unit_test(test_opens_when_it_held_for_too_long),
+        cmocka_unit_test(test_a_bad_tune_is_not_used),       cmocka_unit_test(test_sigma_and_distance_are_conditions),
+        cmocka_unit_test(test_a_far_target_is_not_begun),    cmocka_unit_test(test_an_excursion_is_kept_and_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

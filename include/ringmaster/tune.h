@@ -51,6 +51,8 @@ struct rm_tune {
     double tune[RM_TUNE_PLANES];
     /** Standard deviation of a steady line in the noise of this window. */
     double sigma[RM_TUNE_PLANES];
+    /** Of the oscillation, in the unit of the stream. */
+    double amplitude[RM_TUNE_PLANES];
     /** enum rm_tune_reason, added up. */
     uint32_t quality[RM_TUNE_PLANES];
 };
@@ -58,7 +60,7 @@ struct rm_tune {
 /** Where the stream is among the inputs, and its lanes. */
 struct rm_tune_input {
     uint32_t input;
-    uint32_t tune[RM_TUNE_PLANES], sigma[RM_TUNE_PLANES], quality[RM_TUNE_PLANES];
+    uint32_t tune[RM_TUNE_PLANES], sigma[RM_TUNE_PLANES], amplitude[RM_TUNE_PLANES], quality[RM_TUNE_PLANES];
 };
 
 /** Finds the input `stream` ("tune/tune") and its lanes. RM_E_CONFIG where it is not among the inputs, or lacks a lane. */

@@ -12,8 +12,9 @@
 
 #include <ringmaster/tune.h>
 
-static char const *const lanes[] = {"quality_y", "tune_y", "sigma_x", "other", "tune_x", "sigma_y", "quality_x"};
-enum { LANES = 7 };
+static char const *const lanes[] = {"quality_y", "tune_y",    "sigma_x",     "other",      "tune_x",
+                                    "sigma_y",   "quality_x", "amplitude_x", "amplitude_y"};
+enum { LANES = 9 };
 static char const *const names[] = {"bpm01/turn", "tune/tune"};
 
 static struct rm_stream stream_of_tune(void) {
@@ -34,7 +35,7 @@ static void test_reads_both_planes_by_their_names(void **state) {
     struct rm_error error;
     assert_int_equal(rm_tune_find(&setup, "tune/tune", &found, &error), RM_OK);
     struct rm_record record[2] = {{.turn = RM_TURN_NONE}, {.turn = 7}};
-    float const values[LANES] = {8.0f, 0.25f, 1e-5f, 99.0f, 0.125f, 2e-5f, 1.0f};
+    float const values[LANES] = {8.0f, 0.25f, 1e-5f, 99.0f, 0.125f, 2e-5f, 1.0f, 300.0f, 400.0f};
     for (int i = 0; i < LANES; ++i)
         record[1].lane[i].f = values[i];
     bool is_missing[2] = {true, false};
@@ -44,6 +45,7 @@ static void test_reads_both_planes_by_their_names(void **state) {
     assert_int_equal(now.turn, 7);
     assert_true(now.tune[0] == 0.125 && now.tune[1] == 0.25);
     assert_true(now.sigma[0] == (double)1e-5f && now.sigma[1] == (double)2e-5f);
+    assert_true(now.amplitude[0] == 300.0 && now.amplitude[1] == 400.0);
     assert_true(now.quality[0] == RM_TUNE_NO_BEAM && now.quality[1] == RM_TUNE_KNOWN_LINE);
     record[1].lane[6].f = NAN;
     assert_true(rm_tune_read(&setup, &step, &found, &now));

@@ -21,9 +21,10 @@ static enum rm_code find_tune_lane(struct rm_stream const *stream, char const *i
 
 enum rm_code rm_tune_find(struct rm_application_setup const *setup, char const *stream, struct rm_tune_input *found,
                           struct rm_error *error) {
-    static char const *const names[3][RM_TUNE_PLANES] = {
-        {"tune_x", "tune_y"}, {"sigma_x", "sigma_y"}, {"quality_x", "quality_y"}};
-    uint32_t *const lanes[3] = {found->tune, found->sigma, found->quality};
+    enum { LANES = 4 };
+    static char const *const names[LANES][RM_TUNE_PLANES] = {
+        {"tune_x", "tune_y"}, {"sigma_x", "sigma_y"}, {"amplitude_x", "amplitude_y"}, {"quality_x", "quality_y"}};
+    uint32_t *const lanes[LANES] = {found->tune, found->sigma, found->amplitude, found->quality};
     found->input = 0;
     while (found->input < setup->input_count && strcmp(setup->input_name[found->input], stream) != 0)
         ++found->input;
@@ -33,7 +34,7 @@ enum rm_code rm_tune_find(struct rm_application_setup const *setup, char const *
                        "inputs: [%s]",
                        stream, setup->input_count, stream);
     enum rm_code code = RM_OK;
-    for (int what = 0; what < 3; ++what)
+    for (int what = 0; what < LANES; ++what)
         for (int plane = 0; plane < RM_TUNE_PLANES && code == RM_OK; ++plane)
             code = find_tune_lane(setup->input[found->input], stream, names[what][plane], &lanes[what][plane], error);
     return code;
@@ -50,6 +51,7 @@ bool rm_tune_read(struct rm_application_setup const *setup, struct rm_step const
         double const quality = rm_lane_value(stream, record, input->quality[plane]);
         tune->tune[plane] = rm_lane_value(stream, record, input->tune[plane]);
         tune->sigma[plane] = rm_lane_value(stream, record, input->sigma[plane]);
+        tune->amplitude[plane] = rm_lane_value(stream, record, input->amplitude[plane]);
         tune->quality[plane] = quality >= 0.0 && quality < 0x1p32 ? (uint32_t)quality : (uint32_t)RM_TUNE_NO_PEAK;
     }
     return true;

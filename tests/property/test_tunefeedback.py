@@ -29,7 +29,7 @@ PARTS = 64
 
 ffi = FFI()
 ffi.cdef("""
-void *property_integrator(double const matrix[4], double const limits[8]);
+void *property_integrator(double const matrix[4], double const limits[7]);
 bool property_step(void *integrator, double const error[2], double gain, double offset[2]);
 void property_margins(double const plant[4], bool is_hann, double integral_hz, double told[2]);
 double property_sensitivity(double const plant[4], bool is_hann, double integral_hz, double hz);
@@ -72,7 +72,7 @@ def run(
     """
     share = 2 * np.pi * integral_hz * STEP_S
     step, excursion = limits.get("step_a", NO_LIMIT), limits.get("excursion_a", NO_LIMIT)
-    both = [share, 0.0] + 2 * [step, -excursion, excursion]
+    both = [share] + 2 * [step, -excursion, excursion]
     believed = limits.get("error", 1.0) * matrix
     integrator = ffi.gc(library.property_integrator(believed.ravel().tolist(), both), library.free)
     weight = weights(*window)

@@ -5,24 +5,23 @@
 #include "apps/tunefeedback/law/integrator.h"
 #include "apps/tunefeedback/law/margins.h"
 
-struct tunefeedback_integrator *property_integrator(double const matrix[2][2], double const limits[8]);
+struct tunefeedback_integrator *property_integrator(double const matrix[2][2], double const limits[7]);
 bool property_step(struct tunefeedback_integrator *integrator, double const error[2], double gain, double offset[2]);
 void property_margins(double const plant[4], bool is_hann, double integral_hz, double told[2]);
 double property_sensitivity(double const plant[4], bool is_hann, double integral_hz, double hz);
 
-/** `limits` is share, deadband, and for each family step, low, high. NULL where the matrix cannot be inverted. */
-struct tunefeedback_integrator *property_integrator(double const matrix[2][2], double const limits[8]) {
+/** `limits` is share, and for each family step, low, high. NULL where the matrix cannot be inverted. */
+struct tunefeedback_integrator *property_integrator(double const matrix[2][2], double const limits[7]) {
     struct tunefeedback_integrator *made = calloc(1, sizeof *made);
     if (made == NULL || !tunefeedback_invert(matrix, made->inverse)) {
         free(made);
         return NULL;
     }
     made->share = limits[0];
-    made->deadband = limits[1];
     for (int family = 0; family < 2; ++family) {
-        made->step_a[family] = limits[2 + 3 * family];
-        made->low_a[family] = limits[3 + 3 * family];
-        made->high_a[family] = limits[4 + 3 * family];
+        made->step_a[family] = limits[1 + 3 * family];
+        made->low_a[family] = limits[2 + 3 * family];
+        made->high_a[family] = limits[3 + 3 * family];
     }
     return made;
 }

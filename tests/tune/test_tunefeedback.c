@@ -16,7 +16,7 @@
 
 #include "host/host_program.h"
 
-enum { PERIOD = 500, SUPPLIES = 3, LANES = 6, READY = 1, ON = 2, HOLD = 3, SUPPLY_MISSING = 32 };
+enum { PERIOD = 500, SUPPLIES = 3, LANES = 8, READY = 1, ON = 2, HOLD = 3, SUPPLY_MISSING = 32 };
 enum { TUNE_X, TUNE_Y, SIGMA_X, SIGMA_Y, QUALITY_X, QUALITY_Y };
 
 static char const *application;
@@ -57,7 +57,8 @@ static void write_file(struct test const *test, char const *rest) {
 }
 
 static int set_up(void **state) {
-    static char const *const lanes[LANES] = {"tune_x", "tune_y", "sigma_x", "sigma_y", "quality_x", "quality_y"};
+    static char const *const lanes[LANES] = {"tune_x",    "tune_y",    "sigma_x",     "sigma_y",
+                                             "quality_x", "quality_y", "amplitude_x", "amplitude_y"};
     struct test *test = aligned_alloc(_Alignof(struct test), sizeof *test);
     *state = test;
     if (test == NULL)
@@ -83,7 +84,7 @@ static int set_up(void **state) {
         snprintf(test->tune.lane[lane].name, sizeof test->tune.lane[lane].name, "%s", lanes[lane]);
         test->tune.lane[lane].type = RM_LANE_F32;
     }
-    float const values[LANES] = {0.3f, 0.17f, 1e-6f, 1e-6f, 0.0f, 0.0f};
+    float const values[LANES] = {0.3f, 0.17f, 1e-6f, 1e-6f, 0.0f, 0.0f, 1e3f, 1e3f};
     for (int lane = 0; lane < LANES; ++lane)
         test->record.lane[lane].f = values[lane];
     return 0;

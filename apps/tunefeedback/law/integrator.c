@@ -33,8 +33,7 @@ bool tunefeedback_move(struct tunefeedback_integrator const *integrator, double 
     for (int family = 0; family < TUNEFEEDBACK_FAMILIES; ++family) {
         move_a[family] = 0.0;
         for (int plane = 0; plane < TUNEFEEDBACK_PLANES; ++plane)
-            if (fabs(error[plane]) > integrator->deadband)
-                move_a[family] += gain * integrator->share * integrator->inverse[family][plane] * error[plane];
+            move_a[family] += gain * integrator->share * integrator->inverse[family][plane] * error[plane];
         double const offset = integrator->offset_a[family], most = integrator->step_a[family];
         step = fmin(step, share_within(move_a[family], -most, most));
         excursion = fmin(excursion, share_within(move_a[family], integrator->low_a[family] - offset,

@@ -4,8 +4,7 @@
  *     move = share · gain · M⁻¹ · error            share = 2π · integral_hz · seconds of a step
  *     offset += move
  *
- * offset is by how much each family of quadrupoles stands off from where it stood when the loop was closed. An error
- * below the deadband is none. A move that is too long for one step, or would take a family beyond its excursion, is
+ * offset is by how much each family of quadrupoles stands off from where it stood when the loop was closed. A move that is too long for one step, or would take a family beyond its excursion, is
  * shortened in both families alike: so it points where it did, and the two planes stay uncoupled. The offset is all the
  * state there is, so nothing winds up at a limit.
  */
@@ -25,8 +24,6 @@ struct tunefeedback_integrator {
     double inverse[TUNEFEEDBACK_FAMILIES][TUNEFEEDBACK_PLANES];
     /** Share of an error that a step takes away, at a gain of 1. */
     double share;
-    /** Tune. */
-    double deadband;
     /** [family] most that it moves in a step, A. */
     double step_a[TUNEFEEDBACK_FAMILIES];
     /** [family] range of the offset, A; 0 is in it. */

@@ -31,17 +31,6 @@ static void test_a_move_takes_a_share_of_the_error_away(void **state) {
     }
 }
 
-static void test_an_error_in_the_deadband_is_none(void **state) {
-    (void)state;
-    struct tunefeedback_integrator it = integrator_make();
-    double const error[2] = {9.9e-6, -4e-4};
-    double move[2];
-    it.deadband = 1e-5;
-    assert_false(tunefeedback_move(&it, error, 1.0, move));
-    assert_true(fabs(MATRIX[0][0] * move[0] + MATRIX[0][1] * move[1]) < 1e-15);
-    assert_true(fabs(MATRIX[1][0] * move[0] + MATRIX[1][1] * move[1] + 4e-6) < 1e-15);
-}
-
 /** Both families are shortened alike, so the planes stay uncoupled. */
 static void test_limits_shorten_a_move_and_keep_its_direction(void **state) {
     (void)state;
@@ -74,7 +63,6 @@ static void test_families_that_move_both_tunes_alike_are_refused(void **state) {
 int main(void) {
     struct CMUnitTest const tests[] = {
         cmocka_unit_test(test_a_move_takes_a_share_of_the_error_away),
-        cmocka_unit_test(test_an_error_in_the_deadband_is_none),
         cmocka_unit_test(test_limits_shorten_a_move_and_keep_its_direction),
         cmocka_unit_test(test_families_that_move_both_tunes_alike_are_refused),
     };
