@@ -44,8 +44,8 @@ static struct rm_key const plant_keys[] = {
 
 static struct rm_key const enable_keys[] = {
     RM_KEY_WHOLE(struct tunefeedback_enable, trusted, "trusted", "So many of the last tunes must be good.",
-                 .fallback = "15", RM_BETWEEN(1, TUNEFEEDBACK_LAST_MAX)),
-    RM_KEY_WHOLE(struct tunefeedback_enable, last, "last", "How many the last are.", .fallback = "20",
+                 .fallback = "32", RM_BETWEEN(1, TUNEFEEDBACK_LAST_MAX)),
+    RM_KEY_WHOLE(struct tunefeedback_enable, last, "last", "How many the last are.", .fallback = "64",
                  RM_BETWEEN(1, TUNEFEEDBACK_LAST_MAX)),
     RM_KEY_NUMBER(struct tunefeedback_enable, sigma, "sigma", "Largest standard deviation of a good tune.",
                   .fallback = "1.0e-4", RM_BETWEEN(1e-12, 0.5)),

@@ -64,7 +64,7 @@ static void test_file_has_defaults(void **state) {
     assert_true(file.window_turns == 8192 && file.window == TUNE_HANN && file.targets == 0);
     assert_true(file.integral_hz == 1.0 && file.deadband == 0.0 && file.target_speed_per_s == 0.001);
     assert_true(file.plant.bandwidth_hz == 0.0 && file.plant.delay_s == 0.0);
-    assert_true(file.enable.trusted == 15 && file.enable.last == 20 && file.enable.hold_s == 5.0);
+    assert_true(file.enable.trusted == 32 && file.enable.last == 64 && file.enable.hold_s == 5.0);
     assert_true(file.resonances.half == 0.02 && file.resonances.coupling == 0.01);
     assert_true(isnan(file.family[0].step_a) && file.family[1].excursion_a == 1.0);
     rm_configuration_free(tunefeedback_keys, &file);
