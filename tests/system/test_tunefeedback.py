@@ -269,3 +269,19 @@ def test_the_loop_is_closed_on_the_virtual_ring(root: Path) -> None:
         a_noisy_bpm_holds_and_opens(loop)
         excursions_hold(loop)
         assert loop.ws.counters("application/tunefeedback")["missing"] == 0
+
+
+def test_check_knows_the_streams_of_other_applications(root: Path) -> None:
+    """By their code; a simulation, which has one application, says so."""
+    for name in ("tune-bpms.yaml", "tunefeedback-elettra2.yaml", "tunefeedback-matrix.csv"):
+        shutil.copy(CONFIGS / name, root)
+    text = (CONFIGS / "tunefeedback.yaml").read_text()
+    config = root / "server.yaml"
+    config.write_text(text)
+    assert "from tune/tune" in ringmaster("check", config).stdout
+    simulated = ("simulate", config, CONFIGS / "tunefeedback-ring.yaml", "tunefeedback", "--seconds", "0.01")
+    refused = ringmaster(*simulated, "--out", root / "out", expect=1)
+    assert 'input "tune/tune" is a stream of another application, and a simulation has one' in refused.stderr
+    config.write_text(text.replace("inputs: [tune/tune]", "inputs: [tune/tine]"))
+    refused = ringmaster("check", config, expect=1)
+    assert 'the application tune has no stream "tune/tine", expected one of: tune/tune' in refused.stderr
