@@ -2,6 +2,7 @@
 """What a server's configuration says of names and of power supplies."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,27 @@ def place_of(path: Path, mapping: Any, key: str) -> str:
     places = mapping.lc
     line, column = places.value(key) if key in mapping else (places.line, places.col)
     return f"{path}:{line + 1}:{column + 1}"
+
+
+@dataclass(frozen=True)
+class Part:
+    """A mapping of a marked YAML file, which knows its place in it."""
+
+    path: Path
+    key: str
+    """ "postmortem.triggers[1]"; empty of the whole file."""
+    values: Mapping[str, Any]
+
+    def error(self, key: str, text: str) -> ValueError:
+        """What is wrong with the value of a key, with its place."""
+        whole = ".".join(part for part in (self.key, key) if part)
+        return ValueError(f"{place_of(self.path, self.values, key)}: {whole}: {text}")
+
+    def check_keys(self, known: tuple[str, ...]) -> None:
+        """Raises ValueError for a key that is none of these."""
+        for key in self.values:
+            if key not in known:
+                raise self.error(key, f"there is no key {key!r}; there are: {', '.join(known)}")
 
 
 def of_workspace(ws: Workspace) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ringmaster.feedback.server_file import place_of, read_marked_yaml
+from ringmaster.feedback.server_file import Part, read_marked_yaml
 from ringmaster.postmortem import rule
 
 KEY = "postmortem"
@@ -93,32 +93,12 @@ class Settings:
     """A description of the machine for the report: ringmaster.postmortem.machine."""
 
 
-@dataclass(frozen=True)
-class _Part:
-    """A mapping of the file."""
-
-    path: Path
-    key: str
-    """ "postmortem.triggers[1]"; empty of the whole file."""
-    values: Mapping[str, Any]
-
-    def error(self, key: str, text: str) -> ValueError:
-        """What is wrong with the value of a key, with its place."""
-        whole = ".".join(part for part in (self.key, key) if part)
-        return ValueError(f"{place_of(self.path, self.values, key)}: {whole}: {text}")
-
-    def check_keys(self, known: tuple[str, ...]) -> None:
-        for key in self.values:
-            if key not in known:
-                raise self.error(key, f"there is no key {key!r}; there are: {', '.join(known)}")
-
-
 def read_settings(path: Path) -> Settings:
     """Reads a recorder's file. Raises ValueError with file, line, key and what was expected; OSError."""
     given = read_marked_yaml(path)
     if not isinstance(given, dict) or not isinstance(given.get(KEY), dict):
         raise ValueError(f"{path}: it has no mapping {KEY!r}; docs/postmortem.md shows one")
-    whole, mine = _Part(path, "", given), _Part(path, KEY, given[KEY])
+    whole, mine = Part(path, "", given), Part(path, KEY, given[KEY])
     if not isinstance(given.get("directory"), str):
         raise whole.error("directory", f"{given.get('directory')!r}, expected the folder of the archive")
     mine.check_keys(("quota", "machine", "triggers"))
@@ -133,7 +113,7 @@ def read_settings(path: Path) -> Settings:
     )
 
 
-def _machine(mine: _Part, written: object) -> Path | None:
+def _machine(mine: Part, written: object) -> Path | None:
     if written is None:
         return None
     machine = mine.path.parent / str(written)
@@ -142,20 +122,20 @@ def _machine(mine: _Part, written: object) -> Path | None:
     return machine
 
 
-def _triggers(mine: _Part, listed: object) -> tuple[TriggerSettings, ...]:
+def _triggers(mine: Part, listed: object) -> tuple[TriggerSettings, ...]:
     if not isinstance(listed, list) or not listed:
         raise mine.error("triggers", "expected a list of triggers, one at least")
     for i, entry in enumerate(listed):
         if not isinstance(entry, dict):
             raise mine.error("triggers", f"[{i}]: {entry!r}, expected a mapping such as {{kind: interlock}}")
-    triggers = tuple(_trigger(_Part(mine.path, f"{KEY}.triggers[{i}]", entry)) for i, entry in enumerate(listed))
+    triggers = tuple(_trigger(Part(mine.path, f"{KEY}.triggers[{i}]", entry)) for i, entry in enumerate(listed))
     names = [trigger.name for trigger in triggers]
     if len(set(names)) < len(names):
         raise mine.error("triggers", f"two have the same name; names: {', '.join(names)}")
     return triggers
 
 
-def _trigger(part: _Part) -> TriggerSettings:
+def _trigger(part: Part) -> TriggerSettings:
     entry = part.values
     if entry.get("kind") not in OWN_KEYS:
         raise part.error("kind", f"{entry.get('kind')!r}, expected one of {', '.join(OWN_KEYS)}")
@@ -176,14 +156,14 @@ def _trigger(part: _Part) -> TriggerSettings:
     return TriggerSettings(str(entry.get("name", kind)), kind, own, **spans)
 
 
-def _check_rule(part: _Part) -> None:
+def _check_rule(part: Part) -> None:
     try:
         rule.parse(part.values["rule"])
     except ValueError as error:
         raise part.error("rule", str(error)) from None
 
 
-def _span(part: _Part, key: str) -> Span:
+def _span(part: Part, key: str) -> Span:
     try:
         return parse_span(part.values[key])
     except ValueError as error:
@@ -199,7 +179,7 @@ def parse_span(written: object) -> Span:
     return Span(seconds=float(match[1]) * scale) if scale else Span(turns=int(match[1]))
 
 
-def _bytes(mine: _Part, written: object) -> int:
+def _bytes(mine: Part, written: object) -> int:
     if written is None:
         return DEFAULT_QUOTA
     match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*(B|kB|MB|GB|TB)", str(written).strip())

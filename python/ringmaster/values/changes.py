@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Watching parameters: what changed between one look and the next, and how much was missed."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from time import monotonic, sleep
 from typing import Any
 
-from ringmaster.errors import WorkspaceError
+from ringmaster.errors import WorkspaceDamaged, WorkspaceError
 from ringmaster.fabric.naming import not_found
 from ringmaster.fabric.parameter import Parameter, ParameterReading
 from ringmaster.fabric.workspace import Workspace, attach
@@ -28,6 +28,12 @@ class Change:
     first: bool = False
     """As it is when the watching begins."""
     words: str | None = None
+    owner: str = ""
+    """Whose life the words tell of."""
+    lives: bool = True
+    """False: the owner has ended or is stopped, so its parameters say nothing of now."""
+    damage: WorkspaceDamaged | None = None
+    """Why it cannot be read."""
 
     def as_json(self) -> dict[str, Any]:
         """What a script reads."""
@@ -60,6 +66,20 @@ class Watch:
         self.count = len(self._parameters)
         self.width = max(map(len, self._parameters))
 
+    @property
+    def workspace(self) -> Workspace:
+        """As it is attached now; after a restart of its server it is another one."""
+        return self._ws
+
+    @property
+    def parameters(self) -> Mapping[str, Parameter]:
+        """Those under watch; another mapping when they were found again."""
+        return self._parameters
+
+    def lives(self, owner: str) -> bool:
+        """Whether an owner was there at the last look at who lives."""
+        return owner not in self._dead and owner not in self._stopped
+
     def _find(self, ws: Workspace) -> dict[str, Parameter]:
         """What matches. Raises ObjectNotFound for a pattern that matches nothing."""
         for pattern in self._patterns:
@@ -75,45 +95,58 @@ class Watch:
         return self._unit if self._unit is not None and parameter.has_unit(self._unit) else None
 
     def changes(self, every_s: float, seconds: float | None) -> Iterator[Change]:
-        """Looks every so often, for so long or for ever; says first how everything is."""
+        """Looks every so often, for so long or for ever; says first how everything is. Raises WorkspaceDamaged."""
         begin = asked = monotonic()
-        yield from self._ask_who_lives()
+        yield from self.ask_who_lives()
         while True:
-            yield from self._look()
+            for change in self.look():
+                if change.damage is not None:
+                    raise change.damage
+                yield change
             if seconds is not None and monotonic() - begin >= seconds:
                 return
             left = every_s if seconds is None else min(every_s, begin + seconds - monotonic())
             sleep(max(0.0, left))
             if monotonic() - asked >= ALIVE_S:
                 asked = monotonic()
-                yield from self._ask_who_lives()
+                yield from self.ask_who_lives()
 
-    def _look(self) -> Iterator[Change]:
+    def look(self, chosen: Container[str] | None = None) -> Iterator[Change]:
+        """What has changed since the last look, of all or of those ``chosen``."""
         for name, parameter in self._parameters.items():
             last = self._seen.get(name)
-            if parameter.changes == last:
+            changes = parameter.changes
+            if changes == last or (chosen is not None and name not in chosen):
                 continue
-            reading = parameter.read(self._unit_of(parameter))
+            try:
+                reading = parameter.read(self._unit_of(parameter))
+            except WorkspaceDamaged as damage:
+                self._seen[name] = changes
+                yield Change(name, damage=damage)
+                continue
             self._seen[name] = reading.changes
             missed = 0 if last is None else max(0, reading.changes - last - 1)
             yield Change(name, reading, missed, first=last is None)
 
-    def _ask_who_lives(self) -> Iterator[Change]:
+    def ask_who_lives(self) -> Iterator[Change]:
+        """Which owners have ended, were stopped or have come, and attaches anew where that is needed."""
         owners = {parameter.owner for parameter in self._parameters.values()}
         segments = self._ws.segments
         dead = {owner for owner in owners if owner not in segments or not segments[owner].alive}
         stopped = {owner for owner in owners - dead if segments[owner].stopped}
         for owner in sorted(dead - self._dead):
-            yield Change(words=f"{owner} has ended; its parameters stay as they are until it comes again")
+            words = f"{owner} has ended; its parameters stay as they are until it comes again"
+            yield Change(words=words, owner=owner, lives=False)
         for owner in sorted(stopped - self._stopped):
-            yield Change(words=f"{owner} is stopped; its parameters stay as they are until it goes on")
+            words = f"{owner} is stopped; its parameters stay as they are until it goes on"
+            yield Change(words=words, owner=owner, lives=False)
         for owner in sorted(self._stopped - stopped - dead):
-            yield Change(words=f"{owner} goes on")
+            yield Change(words=f"{owner} goes on", owner=owner)
         self._stopped = stopped
         if dead - self._dead or self._ws.outdated or not self._ws.alive:
             self._attach_again()
         for owner in sorted(self._dead - dead):
-            yield Change(words=f"{owner} is there again")
+            yield Change(words=f"{owner} is there again", owner=owner)
         self._dead = dead
 
     def _attach_again(self) -> None:

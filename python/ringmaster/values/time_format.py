@@ -18,6 +18,15 @@ def utc(tai_ns: int, offset_s: int | None = None) -> datetime:
     return _EPOCH + timedelta(microseconds=(tai_ns - leap_s * 10**9) // 1000)
 
 
+def utc_ns(tai_ns: int, offset_s: int | None = None) -> int:
+    """Nanoseconds of UTC since 1970-01-01, without leap seconds, as other systems count; ``offset_s`` as in ``utc``.
+
+    0 where a value never changed.
+    """
+    leap_s = tai_minus_utc_s() if offset_s is None else offset_s
+    return max(0, tai_ns - leap_s * 10**9)
+
+
 def iso(tai_ns: int, offset_s: int | None = None) -> str:
     """The time of day as "2026-03-05T14:00:01.123456Z"; ``offset_s`` as in ``utc``."""
     return utc(tai_ns, offset_s).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
