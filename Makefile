@@ -7,7 +7,7 @@ REPEATS = 1000
 prefix = /usr/local
 DESTDIR =
 
-.PHONY: help dependencies test-dependencies build programs demo-programs demo test lint format generate abi fuzz asan tsan torture bench install uninstall clean
+.PHONY: help dependencies test-dependencies build programs gateways demo-programs demo test lint format generate abi fuzz asan tsan torture bench install uninstall clean
 
 help: ## list what there is
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -43,7 +43,13 @@ build/build.ninja: | dependencies
 	@$(PIP) install --no-build-isolation --no-deps -e python
 	@touch $@
 
-.venv/dev: python/requirements-dev.txt .venv/run | test-dependencies
+.venv/gateways: python/requirements-gateways.txt .venv/run
+	@$(PIP) install -r python/requirements-gateways.txt
+	@touch $@
+
+gateways: programs .venv/gateways ## build what runs, and install what `ringmaster gateway` needs
+
+.venv/dev: python/requirements-dev.txt python/requirements-gateways.txt .venv/run | test-dependencies
 	@$(PIP) install -r python/requirements-dev.txt
 	@touch $@
 
