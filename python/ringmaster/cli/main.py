@@ -54,6 +54,7 @@ Examples:
   ringmaster tunefeedback status
   ringmaster doctor --for ingest
   ringmaster archive ls /archive
+  ringmaster gateway epics
   ringmaster postmortem ls
   ringmaster simulate config.yaml overlay.yaml feedback --seconds 2 --out run
 
@@ -76,6 +77,7 @@ MODULES = {
     "optics": "optics",
     "tunefeedback": "tunefeedback",
     **{name: name for name in ("align", "doctor", "bench", "measure", "simulate", "twin", "clean", "flags")},
+    "gateway": "gateway",
     "archive": "archive",
     "postmortem": "postmortem",
     "completion": "complete",

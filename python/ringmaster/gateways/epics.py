@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The EPICS gateway: one process, both protocols, under the same names."""
+
+from contextlib import ExitStack, closing
+from importlib.util import find_spec
+from threading import Event
+
+from ringmaster.gateways.gateway import Gateway, Say
+from ringmaster.gateways.names import Legal
+from ringmaster.gateways.settings import Settings
+
+LEGAL = Legal(
+    letters=r"A-Za-z0-9_\-+:\[\]<>;",
+    longest=60,
+    slash=":",
+    suffixes=(":TURN", ":REFUSAL"),
+    protocol="EPICS",
+)
+"""Names of records: docs.epics-controls.org, Application Developer's Guide, Database Definition."""
+PACKAGES = ("p4p", "caproto")
+INSTALL = "pip install 'ringmaster[epics]', or `make gateways` in a checkout"
+
+
+class PackagesMissing(RuntimeError):
+    """What the gateway stands on is not installed. The text says what to do."""
+
+
+def check_packages() -> None:
+    """Raises PackagesMissing."""
+    missing = [name for name in PACKAGES if find_spec(name) is None]
+    if missing:
+        raise PackagesMissing(f"the EPICS gateway needs {' and '.join(missing)}: {INSTALL}")
+
+
+def serve(settings: Settings, workspace: str | None, over: Event, say: Say) -> None:
+    """Serves until ``over`` is set.
+
+    Raises PackagesMissing, what ``attach`` raises, ValueError for names that cannot be, OSError for ports.
+    """
+    check_packages()
+    from ringmaster.gateways.ca import ChannelAccess
+    from ringmaster.gateways.pva import PvAccess
+
+    with ExitStack() as stack:
+        gateway = stack.enter_context(closing(Gateway(settings, workspace, LEGAL, say)))
+        pva = stack.enter_context(closing(PvAccess(gateway)))
+        ca = stack.enter_context(closing(ChannelAccess(gateway)))
+        rights = f"{len(settings.puts)} rules for puts" if settings.puts else "read-only"
+        say(
+            f"{len(gateway.points)} PVs of {gateway.workspace.name}, {rights}; "
+            f"PV Access on port {pva.port}, Channel Access on port {ca.port}"
+        )
+        gateway.run(over)

@@ -1,0 +1,269 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What all gateways share: they watch a workspace, give names, tell sinks what changed, and queue puts to owners.
+
+A sink is one protocol. It says which points its clients look at; only these are read and told to it. Memory holds the
+newest value alone, so of changes between two looks a client has the last one; `every_ms` is how often it looks. When
+the server or another owner ends, all that it owns is INVALID; when it has come again, the gateway attaches anew.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from threading import Event, RLock
+from time import monotonic
+from typing import Protocol
+
+import numpy as np
+
+from ringmaster.errors import WorkspaceDamaged, WorkspaceError
+from ringmaster.fabric.layout import Severity
+from ringmaster.fabric.request import Wanted
+from ringmaster.fabric.workspace import Workspace
+from ringmaster.gateways.names import Legal, Names
+from ringmaster.gateways.point import Point, State, damaged, point_of, state_of
+from ringmaster.gateways.puts import Done, Put, Puts
+from ringmaster.gateways.rights import Client, forbidden
+from ringmaster.gateways.settings import Settings
+from ringmaster.gateways.streams import NOTHING, Shown, shown_of
+from ringmaster.values import time_format
+from ringmaster.values.changes import ALIVE_S, Change, Watch
+from ringmaster.values.value_format import show
+
+REQUESTED_S = 1.0
+"""How often what is computed on request is computed anew while a client looks at it."""
+
+Say = Callable[[str], None]
+
+
+class Sink(Protocol):
+    """One protocol. Its methods are called with the gateway's lock held, ``show`` only for what is ``wanted``."""
+
+    @property
+    def wanted(self) -> set[str]:
+        """Names that a client looks at now."""
+
+    def offer(self, points: Mapping[str, Point]) -> None:
+        """From now on these are the points there are, by their names."""
+
+    def show(self, point: Point, state: State) -> None:
+        """What a point says now."""
+
+
+class Gateway:
+    """A workspace as its clients see it."""
+
+    def __init__(self, settings: Settings, workspace: str | None, legal: Legal, say: Say) -> None:
+        """Raises what ``attach`` raises; ValueError for names that cannot be."""
+        self.settings, self._legal, self._say = settings, legal, say
+        self.lock = RLock()
+        """Held while a point is read and told, so that nothing older overtakes it."""
+        self._watch = Watch(workspace or settings.workspace, ("*",))
+        self._sinks: list[Sink] = []
+        self._told: dict[str, int] = {}
+        """By name: how often it had changed when it was told last."""
+        self._turns: dict[str, int | None] = {}
+        """By name of a point of a slow stream: the turn that was told last."""
+        self._found: Mapping[str, object] = {}
+        self.points: dict[str, Point] = {}
+        """By name outside."""
+        self._shown: dict[str, Shown] = {}
+        self._names: dict[str, str] = {}
+        """Outside names by our own."""
+        self._describe()
+        self._puts = Puts(self.workspace.path)
+
+    @property
+    def workspace(self) -> Workspace:
+        """As it is attached now."""
+        return self._watch.workspace
+
+    # ---- what there is
+
+    def _describe(self) -> None:
+        """Gives all their names. Raises ValueError for names that cannot be."""
+        ws, parameters = self.workspace, self._watch.parameters
+        shown = {it.point.source: it for it in shown_of(ws, self.settings) if it.point.source not in parameters}
+        names = Names(self.settings.names, ws.name, self._legal)
+        self._names = names.of([*parameters, *shown])
+        self.points, self._shown = {}, {}
+        for source, name in self._names.items():
+            rule = names.rule_of[source]
+            if source in parameters:
+                self.points[name] = point_of(name, parameters[source], rule.choices, rule.precision)
+            else:
+                self.points[name] = replace(shown[source].point, name=name)
+                self._shown[name] = shown[source]
+        self._found = parameters
+
+    def add(self, sink: Sink) -> None:
+        """A protocol more."""
+        with self.lock:
+            self._sinks.append(sink)
+            sink.offer(self.points)
+
+    # ---- what it says
+
+    def state(self, name: str) -> State:
+        """What a point says now."""
+        with self.lock:
+            return self._state(name)
+
+    def _state(self, name: str) -> State:
+        point = self.points[name]
+        try:
+            if name in self._shown:
+                state = self._shown[name].compute(self.workspace)
+                return state if self._watch.lives("server") else _ended(state)
+            parameter = self._watch.parameters[point.source]
+            reading = parameter.read()
+        except WorkspaceDamaged as damage:
+            return damaged(damage)
+        except (WorkspaceError, ValueError, IndexError):  # of a workspace that is just being made
+            return NOTHING
+        self._told[name] = reading.changes
+        return state_of(parameter, reading, self._watch.lives(parameter.owner))
+
+    def _tell(self, name: str, state: State) -> None:
+        for sink in self._sinks:
+            if name in sink.wanted:
+                sink.show(self.points[name], state)
+
+    def tell(self, name: str) -> None:
+        """Tells what a point says now to those that look at it."""
+        with self.lock:
+            if name in self.points:
+                self._tell(name, self._state(name))
+
+    # ---- puts
+
+    def put(self, name: str, value: Wanted, client: Client, done: Done) -> None:
+        """Asks the owner. ``done`` gets "" or why not, from another thread, after the new value was told."""
+        with self.lock:
+            point = self.points.get(name)
+            parameter = None if point is None else self._watch.parameters.get(point.source)
+        reason = forbidden(self.settings.puts, client, name)
+        if point is None or parameter is None:
+            reason = reason or f"{name}: it is a reading, which nothing sets"
+        if reason or parameter is None:
+            self._say(f"put {name} by {client}: {show_wanted(value)}; refused: {reason}")
+            done(reason)
+            return
+        old = self.state(name).value
+
+        def answered(why: str) -> None:
+            if not why:
+                self.tell(name)
+            self._say(f"put {name} by {client}: {show_wanted(old)} → {show_wanted(value)}{why and '; refused: '}{why}")
+            done(why)
+
+        self._puts.put(Put(parameter, value, answered))
+
+    # ---- the loop
+
+    def run(self, over: Event) -> None:
+        """Until ``over`` is set."""
+        asked = requested = 0.0
+        while not over.is_set():
+            now = monotonic()
+            if now - asked >= ALIVE_S:
+                asked = now
+                self._follow()
+            self.look()
+            if now - requested >= REQUESTED_S:
+                requested = now
+                self._compute()
+            over.wait(max(0.0, now + self.settings.every_s - monotonic()))
+
+    def close(self) -> None:
+        """Ends what it began."""
+        self._puts.close()
+        self._watch.close()
+
+    def wanted(self) -> set[str]:
+        """Names that clients of any protocol look at."""
+        return set().union(*(sink.wanted for sink in self._sinks)) if self._sinks else set()
+
+    def look(self) -> None:
+        """Tells what has changed of what clients look at."""
+        wanted = self.wanted()
+        sources = {self.points[name].source for name in wanted if name in self.points}
+        for change in self._watch.look(sources):
+            self._show(change)
+        for name in wanted & self._shown.keys():
+            if not self.points[name].requested:
+                self._newest(name)
+
+    def _show(self, change: Change) -> None:
+        name = self._names.get(change.name)
+        if name is None:
+            return
+        with self.lock:
+            if change.damage is not None:
+                self._tell(name, damaged(change.damage))
+                return
+            reading = change.reading
+            if reading is None or reading.changes <= self._told.get(name, -1):
+                return
+            self._told[name] = reading.changes
+            parameter = self._watch.parameters[change.name]
+            self._tell(name, state_of(parameter, reading, self._watch.lives(parameter.owner)))
+
+    def _newest(self, name: str) -> None:
+        with self.lock:
+            state = self._state(name)
+            if state.turn != self._turns.get(name):
+                self._turns[name] = state.turn
+                self._tell(name, state)
+
+    def _compute(self) -> None:
+        for name in sorted(self.wanted() & self._shown.keys()):
+            if self.points[name].requested:
+                self.tell(name)
+
+    def _follow(self) -> None:
+        """Owners that end and come."""
+        with self.lock:
+            changes = list(self._watch.ask_who_lives())
+            if self._watch.parameters is not self._found:
+                self._attached_anew()
+            for change in changes:
+                self._say(change.words or "")
+                self._tell_all(change.owner)
+
+    def _tell_all(self, owner: str) -> None:
+        """Of an owner that has ended or come again."""
+        for name in self.wanted():
+            point = self.points.get(name)
+            if point is not None and (point.owner == owner or (owner == "server" and name in self._shown)):
+                self._tell(name, self._state(name))
+
+    def _attached_anew(self) -> None:
+        """Other objects, or the same in new memory. Names that cannot be leave all as it was."""
+        self._found = self._watch.parameters
+        try:
+            self._describe()
+        except ValueError as error:
+            self._say(f"attached anew, and names cannot be given: {error}")
+            return
+        self._told.clear()
+        self._turns.clear()
+        for sink in self._sinks:
+            sink.offer(self.points)
+        for name in self.wanted() & self.points.keys():
+            if not self.points[name].requested:
+                self._tell(name, self._state(name))
+
+
+def _ended(state: State) -> State:
+    return replace(state, severity=Severity.INVALID, cause="ENDED", message="the server has ended or is stopped")
+
+
+def show_wanted(value: object) -> str:
+    """A value in a line of the log."""
+    if value is None:
+        return "nothing"
+    return show(np.asarray(value) if isinstance(value, list | tuple) else value)  # type: ignore[arg-type]
+
+
+def say(words: str) -> None:
+    """A line of the log, with the time."""
+    print(time_format.iso(time_format.now_tai_ns()), words, flush=True)

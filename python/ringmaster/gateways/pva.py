@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Points over PV Access, by p4p's server. A PV is open, and told what changes, only while a client looks at it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ringmaster.gateways.gateway import Gateway
+from ringmaster.gateways.point import Point, State
+from ringmaster.gateways.pva_values import Typed, inventory
+from ringmaster.gateways.rights import Client
+
+INVENTORY = "inventory"
+
+
+class _Handler:
+    """What a PV's clients do: they come, go, and put."""
+
+    def __init__(self, sink: "PvAccess", typed: Typed) -> None:
+        self._sink, self.typed = sink, typed
+
+    def onFirstConnect(self, pv: Any) -> None:  # noqa: N802 (p4p's word)
+        self._sink.open(self.typed, pv)
+
+    def onLastDisconnect(self, pv: Any) -> None:  # noqa: N802
+        self._sink.shut(self.typed, pv)
+
+    def put(self, _pv: Any, operation: Any) -> None:
+        self._sink.put(self.typed, operation)
+
+
+class PvAccess:
+    """The sink, and its server."""
+
+    def __init__(self, gateway: Gateway) -> None:
+        from p4p.server import Server, StaticProvider
+
+        self._gateway = gateway
+        self._provider = StaticProvider("ringmaster")
+        self._pvs: dict[str, tuple[Typed, Any]] = {}
+        self._open: set[str] = set()
+        self._inventory_name = f"{gateway.workspace.name}:{INVENTORY}"
+        self._inventory: Any = None
+        gateway.add(self)
+        self._server = Server(providers=[self._provider])
+
+    @property
+    def port(self) -> int:
+        """Of TCP, where it listens."""
+        return int(self._server.conf()["EPICS_PVAS_SERVER_PORT"])
+
+    @property
+    def wanted(self) -> set[str]:
+        """Names that a client looks at now."""
+        return set(self._open)
+
+    def offer(self, points: Mapping[str, Point]) -> None:
+        """From now on these are the points there are; clients of those that are others connect anew."""
+        for name in [name for name, (typed, _) in self._pvs.items() if points.get(name) != typed.point]:
+            _, pv = self._pvs.pop(name)
+            self._provider.remove(name)
+            self._open.discard(name)
+            pv.close(destroy=True)
+        for name, point in points.items():
+            if name not in self._pvs:
+                self._add(name, point)
+        self._tell_inventory(points)
+
+    def _add(self, name: str, point: Point) -> None:
+        from p4p.server.thread import SharedPV
+
+        typed = Typed(point)
+        pv = SharedPV(handler=_Handler(self, typed))
+        self._pvs[name] = (typed, pv)
+        self._provider.add(name, pv)
+
+    def _tell_inventory(self, points: Mapping[str, Point]) -> None:
+        from p4p.server.thread import SharedPV
+
+        table = inventory(points)
+        if self._inventory is None and self._inventory_name not in points:
+            self._inventory = SharedPV(initial=table)
+            self._provider.add(self._inventory_name, self._inventory)
+        elif self._inventory is not None:
+            self._inventory.post(table)
+
+    def show(self, point: Point, state: State) -> None:
+        """What a point says now."""
+        typed, pv = self._pvs[point.name]
+        pv.post(typed.value(state, whole=False))
+
+    def open(self, typed: Typed, pv: Any) -> None:
+        """A first client has come."""
+        name = typed.point.name
+        with self._gateway.lock:
+            if self._pvs.get(name, (None,))[0] is typed and name not in self._open:
+                pv.open(typed.value(self._gateway.state(name), whole=True))
+                self._open.add(name)
+
+    def shut(self, typed: Typed, pv: Any) -> None:
+        """The last client has gone."""
+        name = typed.point.name
+        with self._gateway.lock:
+            if self._pvs.get(name, (None,))[0] is typed:
+                self._open.discard(name)
+                pv.close()
+
+    def put(self, typed: Typed, operation: Any) -> None:
+        """A client puts; it is answered when the owner has."""
+        address = str(operation.peer()).rpartition(":")[0].strip("[]")
+        client = Client(str(operation.account()).removeprefix("ca/"), address, address, "PVA")
+        try:
+            value = typed.asked(operation.value())
+        except (ValueError, TypeError) as error:
+            operation.done(error=str(error))
+            return
+        self._gateway.put(typed.point.name, value, client, lambda why: operation.done(error=why or None))
+
+    def close(self) -> None:
+        """Clients are disconnected."""
+        self._server.stop()
