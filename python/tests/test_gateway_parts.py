@@ -111,7 +111,7 @@ def test_a_wrong_file_is_named_with_line_and_key(tmp_path: Path, text: str, word
 
 def test_the_command_says_what_to_install(monkeypatch: pytest.MonkeyPatch, make_owner: MakeOwner) -> None:
     make_owner([fabric.parameter("server/turn_rate_hz", np.array([1.0]), "Hz", ElementType.F64)])
-    monkeypatch.setattr("ringmaster.gateways.epics.find_spec", lambda name: None)
+    monkeypatch.setattr("ringmaster.gateways.epics.find_spec", lambda _: None)
     said = ringmaster("gateway", "epics", expect=1)
     assert "needs p4p and caproto: pip install 'ringmaster[epics]'" in said.stderr
 

@@ -5,6 +5,7 @@ from contextlib import ExitStack, closing
 from importlib.util import find_spec
 from threading import Event
 
+from ringmaster.fabric.naming import counted
 from ringmaster.gateways.gateway import Gateway, Say
 from ringmaster.gateways.names import Legal
 from ringmaster.gateways.settings import Settings
@@ -45,7 +46,7 @@ def serve(settings: Settings, workspace: str | None, over: Event, say: Say) -> N
         gateway = stack.enter_context(closing(Gateway(settings, workspace, LEGAL, say)))
         pva = stack.enter_context(closing(PvAccess(gateway)))
         ca = stack.enter_context(closing(ChannelAccess(gateway)))
-        rights = f"{len(settings.puts)} rules for puts" if settings.puts else "read-only"
+        rights = f"{counted(len(settings.puts), 'rule')} for puts" if settings.puts else "read-only"
         say(
             f"{len(gateway.points)} PVs of {gateway.workspace.name}, {rights}; "
             f"PV Access on port {pva.port}, Channel Access on port {ca.port}"

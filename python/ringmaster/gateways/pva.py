@@ -6,7 +6,7 @@ from typing import Any
 
 from ringmaster.gateways.gateway import Gateway
 from ringmaster.gateways.point import Point, State
-from ringmaster.gateways.pva_values import Typed, inventory
+from ringmaster.gateways.pva_values import Typed, table_rows, table_type
 from ringmaster.gateways.rights import Client
 
 INVENTORY = "inventory"
@@ -76,12 +76,12 @@ class PvAccess:
     def _tell_inventory(self, points: Mapping[str, Point]) -> None:
         from p4p.server.thread import SharedPV
 
-        table = inventory(points)
-        if self._inventory is None and self._inventory_name not in points:
-            self._inventory = SharedPV(initial=table)
+        rows = table_rows(points)
+        if self._inventory is not None:
+            self._inventory.post(rows)
+        elif self._inventory_name not in points:
+            self._inventory = SharedPV(nt=table_type(), initial=rows)
             self._provider.add(self._inventory_name, self._inventory)
-        elif self._inventory is not None:
-            self._inventory.post(table)
 
     def show(self, point: Point, state: State) -> None:
         """What a point says now."""

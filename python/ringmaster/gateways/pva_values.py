@@ -127,21 +127,25 @@ def _with_limits(members: dict[str, Any], limits: Limits) -> dict[str, Any]:
     return members | {"valueAlarm": told}
 
 
-def inventory(points: Mapping[str, Point]) -> Any:
-    """What there is, as an NTTable."""
+def table_type() -> Any:
+    """Of the inventory, an NTTable: what wraps its rows."""
     from p4p.nt import NTTable
 
-    columns = [("name", "s"), ("source", "s"), ("unit", "s"), ("elements", "I"), ("owner", "s"), ("writable", "?")]
-    rows = [
+    texts = [(name, "s") for name in ("name", "source", "unit", "owner", "description")]
+    return NTTable([*texts, ("elements", "I"), ("writable", "?")])
+
+
+def table_rows(points: Mapping[str, Point]) -> list[dict[str, Any]]:
+    """What there is."""
+    return [
         {
             "name": point.name,
             "source": point.source,
             "unit": point.unit,
-            "elements": point.count,
             "owner": point.owner or "server",
-            "writable": point.writable,
             "description": point.description,
+            "elements": point.count,
+            "writable": point.writable,
         }
         for point in points.values()
     ]
-    return NTTable([*columns, ("description", "s")]).wrap(rows)

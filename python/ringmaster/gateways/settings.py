@@ -49,6 +49,8 @@ class Settings:
 def read_settings(path: Path) -> Settings:
     """Raises ValueError with file, line, key and what was expected; OSError."""
     given = read_marked_yaml(path)
+    if given is None:
+        return Settings()
     if not isinstance(given, dict):
         raise ValueError(f"{path}: no mapping; expected keys of {', '.join(KEYS)}")
     whole = Part(path, "", given)
