@@ -55,6 +55,7 @@ ASKING: dict[str, tuple[str, ...]] = {
     "correlate pair": ("bpm01/turn/x1", "bpm01/turn/y1"),
     "correlate sources": ("--at", "50", "--matrix", "response.csv"),
     "optics": ("elettra2_like", "--mapping", "bpms.yaml"),
+    "gateway epics": (),
     "feedback matrix measure": ("--amplitude", "0.1", "-o", "matrix.csv"),
 }
 """Every command that asks a server, and what it needs besides."""

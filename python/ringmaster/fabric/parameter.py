@@ -17,6 +17,9 @@ from ringmaster.fabric.segment import ObjectInfo, Segment
 Value = int | float | str | npt.NDArray[np.generic]
 """A number; an array where the parameter has more than one element; text where its unit is "utf-8"."""
 
+_READING = ffi.typeof("struct rm_parameter_reading *")
+_SEVERITIES = {int(severity): severity for severity in Severity}
+
 
 @dataclass(frozen=True)
 class Limits:
@@ -83,6 +86,7 @@ class Parameter:
         self._parameter = Place("rm_parameter", layout.PARAMETER, segment.memory, info.offset)
         self._values = self._map_values(segment, info, int(header["values_offset"]), int(header["count"]))
         self.dtype = self._values.dtype
+        self._place = ffi.cast("void *", self._values.ctypes.data)
 
     def _map_values(
         self, segment: Segment, info: ObjectInfo, values_offset: int, count: int
@@ -155,9 +159,9 @@ class Parameter:
         return any(same_unit(unit, own) for own in self.units)
 
     def _copy(self) -> ParameterReading:
-        values, reading = np.empty_like(self._values), ffi.new("struct rm_parameter_reading *")
-        place, copy = (ffi.cast("void *", array.ctypes.data) for array in (self._values, values))
-        if lib.rm_parameter_copy(self._parameter.pointer, place, values.nbytes, copy, reading) < values.nbytes:
+        values, reading = np.empty(self._values.size, self.dtype), ffi.new(_READING)
+        copy = ffi.from_buffer(values)
+        if lib.rm_parameter_copy(self._parameter.pointer, self._place, values.nbytes, copy, reading) < values.nbytes:
             raise half_written(self.name)
         return ParameterReading(
             value=self._value(values),
@@ -187,4 +191,4 @@ def _conversion(header: np.void, limits: Limits) -> Conversion | None:
 
 
 def _severity(word: int) -> Severity:
-    return Severity(word) if word in Severity.__members__.values() else Severity.INVALID
+    return _SEVERITIES.get(word, Severity.INVALID)

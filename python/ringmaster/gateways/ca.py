@@ -6,7 +6,7 @@ A channel is read when a client reads it, and told what changes only while a cli
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from threading import Event, Thread
 from typing import Any
 
@@ -42,6 +42,8 @@ class ChannelAccess:
         self._made = Made(self)
         self._board = _Board(self)
         self._watched: dict[str, set[Live]] = {}
+        """By name: channels that are monitored."""
+        self._shown: dict[str, State] = {}
         self._pending: dict[str, State] = {}
         self._loop = asyncio.new_event_loop()
         self._ready, self._over = Event(), False
@@ -56,9 +58,9 @@ class ChannelAccess:
             raise OSError(f"Channel Access cannot be served: {self._failed}")
 
     @property
-    def wanted(self) -> set[str]:
+    def wanted(self) -> Collection[str]:
         """Names that a client monitors now."""
-        return set(self._watched)
+        return self._watched
 
     # ---- called by the gateway
 
@@ -70,8 +72,14 @@ class ChannelAccess:
             self._call(self._restart)
 
     def show(self, point: Point, state: State) -> None:
-        """What a point says now. Of what comes faster than the loop takes it, the newest stays."""
-        self._call(self._hand_over, point.name, state)
+        """What a point says now."""
+        self._shown[point.name] = state
+
+    def flush(self) -> None:
+        """Hands over what was shown. Of what comes faster than the loop takes it, the newest stays."""
+        if self._shown:
+            shown, self._shown = self._shown, {}
+            self._call(self._hand_over, shown)
 
     def _call(self, work: Any, *arguments: Any) -> None:
         if self._ready.is_set() and not self._loop.is_closed():
@@ -79,8 +87,8 @@ class ChannelAccess:
 
     # ---- in the loop's thread
 
-    def _hand_over(self, name: str, state: State) -> None:
-        self._pending[name] = state
+    def _hand_over(self, shown: Mapping[str, State]) -> None:
+        self._pending |= shown
         self._new.set()
 
     async def _deliver(self) -> None:

@@ -6,7 +6,7 @@ newest value alone, so of changes between two looks a client has the last one; `
 the server or another owner ends, all that it owns is INVALID; when it has come again, the gateway attaches anew.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from threading import Event, RLock
 from time import monotonic
@@ -38,14 +38,17 @@ class Sink(Protocol):
     """One protocol. Its methods are called with the gateway's lock held, ``show`` only for what is ``wanted``."""
 
     @property
-    def wanted(self) -> set[str]:
-        """Names that a client looks at now."""
+    def wanted(self) -> Collection[str]:
+        """Names that a client looks at now; it may change while another thread has the lock."""
 
     def offer(self, points: Mapping[str, Point]) -> None:
         """From now on these are the points there are, by their names."""
 
     def show(self, point: Point, state: State) -> None:
-        """What a point says now."""
+        """What a point says now; clients are told at the next ``flush``."""
+
+    def flush(self) -> None:
+        """Tells clients what was shown: at once, for a thread that is woken for each costs more than all the rest."""
 
 
 class Gateway:
@@ -132,6 +135,12 @@ class Gateway:
         with self.lock:
             if name in self.points:
                 self._tell(name, self._state(name))
+                self._flush()
+
+    def _flush(self) -> None:
+        with self.lock:
+            for sink in self._sinks:
+                sink.flush()
 
     # ---- puts
 
@@ -180,7 +189,8 @@ class Gateway:
 
     def wanted(self) -> set[str]:
         """Names that clients of any protocol look at."""
-        return set().union(*(sink.wanted for sink in self._sinks)) if self._sinks else set()
+        with self.lock:
+            return {name for sink in self._sinks for name in tuple(sink.wanted)}
 
     def look(self) -> None:
         """Tells what has changed of what clients look at."""
@@ -191,6 +201,7 @@ class Gateway:
         for name in wanted & self._shown.keys():
             if not self.points[name].requested:
                 self._newest(name)
+        self._flush()
 
     def _show(self, change: Change) -> None:
         name = self._names.get(change.name)
@@ -228,6 +239,7 @@ class Gateway:
             for change in changes:
                 self._say(change.words or "")
                 self._tell_all(change.owner)
+            self._flush()
 
     def _tell_all(self, owner: str) -> None:
         """Of an owner that has ended or come again."""

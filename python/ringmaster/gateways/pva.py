@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Points over PV Access, by p4p's server. A PV is open, and told what changes, only while a client looks at it."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from ringmaster.gateways.gateway import Gateway
@@ -33,11 +33,14 @@ class PvAccess:
 
     def __init__(self, gateway: Gateway) -> None:
         from p4p.server import Server, StaticProvider
+        from p4p.server.raw import _SharedPV
 
         self._gateway = gateway
         self._provider = StaticProvider("ringmaster")
         self._pvs: dict[str, tuple[Typed, Any]] = {}
         self._open: set[str] = set()
+        self._shown: list[tuple[Any, Any]] = []
+        self._post = _SharedPV.post
         self._inventory_name = f"{gateway.workspace.name}:{INVENTORY}"
         self._inventory: Any = None
         gateway.add(self)
@@ -49,16 +52,16 @@ class PvAccess:
         return int(self._server.conf()["EPICS_PVAS_SERVER_PORT"])
 
     @property
-    def wanted(self) -> set[str]:
+    def wanted(self) -> Collection[str]:
         """Names that a client looks at now."""
-        return set(self._open)
+        return self._open
 
     def offer(self, points: Mapping[str, Point]) -> None:
         """From now on these are the points there are; clients of those that are others connect anew."""
         for name in [name for name, (typed, _) in self._pvs.items() if points.get(name) != typed.point]:
             _, pv = self._pvs.pop(name)
             self._provider.remove(name)
-            self._open.discard(name)
+            self._forget(name, pv)
             pv.close(destroy=True)
         for name, point in points.items():
             if name not in self._pvs:
@@ -86,7 +89,13 @@ class PvAccess:
     def show(self, point: Point, state: State) -> None:
         """What a point says now."""
         typed, pv = self._pvs[point.name]
-        pv.post(typed.value(state, whole=False))
+        self._shown.append((pv, typed.value(state, whole=False)))
+
+    def flush(self) -> None:
+        """Posts what was shown."""
+        shown, self._shown = self._shown, []
+        for pv, value in shown:
+            self._post(pv, value)
 
     def open(self, typed: Typed, pv: Any) -> None:
         """A first client has come."""
@@ -101,8 +110,12 @@ class PvAccess:
         name = typed.point.name
         with self._gateway.lock:
             if self._pvs.get(name, (None,))[0] is typed:
-                self._open.discard(name)
+                self._forget(name, pv)
                 pv.close()
+
+    def _forget(self, name: str, pv: Any) -> None:
+        self._open.discard(name)
+        self._shown = [entry for entry in self._shown if entry[0] is not pv]
 
     def put(self, typed: Typed, operation: Any) -> None:
         """A client puts; it is answered when the owner has."""

@@ -2,6 +2,7 @@
 """Points and states as values of PV Access: normative types, with a field `turn` of our own."""
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -15,29 +16,35 @@ CODES = {"f8": "d", "f4": "f", "i8": "l", "i4": "i", "u8": "L", "u4": "I", "u1":
 TURN = [("turn", "L")]
 CAUSES = {"": 0, "HIHI": 3, "HIGH": 3, "LOW": 3, "LOLO": 3, "INVALID": 6, "ENDED": 2}
 """alarm.status: record, undefined, driver."""
+ALARM = ("alarm.severity", "alarm.status", "alarm.message")
 MINOR, MAJOR = 1, 2
+
+
+@cache
+def _type(kind: str) -> Any:
+    """A type, which all values of its kind share: they are made and copied faster so."""
+    from p4p import Type
+    from p4p.nt import NTEnum, NTNDArray, NTScalar
+
+    if kind == "enum":
+        return NTEnum.buildType(extra=TURN, display=True)
+    if kind == "image":
+        usual = NTNDArray.buildType()
+        return Type([*usual.items(), *TURN], id=usual.getID())
+    numeric = not kind.endswith("s")
+    return NTScalar.buildType(kind, extra=TURN, display=True, control=numeric, valueAlarm=numeric, form=numeric)
 
 
 class Typed:
     """The type of a point's values, and what makes them."""
 
     def __init__(self, point: Point) -> None:
-        from p4p import Type
-        from p4p.nt import NTEnum, NTNDArray, NTScalar
-
         self.point = point
+        self._alarm: tuple[int, int, str] = (0, 0, "")
         self._scalar = point.count == 1 and not point.image
-        if point.choices:
-            self._type = NTEnum.buildType(extra=TURN, display=True)
-        elif point.image:
-            usual = NTNDArray.buildType()
-            self._type = Type([*usual.items(), *TURN], id=usual.getID())
-        else:
-            numeric = not point.is_text
-            code = "s" if point.is_text else CODES[point.dtype.str[1:]]
-            whole = code if self._scalar else f"a{code}"
-            told = {"display": True, "control": numeric, "valueAlarm": numeric, "form": numeric}
-            self._type = NTScalar.buildType(whole, extra=TURN, **told)
+        code = "s" if point.is_text else CODES[point.dtype.str[1:]]
+        kind = "enum" if point.choices else "image" if point.image else code if self._scalar else f"a{code}"
+        self._type = _type(kind)
 
     def value(self, state: State, whole: bool) -> Any:
         """What clients get: ``whole``, or what changes from one state to the next."""
@@ -45,14 +52,14 @@ class Typed:
 
         seconds, nanoseconds = divmod(state.utc_ns, 10**9)
         members: dict[str, Any] = {
-            "alarm": {
-                "severity": int(state.severity),
-                "status": CAUSES.get(state.cause, 0),
-                "message": state.cause if not state.message else state.message,
-            },
-            "timeStamp": {"secondsPastEpoch": seconds, "nanoseconds": nanoseconds},
+            "timeStamp.secondsPastEpoch": seconds,
+            "timeStamp.nanoseconds": nanoseconds,
             "turn": layout.TURN_NONE if state.turn is None else state.turn,
         }
+        alarm = (int(state.severity), CAUSES.get(state.cause, 0), state.message)
+        if whole or alarm != self._alarm:
+            self._alarm = alarm
+            members |= dict(zip(ALARM, alarm, strict=True))
         if state.value is not None:
             members |= self._content(state.value)
         if whole:
