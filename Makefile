@@ -61,7 +61,12 @@ demo: ## run a virtual ring and its server, live; DEMO_SECONDS=20 for a report
 	@$(MAKE) --no-print-directory -j2 demo-programs .venv/run
 	@./ringmaster demo
 
-test: build .venv/dev ## run every test
+.venv/clients/made: python/requirements-clients.txt | .venv/run
+	@$(PYTHON) -m venv .venv/clients
+	@.venv/clients/bin/pip --disable-pip-version-check --quiet install --no-compile -r python/requirements-clients.txt
+	@touch $@
+
+test: build .venv/dev .venv/clients/made ## run every test
 	@.venv/bin/python tools/run_tests.py
 
 lint: build .venv/dev ## check rooms, format, types, generated files

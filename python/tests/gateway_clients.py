@@ -210,9 +210,10 @@ def tool_of(tool: str) -> str:
 
 
 def server_of(path: Path) -> fabric.Owner:
-    """The server of the workspace, which has a reading."""
+    """The server of the workspace, which has a reading and two BPMs."""
     rate = fabric.parameter("server/turn_rate_hz", np.array([1000.0]), "Hz", ElementType.F64)
-    return fabric.Owner(path, [rate])
+    streams = [fabric.stream(f"{bpm}/turn", capacity=4096) for bpm in ("bpm01", "bpm02")]
+    return fabric.Owner(path, [rate, *streams])
 
 
 @contextmanager

@@ -28,7 +28,7 @@ from ringmaster.values import time_format
 from ringmaster.values.changes import ALIVE_S, Change, Watch
 from ringmaster.values.value_format import show
 
-REQUESTED_S = 1.0
+REQUESTED_S = 0.25
 """How often what is computed on request is computed anew while a client looks at it."""
 
 Say = Callable[[str], None]
