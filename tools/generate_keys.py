@@ -18,6 +18,7 @@ FILES = {
     "ring": ROOT / "configs/schema/ring.schema.json",
     "events": ROOT / "configs/schema/events.schema.json",
     "record": ROOT / "configs/schema/record.schema.json",
+    "fast-archiver": ROOT / "configs/schema/fast-archiver.schema.json",
     "feedback": ROOT / "configs/schema/feedback.schema.json",
     "premortem": ROOT / "configs/schema/premortem.schema.json",
     "tune": ROOT / "configs/schema/tune.schema.json",

@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 CONFIGS = ROOT / "configs"
 LIBEXEC = Path(os.environ.get("RINGMASTER_LIBEXEC", ROOT / "build/libexec"))
 MODELINE = re.compile(r"# yaml-language-server: \$schema=(\S+)$", re.MULTILINE)
-KINDS = ("server", "ring", "events", "feedback", "premortem", "tune", "tunefeedback", "record")
+KINDS = ("server", "ring", "events", "feedback", "premortem", "tune", "tunefeedback", "record", "fast-archiver")
 """Kinds of file, in the order of the document."""
 APPLICATIONS = ("feedback", "premortem", "tune", "tunefeedback")
 PLACE = tuple[str | int, ...]
@@ -66,6 +66,8 @@ def check(parts: dict[str, Any], folder: Path, kind: str) -> subprocess.Complete
         (folder / f"{name}.yaml").write_text(json.dumps(part))  # is YAML, and written in no time
     if kind == "record":
         return said("ringmaster-record", folder / "record.yaml")
+    if kind == "fast-archiver":
+        return said("ringmaster-fast-archiver", folder / "fast-archiver.yaml")
     if kind in ("server", *APPLICATIONS):
         return said("ringmaster-server", folder / "server.yaml")
     return said("ringmaster-instruments", folder / "server.yaml", folder / "ring.yaml")
@@ -117,7 +119,7 @@ def test_every_default_is_one_that_the_schema_takes(kind: str) -> None:
             jsonschema.validate(key["default"], {**key, "required": []})
 
 
-@pytest.mark.parametrize("kind", ["server", "ring", *APPLICATIONS, "record"])
+@pytest.mark.parametrize("kind", ["server", "ring", *APPLICATIONS, "record", "fast-archiver"])
 def test_a_default_that_is_left_out_means_the_same(kind: str, parts: dict[str, Any], tmp_path: Path) -> None:
     written = check(parts, tmp_path, kind)
     assert is_taken(written, kind), written.stderr
@@ -140,7 +142,7 @@ def beyond(key: dict[str, Any]) -> Iterator[float]:
         yield key["minimum"] - 1
 
 
-@pytest.mark.parametrize("kind", ["server", "ring", *APPLICATIONS])
+@pytest.mark.parametrize("kind", ["server", "ring", *APPLICATIONS, "fast-archiver"])
 def test_a_number_out_of_its_range_is_refused(kind: str, parts: dict[str, Any], tmp_path: Path) -> None:
     assert is_taken(check(parts, tmp_path, kind), kind)
     taken = []

@@ -10,12 +10,13 @@
 #include "archive/record/configuration.h"
 #include "base/options.h"
 #include "config/file.h"
+#include "gateways/fast_archiver/file.h"
 #include "instruments/ring_file.h"
 #include "keys.h"
 #include "simulation/events_file.h"
 #include "support/key_schema.h"
 
-enum { KINDS = 8 };
+enum { KINDS = 9 };
 
 static void write_all_keys(struct file_kind const kinds[KINDS]) {
     puts("# SPDX-License-Identifier: Apache-2.0\n"
@@ -31,7 +32,9 @@ int main(int argc, char **argv) {
     cyaml_schema_value_t *const tune = rm_key_schema(tune_keys);
     cyaml_schema_value_t *const tunefeedback = rm_key_schema(tunefeedback_keys);
     cyaml_schema_value_t *const record = rm_key_schema(rm_record_keys);
-    if (feedback == NULL || premortem == NULL || tune == NULL || tunefeedback == NULL || record == NULL) {
+    cyaml_schema_value_t *const fast_archiver = rm_key_schema(fa_file_keys);
+    if (feedback == NULL || premortem == NULL || tune == NULL || tunefeedback == NULL || record == NULL ||
+        fast_archiver == NULL) {
         fputs("write_keys: no memory\n", stderr);
         return EXIT_FAILURE;
     }
@@ -46,9 +49,10 @@ int main(int argc, char **argv) {
         {"tunefeedback", "The file of the application tunefeedback, which its entry of `applications` names.",
          tunefeedback},
         {"record", "What is recorded, and how long it is kept: `ringmaster record FILE`.", record},
+        {"fast-archiver", "Which streams are which ids: `ringmaster gateway fast-archiver FILE`.", fast_archiver},
     };
-    static char const *const whats[] = {"server", "ring",         "events", "feedback", "premortem",
-                                        "tune",   "tunefeedback", "record", "all-keys", NULL}; /* kinds first */
+    static char const *const whats[] = {"server",       "ring",   "events",        "feedback", "premortem", "tune",
+                                        "tunefeedback", "record", "fast-archiver", "all-keys", NULL}; /* kinds first */
     uint64_t what = KINDS;
     struct rm_option option = {
         .name = "WHAT", .kind = RM_OPTION_CHOICE, .value = &what, .choices = whats, .place = RM_WORD};
@@ -62,5 +66,6 @@ int main(int argc, char **argv) {
     free(tune);
     free(tunefeedback);
     free(record);
+    free(fast_archiver);
     return EXIT_SUCCESS;
 }

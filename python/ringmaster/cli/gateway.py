@@ -7,11 +7,12 @@ from threading import Event
 
 import click
 
+from ringmaster.cli.gateway_fast_archiver import fast_archiver
 from ringmaster.cli.options import examples, workspace_option
 
 
 @click.group(
-    epilog=examples("ringmaster gateway epics", "ringmaster gateway epics gateway.yaml"),
+    epilog=examples("ringmaster gateway epics", "ringmaster gateway fast-archiver configs/fast-archiver.yaml"),
     no_args_is_help=True,
 )
 def gateway() -> None:

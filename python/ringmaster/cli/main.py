@@ -56,6 +56,7 @@ Examples:
   ringmaster archive ls /archive
   ringmaster gateway epics
   ringmaster postmortem ls
+  ringmaster gateway fast-archiver configs/fast-archiver.yaml
   ringmaster simulate config.yaml overlay.yaml feedback --seconds 2 --out run
 
 \b
@@ -79,6 +80,7 @@ MODULES = {
     **{name: name for name in ("align", "doctor", "bench", "measure", "simulate", "twin", "clean", "flags")},
     "gateway": "gateway",
     "archive": "archive",
+    "gateway": "gateway",
     "postmortem": "postmortem",
     "completion": "complete",
 }
