@@ -55,6 +55,8 @@ struct fa_client {
     struct sockaddr_in peer;
     struct timespec since;
     uint64_t accepted_ns;
+    /** When frames were last sent, or tried to be. */
+    uint64_t stepped_ns;
     char line[FA_LINE_BYTES];
     size_t line_bytes;
     struct fa_sending sending;

@@ -186,6 +186,7 @@ void fa_connection_hear(struct fa_server *server, struct fa_client *client) {
 
 void fa_connection_send(struct fa_server *server, struct fa_client *client, uint64_t now_ns) {
     enum fa_sent const sent = fa_sending_step(&client->sending, &server->live, client->socket, now_ns);
+    client->stepped_ns = now_ns;
     bool const waits = sent == FA_SENT_WAITS || sent == FA_SENT_MORE;
     switch (sent) {
     case FA_SENT_TOO_SLOW:
@@ -209,9 +210,8 @@ void fa_connection_send(struct fa_server *server, struct fa_client *client, uint
 }
 
 /** Whether a client that waits for its socket is to be looked after all the same. */
-static bool client_is_stalled(struct fa_client const *client, uint64_t now_ns) {
-    uint64_t const since = client->sending.stalled_ns;
-    return since != 0 && now_ns - since > STALL_LOOK_NS;
+static bool client_is_due(struct fa_client const *client, uint64_t now_ns) {
+    return !client->waits || now_ns - client->stepped_ns > STALL_LOOK_NS;
 }
 
 void fa_connections_step(struct fa_server *server, uint64_t now_ns) {
@@ -219,7 +219,7 @@ void fa_connections_step(struct fa_server *server, uint64_t now_ns) {
         struct fa_client *const client = &server->client[i];
         if (client->state == FA_CLIENT_SPEAKS && now_ns - client->accepted_ns > FA_COMMAND_NS)
             fa_connection_end(server, client);
-        else if (client->state == FA_CLIENT_SUBSCRIBED && (!client->waits || client_is_stalled(client, now_ns)))
+        else if (client->state == FA_CLIENT_SUBSCRIBED && client_is_due(client, now_ns))
             fa_connection_send(server, client, now_ns);
     }
 }

@@ -104,8 +104,8 @@ static void server_show(struct fa_server *server) {
         .rate_hz = fa_live_rate_hz(live, FA_RATE_FULL),
         .decimation = live->has_rate[FA_RATE_DECIMATED] ? (unsigned)(decimated->period / full->period) : 0,
         .period_turns = full->period,
-        .missing = full->missing,
-        .gaps = full->gaps,
+        .missing = full->missing + decimated->missing,
+        .gaps = full->gaps + decimated->gaps,
         .is_live = live->workspace != NULL && live->reading.anchored,
     };
     pthread_mutex_lock(&server->lock);
