@@ -44,11 +44,11 @@ class Bench:
 
 
 BENCHES = (
-    Bench("rtt", "rtt:RoundTrips", 150,
+    Bench("rtt", "rtt:RoundTrips", 140,
           "Measure the round trip time between two processes on two cores: DPDK beside the kernel's sockets."),
     Bench("jitter", "jitter:Jitter", 100,
           "Measure how evenly groups of datagrams arrive: DPDK beside the kernel's sockets, as the poster does."),
-    Bench("throughput", "throughput:Throughput", 150,
+    Bench("throughput", "throughput:Throughput", 140,
           "Measure throughput, datagram rate and CPU load by kind over the size of the datagrams."),
     Bench("interval", "interval:Interval", 50,
           "Measure the inter-packet time of every instrument, nominal beside measured: Figure 11 of the paper."),
@@ -66,6 +66,8 @@ BENCHES = (
           "Measure the orbit feedback: from the last BPM seen to the setpoint vector."),
     Bench("loop", "loop:ClosedLoop", 60,
           "Close the orbit feedback on a living machine, and count the cycles that it missed."),
+    Bench("gateway", "gateway:Gateway", 20,
+          "Measure what clients of the gateways get, and what the server's receive core has more to do then."),
     Bench("record", "record:Record", 25,
           "Measure how fast the recorder writes on one core, beside fio's direct writes to the same disk."),
     Bench("archive", "archive_queries:ArchiveQueries", 20,
