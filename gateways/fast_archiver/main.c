@@ -27,11 +27,11 @@ static char const USAGE[] =
     "Exit status: 0 good, 1 something failed (one line on standard error says what), 2 wrong usage.\n";
 
 /** Set by a signal; the second one ends the process at once. */
-static sig_atomic_t volatile ending;
+static atomic_bool ending;
 
 static void gateway_end(int signal_number) {
     (void)signal_number;
-    ending = 1;
+    atomic_store(&ending, true);
 }
 
 static void gateway_listen(void) {

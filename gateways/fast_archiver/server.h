@@ -7,7 +7,7 @@
 #ifndef FA_SERVER_H
 #define FA_SERVER_H
 
-#include <signal.h>
+#include <stdatomic.h>
 
 #include "client.h"
 
@@ -29,7 +29,8 @@ struct fa_shown {
 
 struct fa_server {
     struct fa_file const *file;
-    sig_atomic_t const volatile *ending;
+    /** Set by a signal, in whatever thread; read by all. */
+    atomic_bool const *ending;
     void (*say)(char const *text);
 
     int listener, epoll;
