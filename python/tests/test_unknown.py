@@ -62,7 +62,7 @@ ASKING: dict[str, tuple[str, ...]] = {
 ELSEWHERE = {
     *("demo", "run", "check", "virtual", "application", "simulate", "doctor", "completion", "replay", "clean", "flags"),
     *("calibration template", "calibration check", "calibration convert", "measure", "bench", "twin"),
-    *("record", "archive", "postmortem", "gateway fast-archiver"),
+    *("record", "archive", "postmortem", "gateway fast-archiver", "gateway metrics"),
     *("feedback predict", "feedback matrix twin", "feedback matrix convert", "feedback matrix show"),
     "tunefeedback matrix",
 }

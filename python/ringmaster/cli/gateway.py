@@ -1,45 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 """`ringmaster gateway`: a workspace for programs that speak another protocol."""
 
-import signal
-from pathlib import Path
-from threading import Event
-
 import click
 
+from ringmaster.cli.gateway_epics import epics
 from ringmaster.cli.gateway_fast_archiver import fast_archiver
-from ringmaster.cli.options import examples, workspace_option
+from ringmaster.cli.gateway_metrics import metrics
+from ringmaster.cli.options import examples
 
 
 @click.group(
-    epilog=examples("ringmaster gateway epics", "ringmaster gateway fast-archiver configs/fast-archiver.yaml"),
+    epilog=examples(
+        "ringmaster gateway epics",
+        "ringmaster gateway fast-archiver configs/fast-archiver.yaml",
+        "ringmaster gateway metrics",
+    ),
     no_args_is_help=True,
 )
 def gateway() -> None:
     """Serve a workspace to programs that speak another protocol."""
 
 
-@gateway.command(
-    epilog=examples(
-        "ringmaster gateway epics",
-        "ringmaster gateway epics configs/gateway.yaml",
-        "EPICS_PVAS_INTF_ADDR_LIST=127.0.0.1 EPICS_CAS_INTF_ADDR_LIST=127.0.0.1 ringmaster gateway epics",
-    )
-)
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path), required=False)
-@workspace_option
-def epics(file: Path | None, workspace: str | None) -> None:
-    """Serve every parameter as a PV, over PV Access and Channel Access, until it is ended.
-
-    FILE says under which names, and who may put what; without it names are WORKSPACE:NAME with colons for slashes, and
-    nothing may be put. Ports and interfaces are those of the EPICS_PVAS_… and EPICS_CAS_… variables, as for any IOC.
-    docs/epics.md has all of it.
-    """
-    from ringmaster.gateways.epics import serve
-    from ringmaster.gateways.gateway import say
-    from ringmaster.gateways.settings import Settings, read_settings
-
-    over = Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: over.set())
-    serve(Settings() if file is None else read_settings(file), workspace, over, say)
+for command in (epics, fast_archiver, metrics):
+    gateway.add_command(command)
