@@ -5,19 +5,23 @@
 
 #include "frames_parts.h"
 
-/** The heads of the streams: of those that have one, the first and the last. */
+/** The heads of the streams: of those that have one, the first and the last; and whether one is of another turn-counter
+ * epoch than the frames, so that the heads tell nothing of these. */
 struct heads {
     rm_turn least, most;
+    bool restarted;
 };
 
 static struct heads frames_heads(struct fa_frames const *frames) {
-    struct heads heads = {RM_TURN_NONE, 0};
+    struct heads heads = {.least = RM_TURN_NONE};
     for (uint32_t s = 0; s < frames->stream_count; ++s) {
-        rm_turn const head = rm_stream_head(&frames->stream[s].view);
-        if (head == RM_TURN_NONE)
+        struct rm_stream_look look;
+        rm_stream_look(&frames->stream[s].view, &look);
+        heads.restarted = heads.restarted || look.turn_epoch != frames->stream[s].turn_epoch;
+        if (look.head == RM_TURN_NONE)
             continue;
-        heads.least = head < heads.least ? head : heads.least;
-        heads.most = head > heads.most ? head : heads.most;
+        heads.least = look.head < heads.least ? look.head : heads.least;
+        heads.most = look.head > heads.most ? look.head : heads.most;
     }
     return heads;
 }
@@ -115,7 +119,7 @@ bool fa_frames_make(struct fa_frames *frames) {
     if (frames->next_turn == RM_TURN_NONE && !fa_frames_begin(frames))
         return true;
     struct heads const heads = frames_heads(frames);
-    if (heads.least == RM_TURN_NONE) /* a restart, whose first record has not come */
+    if (heads.restarted || heads.least == RM_TURN_NONE)
         return frames_gap(frames);
     rm_turn const waited = heads.most > frames->wait_turns ? heads.most - frames->wait_turns : 0;
     for (uint64_t left = frames_ready(frames, heads); left > 0;) {

@@ -268,6 +268,7 @@ def test_what_the_archive_has(asked: Gateway) -> None:
     assert float(asked.words("CF")[0]) == FRAME_RATE_HZ
     assert asked.words("CS") == ["0 1023 0 0 0 0 0 0"]
     assert asked.words("S1") == ["No data currently available"]
+    assert asked.words("S1D") == ["Error parsing subscription: Decimated data not available"]
 
 
 def test_a_client_that_takes_nothing_keeps_no_other_from_the_archive(asked: Gateway) -> None:

@@ -61,7 +61,8 @@ def of_counter(set_name: str, counter: Counter) -> Metric:
         words.append(unit)
     name = "_".join((PREFIX, set_name, *words))
     kind = "gauge" if counter.kind == "gauge" else "counter"
-    text = counter.text[0].upper() + counter.text[1:] + "."
+    words_of_help = counter.text.replace("TSC ticks", "time")
+    text = words_of_help[0].upper() + words_of_help[1:] + "."
     return Metric(f"{name}_total" if kind == "counter" else name, kind, text, labels_of(set_name))
 
 
