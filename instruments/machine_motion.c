@@ -55,6 +55,7 @@ enum rm_code rm_machine_excite(struct rm_machine *machine, struct rm_beam_config
         config.rms[u] = 1e-6 * beam->betatron_um / motion->mean_root[u];
         config.kick[2 * u + 1] = kick_m / (motion->mean_root[u] * root);
         config.saturation[u] = machine->config->saturation_m / motion->mean_root[u];
+        config.excitation[u] = machine->config->excitation_m / motion->mean_root[u];
     }
     rm_oscillation_make(&motion->oscillation, &config, &machine->rf, optics);
     return code;

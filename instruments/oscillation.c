@@ -36,8 +36,10 @@ static void find_steps(struct rm_oscillation *oscillation) {
 
 void rm_oscillation_set_optics(struct rm_oscillation *oscillation, struct rm_oscillation_optics const *optics) {
     oscillation->optics = *optics;
-    for (int u = 0; u < MODES; ++u)
+    for (int u = 0; u < MODES; ++u) {
         oscillation->noise[u] = oscillation->config.rms[u] * sqrt(-expm1(-2 * optics->damping[u]));
+        oscillation->excite[u] = oscillation->config.excitation[u] * -expm1(-optics->damping[u]);
+    }
     find_steps(oscillation);
 }
 
@@ -134,6 +136,17 @@ static void grow_mode(struct rm_oscillation *oscillation, int u) {
     *p *= factor;
 }
 
+/** One kick in the direction in which the beam goes. */
+static void excite_mode(struct rm_oscillation *oscillation, int u) {
+    double *x = &oscillation->state.part[2 * u], *p = x + 1;
+    double const amplitude = sqrt(*x * *x + *p * *p), kick = oscillation->excite[u];
+    if (amplitude > 0) {
+        *x += kick * *x / amplitude;
+        *p += kick * *p / amplitude;
+    } else
+        *x = kick;
+}
+
 static void turn_energy(struct rm_oscillation *oscillation, uint64_t random) {
     struct rm_oscillation_rf const *rf = &oscillation->rf;
     double *delta = &oscillation->state.part[RM_OSCILLATION_DELTA];
@@ -218,9 +231,12 @@ void rm_oscillation_step(struct rm_oscillation *oscillation) {
             part[RM_OSCILLATION_X2] * part[RM_OSCILLATION_X2] + part[RM_OSCILLATION_P2] * part[RM_OSCILLATION_P2]};
         rotate_mode(oscillation, 0, square, random);
         rotate_mode(oscillation, 1, square, rm_noise_u64(random));
-        for (int u = 0; u < MODES; ++u)
+        for (int u = 0; u < MODES; ++u) {
             if (oscillation->growth[u] != 0)
                 grow_mode(oscillation, u);
+            if (oscillation->excite[u] > 0)
+                excite_mode(oscillation, u);
+        }
         if (oscillation->rf.present)
             turn_energy(oscillation, rm_noise_u64(~random));
     }

@@ -95,6 +95,9 @@ struct rm_oscillation_config {
     uint64_t kick_every_turns;
     /** [mode] amplitude at which growth has stopped, √m. */
     double saturation[2];
+    /** [mode] amplitude at which a kicker keeps the mode, √m; 0: there is none. It kicks in phase with the beam, by what
+     * damping takes at this amplitude, so that the beam goes on at its own tune, as a tune measurement wants it. */
+    double excitation[2];
     /** [mode][of mode] change of the tune per |a|², 1/m. */
     double detuning[2][2];
 };
@@ -142,6 +145,8 @@ struct rm_oscillation {
     double step[2][2];
     /** [mode] RMS of a turn's noise, √m. */
     double noise[2];
+    /** [mode] kick of a turn that keeps up the excitation, √m. */
+    double excite[2];
 
     double delta_noise;
     /** Share of the way to the drive that the field goes in a turn. */

@@ -43,6 +43,7 @@ static struct machine_key const motion_keys[] = {
     MACHINE_KEY(rm_ring_file_machine_motion, momentum_aperture, momentum_aperture, 1),
     MACHINE_KEY(rm_ring_file_machine_motion, rf_fill_us, rf_fill_s, 1e-6),
     MACHINE_KEY(rm_ring_file_machine_motion, saturation_um, saturation_m, 1e-6),
+    MACHINE_KEY(rm_ring_file_machine_motion, excitation_um, excitation_m, 1e-6),
     {0},
 };
 

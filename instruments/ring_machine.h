@@ -14,7 +14,8 @@
  *       chamber: {x_mm: 13.5, y_mm: 13.5, apertures: [{elements: "ID_*", y_mm: 3}]}     # half widths
  *       current_ma: 400               # stored at the start
  *       lifetime_h: 10
- *       motion: {momentum_aperture: 0.04, rf_fill_us: 15, saturation_um: 1000}        # of the beam about its orbit
+ *       motion: {momentum_aperture: 0.04, rf_fill_us: 15, saturation_um: 1000,        # of the beam about its orbit
+ *                excitation_um: 5}
  *       errors: {beta_beat: 0.1, bpm_gain: 0.05, bpm_offset_um: 50, bpm_roll_mrad: 5, bpm_crosstalk: 0.01,
  *                corrector_gain: 0.05, corrector_roll_mrad: 5,          # RMS, cut at two sigma; absent: none
  *                magnet_offset_um: 30, magnet_roll_mrad: 0.2, sextupole: 0.005, skew_per_m: 0.0005,
@@ -117,6 +118,8 @@ struct rm_ring_machine {
     double rf_fill_s;
     /** Amplitude at mean β at which coherent growth stops. */
     double saturation_m;
+    /** Amplitude at mean β at which a kicker in phase with the beam keeps both modes; 0: none. */
+    double excitation_m;
 
     /** [plane] half width of the vacuum chamber; 0: none, and no beam is lost at it. */
     double chamber_m[2];

@@ -18,7 +18,7 @@ struct rm_ring_file_machine_filter {
 };
 
 struct rm_ring_file_machine_motion {
-    double *momentum_aperture, *rf_fill_us, *saturation_um;
+    double *momentum_aperture, *rf_fill_us, *saturation_um, *excitation_um;
 };
 
 enum rm_ring_file_plane { RM_RING_FILE_X, RM_RING_FILE_Y };

@@ -81,6 +81,9 @@ static cyaml_schema_field_t const motion_fields[] = {
     CYAML_FIELD_FLOAT_PTR(RM_KEY("saturation_um", "Amplitude at mean β at which coherent growth stops.", .unit = "µm",
                                  .fallback = "1000", RM_RANGE(1, 1e5)),
                           MAYBE, struct rm_ring_file_machine_motion, saturation_um),
+    CYAML_FIELD_FLOAT_PTR(RM_KEY("excitation_um", "Amplitude at mean β at which a kicker keeps both tunes; 0: none.",
+                                 .unit = "µm", .fallback = "0", RM_RANGE(0, 1000)),
+                          MAYBE, struct rm_ring_file_machine_motion, excitation_um),
     CYAML_FIELD_END,
 };
 

@@ -255,6 +255,26 @@ static void test_growth_beats_damping_until_it_is_saturated(void **state) {
     assert_true(rm_oscillation_amplitude(&oscillation, 0) < 1e-8);
 }
 
+/** Its amplitude is the configured one, whatever noise and kicks do meanwhile, and its tune is the beam's own. */
+static void test_an_excitation_keeps_an_amplitude_at_the_beam_s_own_tune(void **state) {
+    (void)state;
+    enum { TURNS = 8192 };
+    struct rm_oscillation_config config = {.excitation = {3e-6, 2e-6}};
+    struct rm_oscillation oscillation = make_oscillation(&config, 0);
+    double *x = calloc(TURNS, sizeof *x);
+    rm_oscillation_enter(&oscillation, 1000);
+    rm_oscillation_set_shift(&oscillation, (double const[2]){0.01, 0});
+    record_part(&oscillation, RM_OSCILLATION_X1, x, TURNS);
+    assert_float_equal(line(x, TURNS, TUNE_X + 0.01) / 3e-6, 1, 1e-3);
+    assert_float_equal(rm_oscillation_amplitude(&oscillation, 1) / 2e-6, 1, 1e-6);
+    rm_oscillation_displace(&oscillation, (double const[4]){0, 1e-5, 0, 0}, 0, 0);
+    double const kicked = rm_oscillation_amplitude(&oscillation, 0) - 3e-6;
+    for (int i = 0; i < (int)TAU_TURNS; ++i)
+        rm_oscillation_step(&oscillation);
+    assert_float_equal((rm_oscillation_amplitude(&oscillation, 0) - 3e-6) / kicked, exp(-1), 1e-3);
+    free(x);
+}
+
 /* ── RF ── */
 
 static void test_rf_trip_loses_the_beam_at_the_momentum_aperture(void **state) {
@@ -347,6 +367,7 @@ int main(void) {
         cmocka_unit_test(test_strength_moves_the_line_at_once),
         cmocka_unit_test(test_chromaticity_makes_sidebands),
         cmocka_unit_test(test_growth_beats_damping_until_it_is_saturated),
+        cmocka_unit_test(test_an_excitation_keeps_an_amplitude_at_the_beam_s_own_tune),
         cmocka_unit_test(test_rf_trip_loses_the_beam_at_the_momentum_aperture),
         cmocka_unit_test(test_bunch_follows_the_rf),
         cmocka_unit_test(test_means_are_those_of_the_turns),
