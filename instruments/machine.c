@@ -22,12 +22,13 @@ static enum rm_code machine_allocate(struct rm_machine *machine, struct rm_error
     machine->now = calloc(columns, sizeof *machine->now);
     machine->now_shared = calloc(columns, sizeof *machine->now_shared);
     machine->strength_shared = calloc(machine->strength_count + 1, sizeof *machine->strength_shared);
+    machine->strength_now = calloc(machine->strength_count + 1, sizeof *machine->strength_now);
     machine->weight = calloc(machine->fast_count, sizeof *machine->weight);
     machine->bpm = calloc(machine->bpm_count, sizeof *machine->bpm);
     machine->optics = calloc(machine->bpm_count, sizeof *machine->optics);
     if (machine->response == NULL || machine->orbit == NULL || machine->column_now == NULL || machine->now == NULL ||
-        machine->now_shared == NULL || machine->strength_shared == NULL || machine->weight == NULL ||
-        machine->bpm == NULL || machine->optics == NULL)
+        machine->now_shared == NULL || machine->strength_shared == NULL || machine->strength_now == NULL ||
+        machine->weight == NULL || machine->bpm == NULL || machine->optics == NULL)
         return rm_fail(error, RM_E_NO_SPACE, "no memory for a machine of %u BPMs", machine->bpm_count);
     enum rm_code code = RM_OK;
     for (int m = 0; code == RM_OK && m < 3; ++m)
@@ -161,7 +162,8 @@ void rm_machine_free(struct rm_machine *machine) {
                            machine->now,
                            machine->weight,
                            (void *)machine->now_shared,
-                           (void *)machine->strength_shared};
+                           (void *)machine->strength_shared,
+                           machine->strength_now};
     for (size_t p = 0; p < sizeof parts / sizeof parts[0]; ++p)
         free(parts[p]);
     rm_twin_free(machine->twin);

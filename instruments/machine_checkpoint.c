@@ -88,6 +88,7 @@ static void add_fast(struct checkpoint *checkpoint, struct rm_machine const *mac
     uint32_t const padded = machine->model[0].fast.padded;
     ADD_ONE(checkpoint, machine->stepped);
     ADD_ONE(checkpoint, machine->motion);
+    ADD_SOME(checkpoint, machine->strength_now, machine->strength_count);
     ADD_ONE(checkpoint, machine->time);
     ADD_ONE(checkpoint, machine->steps);
     ADD_ONE(checkpoint, machine->events);

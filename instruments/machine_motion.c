@@ -142,22 +142,55 @@ static void come_and_go(struct rm_machine *machine) {
     motion->away = away;
 }
 
+/** The tunes' shift by knobs and by the supplies as they were set last, against what the look had in it. */
+static void find_shift(struct rm_machine const *machine, double shift[2]) {
+    double const(*slope)[2] = (double const(*)[2])machine->active->motion.slope;
+    for (int u = 0; u < 2; ++u)
+        shift[u] = machine->motion.base_shift[u];
+    for (uint32_t s = 0; s < machine->strength_count; ++s)
+        for (int u = 0; u < 2; ++u)
+            shift[u] += slope[machine->strength[s].magnet][u] * machine->strength_now[s];
+}
+
+/** A look finds other tunes, because the orbit in the sextupoles is another one by then: by how much, with all supplies
+ * as they were when the tunes were set last. */
+static void begin_blend(struct rm_machine *machine) {
+    struct rm_machine_motion *motion = &machine->motion;
+    double shift[2];
+    find_shift(machine, shift);
+    motion->tune_rest_since = machine->time;
+    for (int u = 0; u < 2; ++u)
+        motion->tune_rest[u] = motion->tune[u] - (motion->oscillation.optics.tune[u] + shift[u]);
+}
+
+/** That comes linearly, in the time between two looks: a step would be a line of every frequency. */
+static void blend_tunes(struct rm_machine *machine, double shift[2]) {
+    struct rm_machine_motion *motion = &machine->motion;
+    double const all = machine->config->refresh_s;
+    double const passed = machine->time - motion->tune_rest_since, left = passed < all ? 1 - passed / all : 0;
+    for (int u = 0; u < 2; ++u) {
+        shift[u] += motion->tune_rest[u] * left;
+        motion->tune[u] = motion->oscillation.optics.tune[u] + shift[u];
+    }
+}
+
 void rm_machine_set_strengths(struct rm_machine *machine, double const *strength) {
     struct rm_machine_motion *motion = &machine->motion;
     uint64_t const changes =
         atomic_load_explicit(&machine->knob_changes, memory_order_acquire); /* pairs with rm_machine_set */
-    if (changes != motion->knob_changes || motion->models != motion->known_models) {
+    bool const looked = motion->models != motion->known_models, first = motion->known_models == 0;
+    if (changes != motion->knob_changes || looked) {
         motion->knob_changes = changes;
         motion->known_models = motion->models;
         take_settings(machine);
     }
     come_and_go(machine);
-    double shift[2] = {motion->base_shift[0], motion->base_shift[1]};
-    for (uint32_t s = 0; s < machine->strength_count; ++s) {
-        struct rm_machine_strength const *of = &machine->strength[s];
-        double const change = of->per_unit * strength[s];
-        shift[0] += machine->active->motion.slope[of->magnet][0] * change;
-        shift[1] += machine->active->motion.slope[of->magnet][1] * change;
-    }
+    if (looked && !first)
+        begin_blend(machine);
+    for (uint32_t s = 0; s < machine->strength_count; ++s)
+        machine->strength_now[s] = machine->strength[s].per_unit * strength[s];
+    double shift[2];
+    find_shift(machine, shift);
+    blend_tunes(machine, shift);
     rm_oscillation_set_shift(&motion->oscillation, shift);
 }

@@ -176,6 +176,8 @@ struct rm_machine_motion {
     uint64_t knob_changes;
     /** Number of models taken so far, and that of `base_shift`. */
     uint64_t models, known_models;
+    /** [mode] the tunes as they were set last; by how much the last look moved them, and when. */
+    double tune[2], tune_rest[2], tune_rest_since;
     /** What there is of the beam, of the configured current; negative: nothing says so. */
     double stored;
     /** The RF has tripped. */
@@ -257,6 +259,8 @@ struct rm_machine {
     uint32_t yoke_count;
     struct rm_machine_strength *strength;
     uint32_t strength_count;
+    /** [strength_count] relative changes, as the fast part set them last. */
+    double *strength_now;
     struct rm_machine_bpm *bpm;
     struct rm_machine_bpm_optics *optics;
     double design_beat;
