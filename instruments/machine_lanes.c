@@ -161,6 +161,14 @@ static void machine_lanes_set_strengths(struct rm_machine_lanes *lanes, uint64_t
     rm_machine_set_strengths(lanes->machine, lanes->strength);
 }
 
+static void tell_tune(struct rm_machine_lanes const *lanes, rm_turn turn) {
+    struct rm_oscillation const *oscillation = rm_machine_oscillation(lanes->machine);
+    double const tune[2] = {oscillation->optics.tune[0] + oscillation->shift[0],
+                            oscillation->optics.tune[1] + oscillation->shift[1]};
+    if (lanes->listener.put != NULL && turn % RM_MACHINE_TUNE_TURNS == 0)
+        lanes->listener.put(lanes->listener.state, turn, tune);
+}
+
 static void step_when_due(struct rm_machine_lanes *lanes, uint64_t index) {
     uint64_t const every = lanes->ring->machine.step_turns, first = lanes->ring->first_turn;
     if (lanes->due > index)
@@ -193,8 +201,10 @@ void rm_machine_lanes_advance(struct rm_machine_lanes *lanes, uint64_t index) {
     }
     for (uint64_t next = oscillation->state.turn + 1 - first; next <= index; ++next) {
         step_when_due(lanes, next);
-        if ((first + next) % RM_MACHINE_STRENGTH_TURNS == 0)
+        if ((first + next) % RM_MACHINE_STRENGTH_TURNS == 0) {
             machine_lanes_set_strengths(lanes, next);
+            tell_tune(lanes, first + next);
+        }
         rm_oscillation_step(oscillation);
         if (lanes->loss.machine != NULL)
             rm_loss_lanes_turn(&lanes->loss, first + next);

@@ -18,6 +18,14 @@ struct rm_machine_currents {
     void *state;
 };
 
+enum { RM_MACHINE_TUNE_TURNS = 512 };
+
+/** Is told the machine's own tunes at each turn that is a multiple of RM_MACHINE_TUNE_TURNS. `put` NULL: nothing is. */
+struct rm_machine_tune_listener {
+    void (*put)(void *state, rm_turn turn, double const tune[2]);
+    void *state;
+};
+
 struct rm_machine_lanes {
     struct rm_ring_config const *ring;
     struct rm_machine *machine;
@@ -41,6 +49,7 @@ struct rm_machine_lanes {
     /** Turn at which the machine's time began: the run's first, or that of the run which it goes on with. */
     rm_turn origin;
 
+    struct rm_machine_tune_listener listener;
     double beam;
     /** What is lost of it, and tells of that. */
     struct rm_loss_lanes loss;

@@ -187,6 +187,7 @@ static enum rm_code run_beam(struct rm_instruments_options const *options, struc
     session.schedule = simulation->schedule;
     session.responses = &simulation->responses;
     session.machine = simulation->machine;
+    session.lanes = simulation->machine != NULL ? &simulation->lanes : NULL;
     session.turn_rate_hz = options->rate_hz == 0 ? 0 : ring->beam.turn_rate_hz;
     if (code == RM_OK)
         code = rm_session_run(&session, error);

@@ -78,6 +78,9 @@ static enum rm_code publish_ring(struct rm_publication *publication, struct rm_r
     if (publication->supplies != 0)
         publication->currents = plan_currents(publication);
     bool const follows = machine != NULL && fellows != NULL && rm_fellows_parameter(fellows, "machine/beam") != NULL;
+    bool const has_tunes = machine != NULL && !follows;
+    if (has_tunes)
+        rm_tune_stream_plan(&publication->tunes, plan);
     enum rm_code code = rm_ring_control_plan(&publication->control, ring, schedule, publication->owner,
                                              follows ? NULL : machine, plan, error);
     if (code != RM_OK)
@@ -98,6 +101,8 @@ static enum rm_code publish_ring(struct rm_publication *publication, struct rm_r
         publish_number(publication, tune_y, ring->beam.tune_y);
     }
     rm_ring_control_place(&publication->control, plan, &publication->segment);
+    if (has_tunes && !rm_tune_stream_open(&publication->tunes, plan, &publication->segment))
+        return rm_fail(error, RM_E_NO_SPACE, "no memory for the stream machine/tune");
     rm_segment_finish(&publication->segment);
     if (follows)
         code = rm_ring_control_follow_knobs(&publication->control, machine, fellows, error);
@@ -168,6 +173,7 @@ enum rm_code rm_publication_open(struct rm_ring_config const *ring, struct rm_fe
 
 void rm_publication_close(struct rm_publication *publication) {
     rm_ring_control_stop(&publication->control);
+    rm_tune_stream_close(&publication->tunes);
     if (publication->shared) {
         rm_segment_close(&publication->segment);
         rm_workspace_leave(publication->workspace);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What a virtual ring tells of itself: a segment of its own (owner "ring") beside the server's in the workspace, with
  * counters/sender/NAME per group of instruments, counters/sender/NAME/b for what it sends on a mirrored network,
- * counters/supply/NAME per chain of supplies, and the parameters ring/turn_rate_hz, ring/turn_zero,
+ * counters/supply/NAME per chain of supplies, the stream machine/tune (tune_stream.h), and the parameters ring/turn_rate_hz, ring/turn_zero,
  * ring/ticks_per_turn, ring/tune_x, ring/tune_y, and supply/current: what the supplies truly do. What happens to it and
  * a living machine add the parameters of ring_control.h and machine_knobs.h. A ring that joins another is the owner "ring-2", and so are
  * its parameters. Without a workspace the same counters lie in private memory. */
@@ -18,6 +18,7 @@
 #include "fellows.h"
 #include "ring_config.h"
 #include "ring_control.h"
+#include "tune_stream.h"
 
 struct rm_publication {
     char owner[RM_OWNER_BYTES];
@@ -40,6 +41,8 @@ struct rm_publication {
     rm_planned_index turn_zero, ticks_per_turn;
     /** Planned where there are supplies. */
     rm_planned_index currents;
+    /** Of the ring's own machine. */
+    struct rm_tune_stream tunes;
 
     void *private_counters;
     struct rm_segment_plan plan;

@@ -257,15 +257,20 @@ static enum rm_code run_with_machine(struct session_run *run, struct rm_error *e
 enum rm_code rm_session_run(struct rm_session const *session, struct rm_error *error) {
     struct session_run run = {.session = session};
     rm_signals_block();
+    struct rm_machine_lanes *lanes = session->lanes;
     enum rm_code code = rm_publication_open(session->ring, session->fellows, session->turn_rate_hz, session->simulated,
                                             session->machine, session->schedule, &run.publication, error);
     if (code != RM_OK)
         return code;
+    if (run.publication.tunes.open)
+        lanes->listener = (struct rm_machine_tune_listener){rm_tune_stream_put, &run.publication.tunes};
     code = rm_signals_start(&run.signals, session->seconds, session->simulated ? post_kick : NULL, &run, error);
     if (code == RM_OK) {
         code = run_with_machine(&run, error);
         rm_signals_finish(&run.signals);
     }
+    if (lanes != NULL)
+        lanes->listener = (struct rm_machine_tune_listener){0};
     rm_publication_close(&run.publication);
     return code;
 }

@@ -29,6 +29,8 @@ struct rm_session {
     struct rm_responses *responses;
     /** The machine whose knobs are published, and which is refreshed; or NULL. */
     struct rm_machine *machine;
+    /** At the instruments; NULL without a machine. It is told where the tunes go. */
+    struct rm_machine_lanes *lanes;
     /** Other rings of the workspace. */
     struct rm_fellows const *fellows;
     /** The ring's turns follow `joins`, the time of another ring. */
