@@ -29,12 +29,12 @@ behind is seen in it, too, for the machine's modes are not the model's."""
 
 def ring(folder: Path, disturbances: str, noise_um: float = 0.02) -> Path:
     """A folder with the shipped files, and these disturbances."""
-    for name in ("feedback.yaml", "feedback-elettra2.yaml", "feedback-ring.yaml"):
+    for name in ("feedback.yaml", "feedback-elettra2.yaml", "feedback-ring.yaml", "tune-elettra2.yaml"):
         shutil.copy(CONFIGS / name, folder)
     make_matrix(folder, ELETTRA2)
     text = (folder / "feedback-ring.yaml").read_text()
     text = text[: text.index("  disturbances:")] + f"  disturbances: {disturbances}\n"
-    text = re.sub("betatron_um: [0-9.]+", "betatron_um: 0", text).replace("noise_um: 0.2", f"noise_um: {noise_um}")
+    text = re.sub("(betatron|excitation)_um: [0-9.]+", r"\1_um: 0", text).replace("noise_um: 0.2", f"noise_um: {noise_um}")
     (folder / "feedback-ring.yaml").write_text(text)
     return folder
 

@@ -264,7 +264,7 @@ def test_magnets_that_move_leave_what_the_correctors_cannot_do(tmp_path: Path) -
 def test_the_shipped_loop_takes_its_lines_away_in_every_mode(tmp_path: Path) -> None:
     """≥ 40 dB at each of the thirteen lines, in each mode that the line moves: configs/, mains at their frequencies."""
     root = Path(__file__).resolve().parents[2]
-    for name in ("feedback.yaml", "feedback-elettra2.yaml", "feedback-ring.yaml"):
+    for name in ("feedback.yaml", "feedback-elettra2.yaml", "feedback-ring.yaml", "tune-elettra2.yaml"):
         (tmp_path / name).write_text((root / "configs" / name).read_text())
     made = ["-m", "ringmaster", "feedback", "matrix", "twin", "elettra2_like", "--mapping"]
     made += [str(tmp_path / "feedback-elettra2.yaml"), "-o", str(tmp_path / "elettra2-response.csv")]

@@ -102,7 +102,8 @@ def test_a_ring_whose_server_is_gone_says_so() -> None:
 @pytest.mark.parametrize("shipped", [virtual_loop.ELETTRA2, virtual_loop.ELETTRA])
 def test_the_shipped_loops_can_be_simulated(shipped: virtual_loop.Shipped, tmp_path: Path) -> None:
     virtual_loop.make_matrix(tmp_path, shipped)
-    (tmp_path / shipped.feedback).write_text((CONFIGS / shipped.feedback).read_text())
+    for own in shipped.own_files:
+        (tmp_path / own).write_text((CONFIGS / own).read_text())
     server = adapted(shipped.server, tmp_path, FULL_TURN_RATE_HZ, 0)
     overlay = adapted(shipped.overlay, tmp_path, FULL_TURN_RATE_HZ, 0)
     virtual_loop.simulate_time(server, overlay)

@@ -63,11 +63,18 @@ class Shipped:
     """Its own file, which says which BPM and corrector is which element, too."""
     matrix: str
     """As the feedback's own file names it."""
+    tune: str = ""
+    """The own file of the application `tune`; empty where the ring has none."""
+
+    @property
+    def own_files(self) -> tuple[str, ...]:
+        """Those of its applications."""
+        return tuple(filter(None, (self.feedback, self.tune)))
 
 
 ELETTRA2 = Shipped(
     *("feedback", "feedback.yaml", "feedback-ring.yaml"),
-    *("feedback-elettra2.yaml", "elettra2-response.csv"),
+    *("feedback-elettra2.yaml", "elettra2-response.csv", "tune-elettra2.yaml"),
 )
 ELETTRA = Shipped(
     *("elettra", "elettra.yaml", "elettra-ring.yaml"),
@@ -220,7 +227,8 @@ def prepare(shipped: Shipped = ELETTRA2) -> Iterator[Path]:
     with scratch_folder("demo") as name:
         directory = Path(name)
         make_matrix(directory, shipped)
-        shutil.copy(CONFIGS / shipped.feedback, directory)
+        for own in shipped.own_files:
+            shutil.copy(CONFIGS / own, directory)
         yield directory
 
 
