@@ -27,6 +27,7 @@ struct rm_reading const tune_readings[TUNE_TOLD] = {
                               .unit = "turn",
                               .description = "of the window, of the BPM in use that lost most"},
     [TUNE_TOLD_BPMS] = {.name = "bpms", .description = "in use, in the plane that has fewer"},
+    [TUNE_TOLD_WINDOW] = {.name = "window", .description = "0: rectangular; 1: Hann"},
     [TUNE_TOLD_DELAY] = {.name = "delay", .unit = "turn", .description = "from a tune to the turn of its record"},
     [TUNE_TOLD_DRIVEN_TUNE_X] = {.name = "driven_tune_x", .description = "horizontal tune of a beam that noise drives"},
     [TUNE_TOLD_DRIVEN_TUNE_Y] = {.name = "driven_tune_y", .description = "vertical tune of a beam that noise drives"},

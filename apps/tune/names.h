@@ -28,6 +28,8 @@ enum tune_told {
 
     /** From a tune to the turn of its record. Constant. */
     TUNE_TOLD_DELAY = TUNE_TOLD_LANES,
+    /** enum tune_window_kind: with the delay it says what the window lets through (law/response.h). Constant. */
+    TUNE_TOLD_WINDOW,
 
     /** Of the line of a beam that noise drives (law/follow.h); NaN where there is none, or it is not asked for. */
     TUNE_TOLD_DRIVEN_TUNE_X,

@@ -258,6 +258,7 @@ static enum rm_step_result tune_step(struct rm_application_setup const *setup, v
         tell_none_driven(told);
     if (memory->file.driven_windows > 0)
         follow_driven(memory, given->steps, reading, told);
+    told[TUNE_TOLD_WINDOW] = memory->file.window;
     for (uint32_t lane = 0; lane < TUNE_TOLD_LANES; ++lane)
         command->stream[TUNE_STREAM_TUNE][lane] = (float)told[lane];
     tune_detail_tell(reading, memory->file.window_turns, command->stream[TUNE_STREAM_DETAIL]);

@@ -207,6 +207,7 @@ static void test_measures_both_planes_from_a_whole_window_on(void **state) {
     }
     assert_true(reading(test, "delay") == 0.5 * (WINDOW - 1));
     assert_true(test->program->delay[0] == 0.5 * (WINDOW - 1));
+    assert_true(reading(test, "window") == 1);
 }
 
 static void test_lost_turns_are_counted(void **state) {
