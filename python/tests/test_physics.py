@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ringmaster
-from ringmaster.beam.tune import fill_missing, find_tune, spectrum
+from ringmaster.beam.tune import find_tune, spectrum
 from ringmaster.fabric.layout import InstrumentKind, LaneType
 from ringmaster.recordings import doros
 
@@ -49,10 +49,15 @@ def test_the_spectrum_shows_amplitudes_and_no_mean() -> None:
     assert amplitude[0] < 1e-9
 
 
-def test_missing_values_are_interpolated() -> None:
-    assert fill_missing(np.array([np.nan, 1.0, np.nan, 3.0])).tolist() == [1, 1, 2, 3]
-    with pytest.raises(ValueError, match="none of the 2 turns"):
-        fill_missing(np.array([np.nan, np.nan]))
+def test_missing_turns_have_no_part_in_a_spectrum() -> None:
+    signal = 7 + 3 * np.sin(2 * np.pi * 0.25 * np.arange(1024))
+    signal[np.random.default_rng(1).random(1024) < 0.3] = np.nan
+    frequency, amplitude = spectrum(signal)
+    assert frequency[np.argmax(amplitude)] == 0.25
+    assert amplitude.max() == pytest.approx(3, rel=1e-6)
+    signal[::2] = np.nan
+    with pytest.raises(ValueError, match="of 1024 turns have a value; a spectrum takes half"):
+        spectrum(signal)
 
 
 def test_impossible_tunes_are_refused() -> None:

@@ -32,6 +32,7 @@ from ringmaster.beam.tune import find_tune
 from ringmaster.fabric.layout import NO_FILTER, InstrumentKind
 from ringmaster.fabric.stream import Stream
 from ringmaster.fabric.workspace import Workspace
+from ringmaster.spectra.density import PRESENT
 
 RANGE_TURNS = 4096
 """How far off an instrument may be, unless another range is asked for."""
@@ -145,7 +146,7 @@ class Aligner:
             if change is None or len(planes[0]) >= LINE_BPMS:
                 continue
             after = signals[stream.instrument][:, change[0] : change[0] + LINE_TURNS]
-            if after.shape[1] == LINE_TURNS and np.isfinite(after).any(axis=1).all():
+            if after.shape[1] == LINE_TURNS and (np.isfinite(after).mean(axis=1) >= PRESENT).all():
                 planes[0].extend(after[0::2])
                 planes[1].extend(after[1::2])
         return (find_tune(*planes[0]), find_tune(*planes[1])) if planes[0] else None

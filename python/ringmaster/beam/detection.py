@@ -8,6 +8,7 @@ import numpy as np
 
 from ringmaster.beam.kick import F64, THRESHOLD, find_onset, probability
 from ringmaster.beam.tune import find_tune, spectrum
+from ringmaster.spectra.density import PRESENT
 
 LINE_TURNS = 1024
 """Turns after the kick from which betatron lines are taken."""
@@ -72,7 +73,7 @@ def _sparseness(signals: F64) -> str:
 
 def _own_line(after: F64, frequencies: Sequence[float]) -> str:
     """What to say of a BPM whose oscillation is clear, and not at the lines of the others."""
-    after = after[np.isfinite(after).any(axis=1)]
+    after = after[np.isfinite(after).mean(axis=1) >= PRESENT]
     if after.shape[1] < LINE_TURNS or not len(after):
         return ""
     own = find_tune(*after)

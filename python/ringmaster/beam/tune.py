@@ -6,6 +6,7 @@ import numpy.typing as npt
 
 from ringmaster.beam.bpm import bpm_streams, common_turn, position_lanes
 from ringmaster.fabric.workspace import Workspace
+from ringmaster.spectra.density import piece_density
 
 Signal = npt.NDArray[np.floating] | npt.NDArray[np.integer]
 
@@ -38,29 +39,22 @@ def read_tunes(ws: Workspace, turns: int = TUNE_TURNS) -> tuple[float, float]:
     return find_tune(*x_signals), find_tune(*y_signals)
 
 
-def fill_missing(signal: Signal) -> npt.NDArray[np.float64]:
-    """The signal as f8, shape (n,), with NaN replaced along the straight line between its neighbours.
-
-    Raises ValueError when nothing but NaN is left.
-    """
-    filled = np.array(signal, dtype=np.float64)
-    missing = np.isnan(filled)
-    if missing.all():
-        raise ValueError(f"none of the {len(filled)} turns has a value")
-    filled[missing] = np.interp(np.flatnonzero(missing), np.flatnonzero(~missing), filled[~missing])
-    return filled
-
-
 def spectrum(signal: Signal) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     """Frequency in units of the revolution frequency (0–0.5) and amplitude in the signal's unit; shapes (n//2 + 1,).
 
-    The mean is removed and a Hann window applied; a sine of amplitude a on a bin's centre shows as a.
+    The mean is removed and a Hann window applied; a sine of amplitude a on a bin's centre shows as a. The first and the
+    last bin are 0. NaN are missing turns, which have no part in it (ringmaster.spectra.density). Raises ValueError
+    where fewer than half of the turns are there.
     """
-    filled = fill_missing(signal)
-    count = len(filled)
-    window = 0.5 - 0.5 * np.cos(2 * np.pi * np.arange(count) / count)
-    amplitude = np.abs(np.fft.rfft((filled - filled.mean()) * window)) * 4 / count
-    return np.arange(len(amplitude)) / count, amplitude
+    values = np.asarray(signal, dtype=np.float64)
+    found = piece_density(values, 1.0, "hann")
+    if found is None:
+        there = int(np.isfinite(values).sum())
+        raise ValueError(f"{there} of {len(values)} turns have a value; a spectrum takes half of them")
+    density, bandwidth = found
+    amplitude = np.zeros(len(values) // 2 + 1)
+    amplitude[1 : len(density) + 1] = np.sqrt(2 * bandwidth * density)
+    return np.arange(len(amplitude)) / len(values), amplitude
 
 
 def find_tune(*signals: Signal, low: float = 0.02, high: float = 0.5) -> float:

@@ -220,5 +220,19 @@ def joined(series: list[Series]) -> list[Series]:
     ]
 
 
+def interpolated(values: Floats) -> Floats:
+    """The same values, NaN replaced along the straight line between their neighbours: for motions that are slow against
+    a turn.
+
+    Raises ValueError where nothing but NaN is left.
+    """
+    missing = np.isnan(values)
+    if missing.all():
+        raise ValueError(f"none of the {len(values)} records has a value")
+    filled = np.array(values, dtype=np.float64)
+    filled[missing] = np.interp(np.flatnonzero(missing), np.flatnonzero(~missing), filled[~missing])
+    return filled
+
+
 def _words(numbers: set[int]) -> str:
     return ", ".join(map(str, sorted(numbers)))
