@@ -21,6 +21,8 @@ STYLES: dict[str, str] = {
     "bad": "bold red",
     "x": "cyan",
     "y": "magenta",
+    "x high": "bold cyan",
+    "y high": "bold magenta",
     "cursor": "reverse",
     "bar": "",
 }

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Drawings out of characters: sparklines, bars, curves."""
+"""Drawings out of characters: sparklines, bars, curves, rows of shades."""
 
 import math
 from collections.abc import Sequence
 
+from ringmaster.console.lines import Span
+
 LEVELS = " ▁▂▃▄▅▆▇█"
 EIGHTHS = " ▏▎▍▌▋▊▉█"
+SHADES = " ░▒▓█"
 BRAILLE = 0x2800
 DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
 """Bit of each of a character's dots, by row and column."""
@@ -101,3 +104,16 @@ def curve(shares: Sequence[float], rows: int) -> list[str]:
             cells[row][i // 2] |= DOTS[sub][i % 2]
         before = level
     return ["".join(chr(BRAILLE + cell) if cell else " " for cell in line) for line in cells]
+
+
+def shades(shares: Sequence[float], style: str) -> list[Span]:
+    """One row of cells that are the denser the larger their share (0–1) is; the densest in bold, and 0 blank."""
+    spans: list[Span] = []
+    for share in shares:
+        level = min(len(SHADES) - 1, math.ceil(share * (len(SHADES) - 1)))
+        here = f"{style} high" if level == len(SHADES) - 1 else style
+        if spans and spans[-1].style == here:
+            spans[-1] = Span(spans[-1].text + SHADES[level], here)
+        else:
+            spans.append(Span(SHADES[level], here))
+    return spans

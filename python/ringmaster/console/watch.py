@@ -9,12 +9,14 @@ from time import monotonic
 from ringmaster.beam.orbit import Orbit, read_orbit
 from ringmaster.console.detail import Details, read_details
 from ringmaster.console.history import History
+from ringmaster.console.spectrogram import Spectrogram
 from ringmaster.console.spectrum import BeamSpectrum, read_spectrum
 from ringmaster.errors import WorkspaceAbsent, WorkspaceDead, WorkspaceError, WorkspaceHalfMade
 from ringmaster.fabric.workspace import Workspace, attach
 from ringmaster.feedback.names import State
 from ringmaster.monitor.feedback import FeedbackFigures, Motions, find_feedback, read_motion
 from ringmaster.monitor.monitor import Monitor, Snapshot
+from ringmaster.monitor.tune_spectrum import TuneSpectrum, read_tune_spectrum
 
 RATE_WINDOW_S = 1.0
 """Rates are over this time, however often the screen changes."""
@@ -35,6 +37,7 @@ SETTLED_S = 1.5
 
 
 NOTHING_SEEN = Motions()
+NO_ROWS = Spectrogram()
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,10 @@ class Frame:
     now_s: float
     """When it was looked, in seconds of a monotonic clock."""
     spectrum: BeamSpectrum | None = None
+    spectrogram: Spectrogram = NO_ROWS
+    """Of both planes, newest row last."""
+    tune_spectrum: TuneSpectrum | None = None
+    """Of the tune itself; only where an application measures it."""
     details: Details | None = None
     motions: Motions = NOTHING_SEEN
     """Of the orbit, as spectra; only where a feedback runs."""
@@ -134,7 +141,14 @@ class Watch:
             self._read_orbit()
             self._read_spectrum()
         snapshot = replace(frame.snapshot, orbit=self._orbit)
-        return replace(frame, snapshot=snapshot, spectrum=self._spectrum, history=frame.history.copy())
+        return replace(
+            frame,
+            snapshot=snapshot,
+            spectrum=self._spectrum,
+            spectrogram=self._spectrogram,
+            tune_spectrum=self._tune_spectrum,
+            history=frame.history.copy(),
+        )
 
     def with_details(self, frame: Frame, wanted: Wanted) -> Frame:
         """The same frame with the details of the instrument that is wanted."""
@@ -150,6 +164,8 @@ class Watch:
         self._monitor = Monitor(ws, RATE_WINDOW_S)
         self._orbit: Orbit | None = None
         self._spectrum: BeamSpectrum | None = None
+        self._spectrogram = Spectrogram()
+        self._tune_spectrum: TuneSpectrum | None = None
         self._counted_since = ""
 
     def _follow(self, now: float) -> None:
@@ -194,7 +210,8 @@ class Watch:
             self._motion_s = now
             self._read_motion(now)
         tunes = (self._spectrum.x.tune, self._spectrum.y.tune) if self._spectrum else None
-        snapshot = replace(snapshot, orbit=self._orbit, tunes=tunes)
+        lines = self._tune_spectrum.lines if self._tune_spectrum else None
+        snapshot = replace(snapshot, orbit=self._orbit, tunes=snapshot.tunes or tunes, tune_lines=lines)
         if now - self._second_s >= SECOND_S:
             self._second_s = now
             self._history.keep_snapshot(snapshot, self._monitor.latency())
@@ -204,6 +221,8 @@ class Watch:
             history=self._history,
             now_s=now,
             spectrum=self._spectrum,
+            spectrogram=self._spectrogram,
+            tune_spectrum=self._tune_spectrum,
             details=details,
             motions=self._motions,
             counted_since=self._counted_since,
@@ -244,6 +263,8 @@ class Watch:
     def _read_spectrum(self) -> None:
         with suppress(ValueError):
             self._spectrum = read_spectrum(self._ws)
+            self._spectrogram = self._spectrogram.with_newest(self._spectrum)
+            self._tune_spectrum = read_tune_spectrum(self._ws)
 
 
 def _pace(shown: str, page: str) -> float:

@@ -46,6 +46,8 @@ from ringmaster.monitor.figures import (
     stream_figures,
 )
 from ringmaster.monitor.postmortem import PostmortemFigures, read_postmortem
+from ringmaster.monitor.tune import TuneFigures, read_simulated, read_tune
+from ringmaster.monitor.tune_spectrum import TuneLines, read_tune_spectrum
 
 Totals = dict[str, dict[str, int]]
 """The values of all counter blocks, by name."""
@@ -87,9 +89,14 @@ class Snapshot:
     orbit: Orbit | None
     """None until a BPM has sent something."""
     tunes: tuple[float, float] | None
-    """Fractional tunes x and y as measured; None until there are enough turns."""
+    """Fractional tunes x and y as an application measures them, else from the newest turns; None until there are
+    enough."""
     tunes_simulated: tuple[float, float] | None
     """Those of the virtual ring, where there is one."""
+    tune: TuneFigures | None = None
+    """None where no application measures the tune."""
+    tune_lines: TuneLines | None = None
+    """Of the spectrum of the tune itself; None where there is none yet."""
     postmortem: PostmortemFigures | None = None
     """None where no watch of the post-mortem runs."""
     real_time_ratio: float | None = None
@@ -136,7 +143,7 @@ class Monitor:
         return {name: histogram.read() for name, histogram in self._ws.histograms.items()}
 
     def look(self, beam: bool = True) -> Snapshot:
-        """Figures of now. ``beam=False`` spares the reading of orbit and tunes, which are None then."""
+        """Figures of now. ``beam=False`` spares the reading of orbit, turns and spectra: they are None then."""
         ws = self._ws
         now = self._sample()
         while len(self._samples) > 1 and self._samples[1].time_s <= now.time_s - self._window_s:
@@ -147,6 +154,7 @@ class Monitor:
         clock, tsc_hz = self._clock()
         streams = tuple(self._instruments(readings, clock.expected_turn_rate_hz, before, now))
         cores = tuple(core_figures(reading, tsc_hz) for reading in readings.get("core", []))
+        tune, spectrum = read_tune(ws), read_tune_spectrum(ws) if beam else None
         return Snapshot(
             workspace=ws.name,
             alive=ws.alive,
@@ -166,8 +174,10 @@ class Monitor:
             latency_ns=self._latencies(),
             latency_about={name: histogram.description for name, histogram in ws.histograms.items()},
             orbit=_orbit(ws) if beam else None,
-            tunes=_tunes(ws) if beam else None,
-            tunes_simulated=_simulated(ws),
+            tunes=(tune.x.tune, tune.y.tune) if tune else _tunes(ws) if beam else None,
+            tunes_simulated=read_simulated(ws),
+            tune=tune,
+            tune_lines=spectrum.lines if spectrum else None,
             postmortem=read_postmortem(ws),
             real_time_ratio=real_time_ratio(ws),
         )
@@ -278,15 +288,3 @@ def _tunes(ws: Workspace) -> tuple[float, float] | None:
         return read_tunes(ws)
     except ValueError:
         return None
-
-
-def _simulated(ws: Workspace) -> tuple[float, float] | None:
-    """Of a living machine as it stands; else those of the ring's configuration."""
-    for owner in ("machine", "ring"):
-        try:
-            x, y = (ws.parameters[f"{owner}/tune_{plane}"].value for plane in "xy")
-        except WorkspaceError:
-            continue
-        if isinstance(x, int | float) and isinstance(y, int | float):
-            return float(x), float(y)
-    return None

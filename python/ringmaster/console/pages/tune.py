@@ -1,26 +1,37 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The spectrum of the beam's motion: tunes and other lines in both planes."""
+"""The tune, the spectrum that it is found in and how that changes, and what moves the tune itself."""
 
 import math
 
 import numpy as np
+import numpy.typing as npt
 
 from ringmaster.console import units
-from ringmaster.console.lines import Line, Span, heading, line
-from ringmaster.console.marks import curve
+from ringmaster.console.lines import Line, Span, beside, heading, line
+from ringmaster.console.marks import curve, shades
+from ringmaster.console.pages import tune_ripple
 from ringmaster.console.spectrum import LOWEST, BeamSpectrum, Plane, folded
 from ringmaster.console.view import View
 from ringmaster.console.watch import Frame
+from ringmaster.monitor.tune import TuneFigures, TunePlane
 
 NAME = "tune"
 ABOUT = (
-    "Amplitude of the turn-by-turn motion over its frequency in units of the revolution frequency, of the newest turns "
-    "of the first BPMs; logarithmic. ▼ marks the highest lines above the noise."
+    "The tune as the application measures it, with its standard deviation and the reasons not to trust it; without "
+    "an application, that of the newest turns. A tune is a mean over its window: it is late by half of it, and its "
+    "ripple comes out smaller. So amplitudes of the tune's own spectrum are corrected for the window; beside them "
+    "stands what a virtual ring simulates. Below, for both planes: amplitude of the turn-by-turn motion over its "
+    "frequency in units of the revolution frequency, logarithmic, ▼ at the highest lines above the noise; and how it "
+    "changed, a row for each look, the newest at the bottom."
 )
 LABEL = 8
 """Columns of the scale."""
+GAP = 2
+"""Columns between the planes."""
 ROWS_ONCE = 10
 MOST_DECADES = 6
+FRAME = 2
+"""Lines of a curve beside its rows: marks and axis."""
 
 
 def has_content(frame: Frame) -> bool:
@@ -34,18 +45,21 @@ def has_content(frame: Frame) -> bool:
 
 
 def draw(frame: Frame, view: View, width: int, height: int | None) -> list[Line]:
-    """Both planes, one above the other."""
+    """Figures above, both planes side by side below."""
     view.row_names = []
-    spectrum = frame.spectrum
-    if spectrum is None:
+    spectrum, figures = frame.spectrum, frame.snapshot.tune
+    if figures is not None:
+        lines = [*_measured(figures, width), *tune_ripple.draw(frame, figures, width, height)]
+    elif spectrum is not None:
+        lines = _found(spectrum, frame.snapshot.tunes_simulated, width)
+    else:
         return [line(Span(why_none(frame), "dim"))]
-    simulated = frame.snapshot.tunes_simulated or (None, None)
-    rows = ROWS_ONCE if height is None else max(2, (height - 1) // 2 - 3)
-    note = f"{units.several(spectrum.bpms, 'BPM')}, {spectrum.turns} turns up to {spectrum.turn}"
-    lines = [heading("Tune", width, note)]
-    for name, plane, true in (("x", spectrum.x, simulated[0]), ("y", spectrum.y, simulated[1])):
-        lines += [*_title(name, plane, spectrum, true), *plot(name, plane, spectrum, width, rows)]
-    return lines
+    if spectrum is None:
+        return [*lines, line(Span(why_none(frame), "dim"))]
+    room = 2 * ROWS_ONCE if height is None else max(5, height - len(lines) - FRAME)
+    column = (width - GAP) // 2
+    planes = [_drawn(frame, spectrum, name, column, room) for name in "xy"]
+    return [*lines, *beside(planes[0], planes[1], column, GAP)]
 
 
 def why_none(frame: Frame) -> str:
@@ -55,17 +69,73 @@ def why_none(frame: Frame) -> str:
     return "no turn-by-turn BPMs: a spectrum takes a BPM that sends every turn"
 
 
-def _title(name: str, plane: Plane, spectrum: BeamSpectrum, simulated: float | None) -> list[Line]:
-    others = ", ".join(f"{peak.tune:.4f} ({units.length(peak.amplitude, spectrum.unit)})" for peak in plane.peaks)
-    words = line(Span(name, name), f"  tune {plane.tune:.5f}" if plane.peaks else "  tune –")
-    if simulated is not None:
-        words.append(Span(f"  simulated {simulated:.5f}", "dim"))
-    return [[*words, Span(f"  lines {others}" if others else "  no line above the noise", "dim")]]
+def _measured(figures: TuneFigures, width: int) -> list[Line]:
+    """As the application tells it."""
+    window = f"{figures.window.turns} turns ({figures.window.word})"
+    late = f"late by {units.quantity(figures.delay_s, 's', 3)}, half a window"
+    note = f"{units.several(figures.bpms, 'BPM')}, {window}, {figures.refresh_hz:.0f} a second, {late}"
+    return [heading("Tune", width, note), *(_measured_plane(name, plane, width) for name, plane in figures.planes)]
+
+
+def _measured_plane(name: str, plane: TunePlane, width: int) -> Line:
+    value = f"{plane.tune:.6f} ± {plane.sigma:.1e}" if math.isfinite(plane.tune) else "–"
+    size = units.length(plane.amplitude, plane.unit) if plane.unit else f"√(2J) {plane.amplitude:.3g}"
+    verdict = (
+        Span("good", "good") if not plane.reasons else Span(f"not to be trusted: {', '.join(plane.reasons)}", "warn")
+    )
+    words = line(Span(name, name), f"  {value:<19}")
+    if math.isfinite(plane.simulated):
+        words.append(Span(f"  simulated {plane.simulated:.6f}", "dim"))
+    if not plane.reasons or width > 100:
+        words.append(Span(f"  {size}, s/n {plane.snr:.0f}", ""))
+    return [*words, Span("  "), verdict]
+
+
+def _found(spectrum: BeamSpectrum, simulated: tuple[float, float] | None, width: int) -> list[Line]:
+    """As the newest turns tell it, where no application measures."""
+    note = f"{units.several(spectrum.bpms, 'BPM')}, {spectrum.turns} turns up to {spectrum.turn}"
+    lines = [heading("Tune", width, note)]
+    for i, (name, plane) in enumerate((("x", spectrum.x), ("y", spectrum.y))):
+        others = ", ".join(f"{peak.tune:.4f} ({units.length(peak.amplitude, spectrum.unit)})" for peak in plane.peaks)
+        words = line(Span(name, name), f"  tune {plane.tune:.5f}" if plane.peaks else "  tune –")
+        if simulated is not None:
+            words.append(Span(f"  simulated {simulated[i]:.5f}", "dim"))
+        lines.append([*words, Span(f"  lines {others}" if others else "  no line above the noise", "dim")])
+    return lines
+
+
+def _drawn(frame: Frame, spectrum: BeamSpectrum, name: str, width: int, room: int) -> list[Line]:
+    """One plane: its spectrum, and the spectrogram below it on the same axis."""
+    plane = spectrum.x if name == "x" else spectrum.y
+    rows = frame.spectrogram.plane(name)[-(room // 2) :]
+    lines = plot(name, plane, spectrum, width, max(2, room - room // 2))
+    columns = _columns(width)
+    turn_rate_hz = frame.snapshot.turn_rate_hz / (frame.snapshot.real_time_ratio or 1.0)
+    for i, row in enumerate(rows):
+        age_s = (spectrum.turn - frame.spectrogram.turns[i - len(rows)]) / turn_rate_hz if turn_rate_hz else math.nan
+        label = units.quantity(-age_s, "s", 2) if i == 0 and age_s else "now" if i + 1 == len(rows) else ""
+        lines.append([Span(f"{label:>{LABEL}} ", "dim"), *shades(_levels(row, columns), name)])
+    return lines
+
+
+def _levels(row: npt.NDArray[np.float64], columns: int) -> list[float]:
+    """0–1 by the logarithm: from twice the median, below which there is nothing but noise, to the highest."""
+    cells = folded(row, columns)
+    floor = 2 * float(np.median(row))
+    top = float(cells[int(LOWEST / 0.5 * columns) :].max())
+    if not top > floor > 0:
+        return [0.0] * columns
+    levels: list[float] = (np.log(np.maximum(cells, floor) / floor) / math.log(top / floor)).tolist()
+    return levels
+
+
+def _columns(width: int) -> int:
+    return max(20, width - LABEL - 5)
 
 
 def plot(name: str, plane: Plane, spectrum: BeamSpectrum, width: int, rows: int) -> list[Line]:
     """Marks, curve, axis."""
-    columns = max(20, width - LABEL - 5)
+    columns = _columns(width)
     amplitude = folded(plane.amplitude[1:], 2 * columns)
     motion = amplitude[int(LOWEST / 0.5 * len(amplitude)) :]  # slower motions of the orbit may leave the picture
     top = math.ceil(math.log10(max(float(motion.max()), 1e-12)) + 1e-9)
