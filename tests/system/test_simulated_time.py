@@ -80,6 +80,10 @@ def test_stalls_cost_time_and_no_cycle(monkeypatch: pytest.MonkeyPatch) -> None:
     assert min(closed.attenuation_50_hz_db.values()) > 20
     assert ratio is not None
     assert 0 < ratio < 1.5
+    tune = closed.tune
+    assert tune is not None
+    assert tune.doubts == []  # `faults` has what is off by more than 5 %
+    assert [(one.plane, one.hz) for one in tune.ripple] == [("x", 50), ("y", 50), ("x", 100), ("y", 100)]
 
 
 @pytest.mark.usefixtures("root")

@@ -14,6 +14,7 @@ from ringmaster.cli.options import examples, print_json
 if TYPE_CHECKING:
     from ringmaster.demo.closed import Closed
     from ringmaster.demo.report import Report
+    from ringmaster.demo.tune import DemoTune
     from ringmaster.virtual.loop import Loop
     from ringmaster.virtual.ring import VirtualRing
 
@@ -44,6 +45,7 @@ def demo(seconds: float | None, turn_rate: float | None, ring: str, archive: Pat
     On a terminal it is live until `q`: the page of the feedback, with 168 BPMs at 10 kHz, 528 correctors, and the ten
     other pages of the console. `l` closes the loop and opens it, `n` switches the resonators, `d` the disturbances. `b`
     trips the RF: the beam is lost, and `ringmaster postmortem open`, in another terminal, shows what was kept of it.
+    `8` is the page of the tune, in whose own spectrum the ripple of a quadrupole shows.
 
     Where this machine does not carry the loop in real time, the ring waits for it: SIMULATED TIME stands on the screen
     and in the report, and a busy host costs time instead of cycles.
@@ -256,6 +258,23 @@ def _say_closed(closed: "Closed") -> None:
             f"{plane}: orbit rms {before:.3g} µm open, {after:.3g} µm closed; motion {moved:.3g} and {moves:.3g} µm; "
             f"50 Hz less by {closed.attenuation_50_hz_db[plane]:.1f} dB"
         )
+    if closed.tune is not None:
+        _say_tune(closed.tune)
+
+
+def _say_tune(found: "DemoTune") -> None:
+    for plane in "xy":
+        ripple = "; ".join(
+            f"{one.hz:g} Hz {one.amplitude:.3g} (simulated {one.simulated:.3g})"
+            for one in found.ripple
+            if one.plane == plane
+        )
+        _say(
+            f"{plane}: tune {found.tune[plane]:.6f} (simulated {found.simulated[plane]:.6f}), "
+            f"{found.delay_s * 1e3:.1f} ms late; its ripple, corrected for the window: {ripple}"
+        )
+    for doubt in found.doubts:
+        _say(doubt)
 
 
 def _conclude(report: "Report | None", closed: "Closed | None", faults: list[str]) -> None:

@@ -10,6 +10,7 @@ from ringmaster.cli.options import examples, json_option, print_json
 from ringmaster.cli.series_options import of_series, read_series
 
 if TYPE_CHECKING:
+    from ringmaster.spectra.density import SpectralLine
     from ringmaster.spectra.draw import Spectrum
     from ringmaster.spectra.rows import RowSpectra
     from ringmaster.spectra.series import Series
@@ -50,7 +51,8 @@ def spectrum(
     The density is one-sided, in the lane's unit squared per hertz, averaged over half-overlapping pieces (Welch): eight
     of them, or as many as --resolution allows. Its integral is the square of the RMS. What was lost on the way is left
     out of the fit, and its share is told. Lines stand where noise alone would show one in a thousand spectra; their
-    amplitude is that of the sine.
+    amplitude is that of the sine. Of a tune that is measured now the window leaves less of it: the amplitude that is
+    corrected for that stands beside.
 
     Of rows, such as tune/spectrum_x, which are spectra already, it shows the newest, and draws all that the ring holds.
     """
@@ -114,6 +116,13 @@ def _spectrum(series: "Series", resolution_hz: float | None, window: str) -> "Sp
     return Spectrum(series, found, lines(found))
 
 
+def _corrected(series: "Series", line: "SpectralLine") -> dict[str, Any]:
+    """Of a measured tune, for its window."""
+    if series.tune_window is None:
+        return {}
+    return {"amplitude_corrected": line.amplitude * series.correction(line.hz)}
+
+
 def _as_json(one: "Spectrum") -> dict[str, Any]:
     found = one.density
     return {
@@ -129,7 +138,7 @@ def _as_json(one: "Spectrum") -> dict[str, Any]:
         "noise_bandwidth_hz": found.enbw_hz,
         "relative_sigma": found.relative_sigma,
         "rms": found.rms(),
-        "lines": [line.as_json() for line in one.lines],
+        "lines": [line.as_json() | _corrected(one.series, line) for line in one.lines],
         "hz": found.hz.tolist(),
         "density": found.density.tolist(),
     }

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ringmaster.console import units
 from ringmaster.console.marks import curve
+from ringmaster.spectra.density import SpectralLine
 from ringmaster.spectra.draw import Spectrum
 
 Floats = NDArray[np.float64]
@@ -41,10 +42,20 @@ def print_spectrum(one: Spectrum, linear: bool) -> None:
     for line in one.lines[:MOST_LINES]:
         click.echo(
             f"{units.quantity(line.hz, 'Hz', 6):>{LABEL + 4}}  {units.length(line.amplitude, series.unit)}, "
-            f"{line.above:.3g} × the noise"
+            f"{line.above:.3g} × the noise{_corrected(one, line)}"
         )
     if not one.lines:
         click.secho(f"{'':>{LABEL}} no line above the noise", dim=True)
+
+
+def _corrected(one: Spectrum, line: SpectralLine) -> str:
+    """What a measured tune's window takes away of a line."""
+    if one.series.tune_window is None:
+        return ""
+    amplitude = line.amplitude * one.series.correction(line.hz)
+    if not math.isfinite(amplitude):
+        return "; the window leaves too little of it"
+    return f"; corrected for the window {units.length(amplitude, one.series.unit)}"
 
 
 def print_curve(at: Floats, values: Floats, edges: Floats, told: Callable[[float], str]) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from time import monotonic
 
+from ringmaster.demo.tune import DemoTune, find_tune_and_ripple
 from ringmaster.feedback.names import State
 from ringmaster.monitor.feedback import Motion, decibel
 from ringmaster.virtual.loop import SETTLES_S, Loop
@@ -66,6 +67,8 @@ class Closed:
     """Setpoint vectors that the guard did not take."""
     seconds: float
     """Of the clock."""
+    tune: DemoTune | None = None
+    """None where nothing measures it."""
 
     @property
     def host_was_late(self) -> bool:
@@ -76,7 +79,7 @@ class Closed:
     def faults(self) -> list[str]:
         """What is wrong, in words; empty when nothing is. What a late host does to a loop is no fault of it."""
         wrong = [f"{self.lost} records of instruments lost"] if self.lost else []
-        return wrong if self.host_was_late else wrong + self._loop_faults()
+        return wrong if self.host_was_late else wrong + self._loop_faults() + (self.tune.faults if self.tune else [])
 
     def _loop_faults(self) -> list[str]:
         wrong = (
@@ -148,6 +151,7 @@ def _compared(
         unanswered=sum(blocks[chain]["unanswered"] for chain in chains),
         refused=sum(value for what, value in blocks[f"guard/{figures.name}"].items() if what.startswith("refused_")),
         seconds=times[0],
+        tune=find_tune_and_ripple(loop.ws),
     )
 
 

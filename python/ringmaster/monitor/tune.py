@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from ringmaster.beam.bpm import bpm_streams, position_lanes
 from ringmaster.errors import WorkspaceError
 from ringmaster.fabric.simulated_time import machine_turn_rate_hz
-from ringmaster.fabric.stream import Stream
 from ringmaster.fabric.workspace import Workspace
-from ringmaster.spectra.tune_window import TuneWindow
+from ringmaster.spectra.tune_window import TuneWindow, find_tune
 
 REASONS = (
     "no beam",
@@ -73,29 +72,17 @@ class TuneFigures:
         return not self.x.reasons and not self.y.reasons
 
 
-def find_tune_stream(ws: Workspace) -> Stream | None:
-    """The stream of an application that measures the tune; None where none does."""
-    for stream in ws.streams.values():
-        lanes = {lane.name for lane in stream.lanes}
-        if {"tune_x", "sigma_x", "quality_x"} <= lanes and f"{stream.instrument}/window" in ws.parameters:
-            return stream
-    return None
-
-
-def read_window(ws: Workspace, stream: Stream) -> TuneWindow:
-    """That the tunes of a stream are measured with. Raises WorkspaceError."""
-    delay, kind = (ws.parameters[f"{stream.instrument}/{what}"].number for what in ("delay", "window"))
-    return TuneWindow("hann" if kind else "rectangular", round(2 * delay) + 1)
-
-
 def read_tune(ws: Workspace) -> TuneFigures | None:
     """The newest record; None where no application measures the tune, or has not yet."""
-    stream = find_tune_stream(ws)
-    newest = stream.latest(1) if stream else None
-    if stream is None or newest is None or len(newest) == 0 or not newest.ok[0]:
+    measured = find_tune(ws)
+    if measured is None:
+        return None
+    stream, window = measured
+    newest = stream.latest(1)
+    if len(newest) == 0 or not newest.ok[0]:
         return None
     try:
-        rate_hz, window = machine_turn_rate_hz(ws), read_window(ws, stream)
+        rate_hz = machine_turn_rate_hz(ws)
     except WorkspaceError:
         return None
     turn, value = int(newest.turn[0]), {lane: float(newest.values(lane)[0]) for lane in newest.lanes}

@@ -2,7 +2,7 @@
 """The spectrum of the tune itself, over its last seconds: what moves it, corrected for what the window leaves."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,9 +11,9 @@ from ringmaster.errors import WorkspaceError
 from ringmaster.fabric.simulated_time import machine_turn_rate_hz
 from ringmaster.fabric.window import Window
 from ringmaster.fabric.workspace import Workspace
-from ringmaster.monitor.tune import SIMULATED, find_tune_stream, read_window
+from ringmaster.monitor.tune import SIMULATED
 from ringmaster.spectra.density import Density, SpectralLine, lines, welch
-from ringmaster.spectra.tune_window import TuneWindow
+from ringmaster.spectra.tune_window import TuneWindow, find_tune
 
 SPAN_S = 4.0
 """Of the tunes that go into a spectrum, where there are so many: it resolves 1.1 Hz."""
@@ -65,15 +65,18 @@ class TuneSpectrum:
     lines: TuneLines
     density: Mapping[str, Density]
     """By plane, of the measured tune."""
+    simulated: Mapping[str, Sequence[SpectralLine]]
+    """By plane, lines of the virtual machine's own tune; empty where there is none."""
 
 
 def read_tune_spectrum(ws: Workspace, span_s: float = SPAN_S) -> TuneSpectrum | None:
     """Of the newest tunes; None where no application measures them, and while there are too few to be trusted."""
-    stream = find_tune_stream(ws)
-    if stream is None:
+    measured = find_tune(ws)
+    if measured is None:
         return None
+    stream, window = measured
     try:
-        turn_rate_hz, window = machine_turn_rate_hz(ws), read_window(ws, stream)
+        turn_rate_hz = machine_turn_rate_hz(ws)
     except WorkspaceError:
         return None
     rate_hz = turn_rate_hz / stream.period
@@ -87,7 +90,7 @@ def read_tune_spectrum(ws: Workspace, span_s: float = SPAN_S) -> TuneSpectrum | 
         return None
     own = _simulated(ws, tunes, window, turn_rate_hz)
     x, y = (_lines(density[plane], own.get(plane, []), window, turn_rate_hz) for plane in "xy")
-    return TuneSpectrum(TuneLines(len(tunes) / rate_hz, float(trusted.mean()), x, y), density)
+    return TuneSpectrum(TuneLines(len(tunes) / rate_hz, float(trusted.mean()), x, y), density, own)
 
 
 def _simulated(ws: Workspace, tunes: Window, window: TuneWindow, turn_rate_hz: float) -> dict[str, list[SpectralLine]]:

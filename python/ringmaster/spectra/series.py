@@ -12,9 +12,11 @@ from numpy.typing import NDArray
 
 from ringmaster.errors import ObjectNotFound
 from ringmaster.fabric.layout import LaneType
+from ringmaster.fabric.simulated_time import NOMINAL, is_simulated
 from ringmaster.fabric.stream import Stream
 from ringmaster.fabric.window import Window
 from ringmaster.fabric.workspace import Workspace
+from ringmaster.spectra.tune_window import TuneWindow, window_of
 
 if TYPE_CHECKING:
     from ringmaster.archive.archive import Archive
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from ringmaster.archive.times import Edge
 
 Floats = NDArray[np.float64]
+TUNE_LANES = ("tune_x", "tune_y")
 USUAL_S = 4.0
 """Of a live stream, where it holds so much: it resolves 0.6 Hz."""
 
@@ -42,6 +45,14 @@ class Series:
     """Turns from one record to the next."""
     gain: float = 1.0
     """Of the stream's filter at 0 Hz; what the filter does to higher frequencies is not taken out."""
+    tune_window: TuneWindow | None = None
+    """Of a measured tune: what it leaves of higher frequencies is not taken out of the values either."""
+
+    def correction(self, hz: float) -> float:
+        """What an amplitude at a frequency is to be multiplied with, for the window of a tune; NaN where too little of
+        it is left.
+        """
+        return self.tune_window.correction(hz, self.rate_hz * self.period) if self.tune_window else 1.0
 
     def __len__(self) -> int:
         return len(self.values)
@@ -70,8 +81,8 @@ def live(ws: Workspace, names: tuple[str, ...], seconds: float | None = None) ->
     than a ring holds, RuntimeError where nothing comes.
     """
     chosen = _chosen(names, lanes_of(ws.streams.values()))
-    reading = ws.clock.read()
-    turn_rate_hz = reading.measured_turn_rate_hz or ws.parameters["server/turn_rate_hz"].number
+    measured_hz = 0.0 if is_simulated(ws) else ws.clock.read().measured_turn_rate_hz
+    turn_rate_hz = measured_hz or ws.parameters[NOMINAL].number
     streams = [ws.streams[name] for name in chosen]
     if seconds is None:
         seconds = min(USUAL_S, *(held_s(stream, turn_rate_hz) for stream in streams))
@@ -95,6 +106,7 @@ def live(ws: Workspace, names: tuple[str, ...], seconds: float | None = None) ->
                 int(window.turn[0]),
                 stream.period,
                 stream.gain,
+                window_of(ws, stream) if lane in TUNE_LANES else None,
             )
             for lane in chosen[stream.name]
         ]

@@ -11,6 +11,10 @@ and it is half a window late. apps/tune/law/response.h derives it; these are its
 import math
 from dataclasses import dataclass
 
+from ringmaster.errors import WorkspaceError
+from ringmaster.fabric.stream import Stream
+from ringmaster.fabric.workspace import Workspace
+
 LEAST = 0.3
 """Of H, that is still corrected for: the noise is divided by it, too."""
 ZEROS = {"rectangular": 1.4303, "hann": 2.3619}
@@ -44,6 +48,26 @@ class TuneWindow:
         periods = hz / turn_rate_hz * self.turns
         let_through = response(self.kind, periods)
         return 1 / let_through if periods < ZEROS[self.kind] and let_through >= LEAST else math.nan
+
+
+def find_tune(ws: Workspace) -> tuple[Stream, TuneWindow] | None:
+    """The stream of an application that measures the tune, and its window; None where none does."""
+    for stream in ws.streams.values():
+        window = window_of(ws, stream)
+        if window is not None:
+            return stream, window
+    return None
+
+
+def window_of(ws: Workspace, stream: Stream) -> TuneWindow | None:
+    """That the tunes of a stream are measured with; None where it has no tunes that somebody measures."""
+    if not {"tune_x", "sigma_x", "quality_x"} <= {lane.name for lane in stream.lanes}:
+        return None
+    try:
+        delay, kind = (ws.parameters[f"{stream.instrument}/{what}"].number for what in ("delay", "window"))
+    except WorkspaceError:
+        return None
+    return TuneWindow("hann" if kind else "rectangular", round(2 * delay) + 1) if delay > 0 else None
 
 
 def response(kind: str, periods: float) -> float:

@@ -138,7 +138,16 @@ def _clock(frame: Frame, width: int) -> list[Line]:
 def _beam(frame: Frame) -> list[Line]:
     lines = []
     simulated = frame.snapshot.tunes_simulated
-    if frame.spectrum:
+    figures = frame.snapshot.tune
+    if figures:
+        words = line(f"  {'tune':<{LABEL}}", Span("x", "x"), f"{figures.x.tune:>10.5f}  ", Span("y", "y"))
+        words.append(Span(f" {figures.y.tune:.5f}"))
+        reasons = ", ".join(dict.fromkeys([*figures.x.reasons, *figures.y.reasons]))
+        words.append(
+            Span(f"   not to be trusted: {reasons}" if reasons else "   8 shows more", "warn" if reasons else "dim")
+        )
+        lines.append(words)
+    elif frame.spectrum:
         tunes = [f"{plane.tune:.5f}" if plane.peaks else "–" for plane in (frame.spectrum.x, frame.spectrum.y)]
         words = line(f"  {'tune':<{LABEL}}", Span("x", "x"), f"{tunes[0]:>10}  ", Span("y", "y"), f" {tunes[1]}")
         if "–" in tunes:

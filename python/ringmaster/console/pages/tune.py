@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ringmaster.console import units
-from ringmaster.console.lines import Line, Span, beside, heading, line
+from ringmaster.console.lines import Line, Span, beside, heading, line, width_of, wrapped
 from ringmaster.console.marks import curve, shades
 from ringmaster.console.pages import tune_ripple
 from ringmaster.console.spectrum import LOWEST, BeamSpectrum, Plane, folded
@@ -74,21 +74,25 @@ def _measured(figures: TuneFigures, width: int) -> list[Line]:
     window = f"{figures.window.turns} turns ({figures.window.word})"
     late = f"late by {units.quantity(figures.delay_s, 's', 3)}, half a window"
     note = f"{units.several(figures.bpms, 'BPM')}, {window}, {figures.refresh_hz:.0f} a second, {late}"
-    return [heading("Tune", width, note), *(_measured_plane(name, plane, width) for name, plane in figures.planes)]
+    return [
+        heading("Tune", width, note),
+        *(row for name, plane in figures.planes for row in _measured_plane(name, plane, width)),
+    ]
 
 
-def _measured_plane(name: str, plane: TunePlane, width: int) -> Line:
+def _measured_plane(name: str, plane: TunePlane, width: int) -> list[Line]:
     value = f"{plane.tune:.6f} ± {plane.sigma:.1e}" if math.isfinite(plane.tune) else "–"
     size = units.length(plane.amplitude, plane.unit) if plane.unit else f"√(2J) {plane.amplitude:.3g}"
-    verdict = (
-        Span("good", "good") if not plane.reasons else Span(f"not to be trusted: {', '.join(plane.reasons)}", "warn")
-    )
     words = line(Span(name, name), f"  {value:<19}")
     if math.isfinite(plane.simulated):
         words.append(Span(f"  simulated {plane.simulated:.6f}", "dim"))
-    if not plane.reasons or width > 100:
-        words.append(Span(f"  {size}, s/n {plane.snr:.0f}", ""))
-    return [*words, Span("  "), verdict]
+    words.append(Span(f"  {size}, s/n {plane.snr:.0f}"))
+    if not plane.reasons:
+        return [[*words, Span("  good", "good")]]
+    reasons = f"not to be trusted: {', '.join(plane.reasons)}"
+    if width_of(words) + 2 + len(reasons) <= width:
+        return [[*words, Span(f"  {reasons}", "warn")]]
+    return [words, *wrapped(reasons, width, 3, "warn")]
 
 
 def _found(spectrum: BeamSpectrum, simulated: tuple[float, float] | None, width: int) -> list[Line]:

@@ -16,7 +16,7 @@ from ringmaster.spectra.tune_window import ZEROS
 TITLE = "Spectrum of the tune itself"
 LABEL = 8
 GAP = 2
-HIGH = 40
+HIGH = 34
 """From this height on there is room for the curve."""
 CURVE_ROWS = 8
 LEAST_LINES, MOST_LINES = 2, 6
