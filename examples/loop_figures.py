@@ -34,7 +34,9 @@ def ring(folder: Path, disturbances: str, noise_um: float = 0.02) -> Path:
     make_matrix(folder, ELETTRA2)
     text = (folder / "feedback-ring.yaml").read_text()
     text = text[: text.index("  disturbances:")] + f"  disturbances: {disturbances}\n"
-    text = re.sub("(betatron|excitation)_um: [0-9.]+", r"\1_um: 0", text).replace("noise_um: 0.2", f"noise_um: {noise_um}")
+    text = re.sub("(betatron|excitation)_um: [0-9.]+", r"\1_um: 0", text).replace(
+        "noise_um: 0.2", f"noise_um: {noise_um}"
+    )
     (folder / "feedback-ring.yaml").write_text(text)
     return folder
 

@@ -12,8 +12,8 @@
 #include "machine_lanes.h"
 
 struct rm_tune_stream {
-    rm_planned_index planned;
     struct rm_stream_writer writer;
+    rm_planned_index planned;
     bool open;
 };
 
