@@ -17,9 +17,12 @@ from ringmaster.console import screen
 from ringmaster.console.lines import plain, width_of
 from ringmaster.console.pages import page_named
 from ringmaster.console.report import as_json
+from ringmaster.console.spectrogram import CELLS, Spectrogram, newest
 from ringmaster.console.view import View
 from ringmaster.console.watch import Wanted, Watch
 from ringmaster.fabric.layout import ElementType, InstrumentKind, LaneType
+from ringmaster.fabric.owned import Axis
+from ringmaster.fabric.owner import Owner
 from ringmaster.monitor.tune import REASONS, read_tune, reason_words
 from ringmaster.monitor.tune_spectrum import read_tune_spectrum
 from ringmaster.spectra.tune_window import TuneWindow
@@ -133,6 +136,35 @@ def test_the_page_fits_and_says_what_matters(watch: Watch, size: tuple[int, int]
     assert "▼0.2812" in text
     assert re.search(r"now +█* *█", text)
     assert ("┴300" in text) == (size[1] >= 40)
+
+
+def test_rows_of_the_application_are_the_spectrogram(make_owner: MakeOwner) -> None:
+    """Ten seconds at once, at their place on the axis; a row that is not to be trusted has no part in it."""
+    make_owner(specs())
+    axis = Axis(101, 0.2, 0.002, "tune", "1/turn")
+    owner = Owner("spectra", "demo")
+    rows = [owner.rows(f"tune/spectrum_{plane}", "nm", axis, 48000, "spectra", depth=256) for plane in "xy"]
+    with owner:
+        for i in range(1, 250):
+            values = np.ones(101, np.float32)
+            values[25 if i < 125 else 75] = 1000.0
+            for ring in rows:
+                ring.put(i * 48000, values * (1e6 if i == 60 else 1), quality=128 if i == 60 else 0)
+        with ringmaster.attach("demo") as ws:
+            found = newest(ws, Spectrogram(), None).x
+            text = drawn(Watch(ws), 80, 24)
+    assert len(found.cells) == 249
+    assert np.isnan(found.cells[0][: int(0.19 * 2 * CELLS)]).all()
+    assert np.nanargmax(found.cells[0]) == int(0.25 * 2 * CELLS)
+    assert np.isnan(found.cells[59]).all()
+    thin = found.thinned(4)
+    assert [int(np.nanargmax(cells)) for cells in thin.cells] == [
+        int(at * 2 * CELLS) for at in (0.25, 0.25, 0.35, 0.35)
+    ]
+    assert thin.turns[-1] == 249 * 48000
+    assert np.nanmax(thin.cells[0]) == 1000
+    assert re.search(r"-[6-9]\.\d s +█ ", text)
+    assert re.search(r"now +█ ", text)
 
 
 def test_reasons_stand_in_words(make_owner: MakeOwner) -> None:

@@ -107,10 +107,10 @@ def curve(shares: Sequence[float], rows: int) -> list[str]:
 
 
 def shades(shares: Sequence[float], style: str) -> list[Span]:
-    """One row of cells that are the denser the larger their share (0–1) is; the densest in bold, and 0 blank."""
+    """One row of cells that are the denser the larger their share (0–1) is; the densest in bold, 0 and NaN blank."""
     spans: list[Span] = []
     for share in shares:
-        level = min(len(SHADES) - 1, math.ceil(share * (len(SHADES) - 1)))
+        level = 0 if math.isnan(share) else min(len(SHADES) - 1, math.ceil(share * (len(SHADES) - 1)))
         here = f"{style} high" if level == len(SHADES) - 1 else style
         if spans and spans[-1].style == here:
             spans[-1] = Span(spans[-1].text + SHADES[level], here)

@@ -9,7 +9,7 @@ from time import monotonic
 from ringmaster.beam.orbit import Orbit, read_orbit
 from ringmaster.console.detail import Details, read_details
 from ringmaster.console.history import History
-from ringmaster.console.spectrogram import Spectrogram
+from ringmaster.console.spectrogram import Spectrogram, newest
 from ringmaster.console.spectrum import BeamSpectrum, read_spectrum
 from ringmaster.errors import WorkspaceAbsent, WorkspaceDead, WorkspaceError, WorkspaceHalfMade
 from ringmaster.fabric.workspace import Workspace, attach
@@ -263,7 +263,7 @@ class Watch:
     def _read_spectrum(self) -> None:
         with suppress(ValueError):
             self._spectrum = read_spectrum(self._ws)
-            self._spectrogram = self._spectrogram.with_newest(self._spectrum)
+            self._spectrogram = newest(self._ws, self._spectrogram, self._spectrum)
             self._tune_spectrum = read_tune_spectrum(self._ws)
 
 

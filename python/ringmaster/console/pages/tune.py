@@ -4,12 +4,12 @@
 import math
 
 import numpy as np
-import numpy.typing as npt
 
 from ringmaster.console import units
 from ringmaster.console.lines import Line, Span, beside, heading, line, width_of, wrapped
 from ringmaster.console.marks import curve, shades
 from ringmaster.console.pages import tune_ripple
+from ringmaster.console.spectrogram import across, levels
 from ringmaster.console.spectrum import LOWEST, BeamSpectrum, Plane, folded
 from ringmaster.console.view import View
 from ringmaster.console.watch import Frame
@@ -22,7 +22,7 @@ ABOUT = (
     "ripple comes out smaller. So amplitudes of the tune's own spectrum are corrected for the window; beside them "
     "stands what a virtual ring simulates. Below, for both planes: amplitude of the turn-by-turn motion over its "
     "frequency in units of the revolution frequency, logarithmic, ▼ at the highest lines above the noise; and how it "
-    "changed, a row for each look, the newest at the bottom."
+    "changed, the newest at the bottom: rows of the application, or one for each look."
 )
 LABEL = 8
 """Columns of the scale."""
@@ -111,26 +111,15 @@ def _found(spectrum: BeamSpectrum, simulated: tuple[float, float] | None, width:
 def _drawn(frame: Frame, spectrum: BeamSpectrum, name: str, width: int, room: int) -> list[Line]:
     """One plane: its spectrum, and the spectrogram below it on the same axis."""
     plane = spectrum.x if name == "x" else spectrum.y
-    rows = frame.spectrogram.plane(name)[-(room // 2) :]
+    rows = frame.spectrogram.plane(name).thinned(room // 2)
     lines = plot(name, plane, spectrum, width, max(2, room - room // 2))
-    columns = _columns(width)
     turn_rate_hz = frame.snapshot.turn_rate_hz / (frame.snapshot.real_time_ratio or 1.0)
-    for i, row in enumerate(rows):
-        age_s = (spectrum.turn - frame.spectrogram.turns[i - len(rows)]) / turn_rate_hz if turn_rate_hz else math.nan
-        label = units.quantity(-age_s, "s", 2) if i == 0 and age_s else "now" if i + 1 == len(rows) else ""
-        lines.append([Span(f"{label:>{LABEL}} ", "dim"), *shades(_levels(row, columns), name)])
+    for turn, cells in zip(rows.turns, rows.cells, strict=True):
+        age_s = (rows.turns[-1] - turn) / turn_rate_hz if turn_rate_hz else math.nan
+        label = "now" if turn == rows.turns[-1] else units.quantity(-age_s, "s", 2) if turn == rows.turns[0] else ""
+        drawn = shades(levels(across(cells, _columns(width)), LOWEST), name)
+        lines.append([Span(f"{label:>{LABEL}} ", "dim"), *drawn])
     return lines
-
-
-def _levels(row: npt.NDArray[np.float64], columns: int) -> list[float]:
-    """0–1 by the logarithm: from twice the median, below which there is nothing but noise, to the highest."""
-    cells = folded(row, columns)
-    floor = 2 * float(np.median(row))
-    top = float(cells[int(LOWEST / 0.5 * columns) :].max())
-    if not top > floor > 0:
-        return [0.0] * columns
-    levels: list[float] = (np.log(np.maximum(cells, floor) / floor) / math.log(top / floor)).tolist()
-    return levels
 
 
 def _columns(width: int) -> int:
