@@ -304,6 +304,7 @@ void rm_machine_step(struct rm_machine *machine, double time, double const *curr
     double const passed = time - machine->time;
     take_model(machine);
     follow_currents(machine, passed, current);
+    rm_machine_move_orbit(machine);
     rm_machine_disturb(machine, time);
     rm_machine_move_ground(machine, time);
     add_up(machine, time);

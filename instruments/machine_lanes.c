@@ -163,8 +163,9 @@ static void machine_lanes_set_strengths(struct rm_machine_lanes *lanes, uint64_t
 
 static void tell_tune(struct rm_machine_lanes const *lanes, rm_turn turn) {
     struct rm_oscillation const *oscillation = rm_machine_oscillation(lanes->machine);
-    double const tune[2] = {oscillation->optics.tune[0] + oscillation->shift[0],
-                            oscillation->optics.tune[1] + oscillation->shift[1]};
+    double const delta = oscillation->state.orbit_delta;
+    double const tune[2] = {rm_oscillation_orbit_tune(oscillation, 0, delta) + oscillation->shift[0],
+                            rm_oscillation_orbit_tune(oscillation, 1, delta) + oscillation->shift[1]};
     if (lanes->listener.put != NULL && turn % RM_MACHINE_TUNE_TURNS == 0)
         lanes->listener.put(lanes->listener.state, turn, tune);
 }

@@ -90,6 +90,17 @@ uint32_t rm_machine_strength_supply(struct rm_machine const *machine, uint32_t s
 
 /* ── what is set ── */
 
+void rm_machine_move_orbit(struct rm_machine *machine) {
+    struct rm_oscillation *oscillation = &machine->motion.oscillation;
+    if (machine->rf_column < 0 || machine->rf_hz_per_delta == 0)
+        return;
+    double const delta = machine->now[machine->rf_column] / machine->rf_hz_per_delta;
+    if (!machine->stepped) /* it has been there before */
+        oscillation->state.orbit_delta = delta;
+    if (delta != oscillation->state.orbit_delta)
+        rm_oscillation_move_orbit(oscillation, delta);
+}
+
 /** What knobs have changed since the look, less what supplies had at the look. */
 static void find_base_shift(struct rm_machine *machine) {
     struct rm_motion_optics const *found = &machine->active->motion;
@@ -153,14 +164,15 @@ static void find_shift(struct rm_machine const *machine, double shift[2]) {
 }
 
 /** A look finds other tunes, because the orbit in the sextupoles is another one by then: by how much, with all supplies
- * as they were when the tunes were set last. */
+ * and the RF as they were when the tunes were set last. */
 static void begin_blend(struct rm_machine *machine) {
     struct rm_machine_motion *motion = &machine->motion;
     double shift[2];
     find_shift(machine, shift);
     motion->tune_rest_since = machine->time;
     for (int u = 0; u < 2; ++u)
-        motion->tune_rest[u] = motion->tune[u] - (motion->oscillation.optics.tune[u] + shift[u]);
+        motion->tune_rest[u] =
+            motion->tune[u] - rm_oscillation_orbit_tune(&motion->oscillation, u, motion->tune_delta) - shift[u];
 }
 
 /** That comes linearly, in the time between two looks: a step would be a line of every frequency. */
@@ -168,9 +180,10 @@ static void blend_tunes(struct rm_machine *machine, double shift[2]) {
     struct rm_machine_motion *motion = &machine->motion;
     double const all = machine->config->refresh_s;
     double const passed = machine->time - motion->tune_rest_since, left = passed < all ? 1 - passed / all : 0;
+    motion->tune_delta = motion->oscillation.state.orbit_delta;
     for (int u = 0; u < 2; ++u) {
         shift[u] += motion->tune_rest[u] * left;
-        motion->tune[u] = motion->oscillation.optics.tune[u] + shift[u];
+        motion->tune[u] = rm_oscillation_orbit_tune(&motion->oscillation, u, motion->tune_delta) + shift[u];
     }
 }
 

@@ -178,6 +178,8 @@ struct rm_machine_motion {
     uint64_t models, known_models;
     /** [mode] the tunes as they were set last; by how much the last look moved them, and when. */
     double tune[2], tune_rest[2], tune_rest_since;
+    /** δ of the closed orbit, as the tunes were set last. */
+    double tune_delta;
     /** What there is of the beam, of the configured current; negative: nothing says so. */
     double stored;
     /** The RF has tripped. */
@@ -372,6 +374,8 @@ double rm_machine_column_of(struct rm_machine const *machine, double const *resp
 void rm_machine_begin_motion(struct rm_machine *machine);
 /** A model was taken: the motion goes on with its optics. */
 void rm_machine_take_motion_optics(struct rm_machine *machine);
+/** The RF's frequency is that of its column now: orbit and beam differ by what it has changed. */
+void rm_machine_move_orbit(struct rm_machine *machine);
 
 /* machine_detuning.c: RM_E_NO_SPACE. */
 enum rm_code rm_machine_find_detuning(struct rm_machine *machine, struct rm_error *error);

@@ -185,6 +185,9 @@ static void fill_optics(struct rm_machine const *machine, struct rm_oscillation_
         memcpy(optics->start[row], &a[6 * row], sizeof optics->start[row]);
         optics->dispersion[row] = machine->points.optics[0].dispersion[row];
     }
+    optics->orbit_delta = machine->rf_column >= 0 && machine->rf_hz_per_delta != 0
+                              ? machine->column_now[machine->rf_column] / machine->rf_hz_per_delta
+                              : 0;
 }
 
 void rm_motion_optics_fill(struct rm_machine const *machine, struct rm_motion_optics *found) {

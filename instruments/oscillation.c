@@ -108,12 +108,22 @@ void rm_oscillation_lose(struct rm_oscillation *oscillation) {
 
 void rm_oscillation_refill(struct rm_oscillation *oscillation) { oscillation->state.lost = false; }
 
+/** Change of the tune of a mode with δ, against the δ of the optics. */
+static double chromatic_tune(struct rm_oscillation_optics const *optics, int u, double delta) {
+    return delta * (optics->chromaticity[u] + delta * optics->second_chromaticity[u]);
+}
+
+double rm_oscillation_orbit_tune(struct rm_oscillation const *oscillation, int u, double orbit_delta) {
+    struct rm_oscillation_optics const *optics = &oscillation->optics;
+    return optics->tune[u] + chromatic_tune(optics, u, orbit_delta - optics->orbit_delta);
+}
+
 /** `square` is |a|² of both modes before the turn. */
 static void rotate_mode(struct rm_oscillation *oscillation, int u, double const square[2], uint64_t random) {
     double *x = &oscillation->state.part[2 * u], *p = x + 1;
-    double const delta = oscillation->state.part[RM_OSCILLATION_DELTA];
-    double const tune =
-        delta * (oscillation->optics.chromaticity[u] + delta * oscillation->optics.second_chromaticity[u]);
+    double const delta = oscillation->state.part[RM_OSCILLATION_DELTA] + oscillation->state.orbit_delta -
+                         oscillation->optics.orbit_delta;
+    double const tune = chromatic_tune(&oscillation->optics, u, delta);
     double const *detuning = oscillation->config.detuning[u];
     struct rotation const chromatic =
         rotation_of(2 * M_PI * (tune + detuning[0] * square[0] + detuning[1] * square[1]));
@@ -197,6 +207,16 @@ void rm_oscillation_displace(struct rm_oscillation *oscillation, double const at
     part[RM_OSCILLATION_DELTA] += delta;
     part[RM_OSCILLATION_SQUARE] = part[RM_OSCILLATION_DELTA] * part[RM_OSCILLATION_DELTA];
     part[RM_OSCILLATION_PHASE] += phase_rad;
+}
+
+void rm_oscillation_move_orbit(struct rm_oscillation *oscillation, double orbit_delta) {
+    struct rm_oscillation_state *state = &oscillation->state;
+    double *delta = &state->part[RM_OSCILLATION_DELTA];
+    if (oscillation->rf.present && !state->lost) {
+        *delta -= orbit_delta - state->orbit_delta;
+        state->part[RM_OSCILLATION_SQUARE] = *delta * *delta;
+    }
+    state->orbit_delta = orbit_delta;
 }
 
 void rm_oscillation_kick_next(struct rm_oscillation *oscillation, double const at_start[4]) {

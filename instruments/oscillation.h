@@ -2,8 +2,8 @@
 /** The beam's own motion, from turn to turn: two betatron oscillations and the synchrotron oscillation of a bunch's
  * centroid about the closed orbit.
  *
- *     a_u ← a_u exp(−α_u) exp(2πi (Q_u + ξ_u δ + ξ'_u δ²)) + noise + kicks    u = 1, 2: the normal modes
- *     Q_u = Q_u(strengths of the turn) + Σ D_uv |a_v|²
+ *     a_u ← a_u exp(−α_u) exp(2πi (Q_u + ξ_u δ_Q + ξ'_u δ_Q²)) + noise + kicks    u = 1, 2: the normal modes
+ *     Q_u = Q_u(strengths of the turn) + Σ D_uv |a_v|²        δ_Q = δ + δ_orbit − δ_look
  *     δ   ← δ (1 − 2 α_s) + (Re V sin(φ_s + φ) + Im V cos(φ_s + φ) − U₀) / E₀ + noise
  *     φ   ← φ + 2π h α_c δ
  *
@@ -12,6 +12,10 @@
  * chromaticity are its three numbers. What a BPM sees of them is linear (motion_optics.h). The longitudinal map is that
  * of one cavity (H. Wiedemann, Particle Accelerator Physics, 9.2), nonlinear, with the radiation's damping. The noise
  * keeps each oscillation at its configured RMS σ: per turn and component σ √(1 − e^(−2α)) of a mode, σ √(4 α_s) of δ.
+ *
+ * δ is counted from the closed orbit, which has the δ_orbit that the RF's frequency asks for; tunes are of the orbit of a
+ * look, δ_look. A change of the frequency moves the orbit and not the beam: δ changes by the opposite, and the beam
+ * oscillates about the new orbit until it is damped.
  *
  * A recursion has no closed form. But it forgets: after RM_OSCILLATION_MEMORY damping times nothing is left of where it
  * began. All noise is a function of seed and turn, so rm_oscillation_enter, which begins that much earlier, finds the
@@ -64,6 +68,8 @@ struct rm_oscillation_optics {
     double start[4][4];
     /** x px y py per δ there. */
     double dispersion[4];
+    /** δ of the closed orbit of these tunes, against that of the nominal RF frequency. */
+    double orbit_delta;
 };
 
 /** The longitudinal plane. Without one (a lattice without cavities) δ stays 0. */
@@ -112,6 +118,8 @@ struct rm_oscillation_state {
     double field[2];
     bool lost;
     rm_turn lost_turn;
+    /** δ of the closed orbit, against that of the nominal RF frequency. */
+    double orbit_delta;
     /** [part] sums over all turns. */
     double sum[RM_OSCILLATION_PARTS];
     struct rm_oscillation_mean {
@@ -166,6 +174,12 @@ void rm_oscillation_set_optics(struct rm_oscillation *oscillation, struct rm_osc
 
 /** Other tunes, from the next turn on. */
 void rm_oscillation_set_shift(struct rm_oscillation *oscillation, double const shift[2]);
+
+/** The tune of mode `u` on a closed orbit of that δ, without the shift. */
+double rm_oscillation_orbit_tune(struct rm_oscillation const *oscillation, int u, double orbit_delta);
+
+/** The closed orbit has another δ, from the next turn on; the beam keeps its energy. To be called between two turns. */
+void rm_oscillation_move_orbit(struct rm_oscillation *oscillation, double orbit_delta);
 
 /** Keeps means over the turns up to each multiple of `period`, as an instrument reads that averages. Returns their
  * number. At most RM_OSCILLATION_MEANS_MAX different periods; others share the last. */

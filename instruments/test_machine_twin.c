@@ -194,6 +194,47 @@ static void test_optics_are_the_lattices(void **state) {
     beside_free(beside);
 }
 
+/** Oscillations that a mode makes in the next turn, of a beam with the energy of its orbit. */
+static double tune_of_the_next_turn(struct rm_oscillation const *oscillation, int mode) {
+    struct rm_oscillation beam = *oscillation;
+    double *part = beam.state.part;
+    memset(part, 0, sizeof beam.state.part);
+    part[2 * mode] = 1e-9;
+    rm_oscillation_step(&beam);
+    double const turned = -atan2(part[2 * mode + 1], part[2 * mode]) / (2 * M_PI);
+    return turned - floor(turned);
+}
+
+/** The RF moves the orbit and not the beam. Tunes are at once those that the next look finds. */
+static void test_energy_and_tunes_follow_the_rf(void **state) {
+    (void)state;
+    struct machine_rig rig;
+    rig_init(&rig);
+    rig_make(&rig);
+    struct rm_beam_config const quiet = {.turn_rate_hz = 1.2e6};
+    assert_int_equal(rm_machine_excite(rig.machine, &quiet, &rig.error), RM_OK);
+    step(&rig);
+    struct rm_oscillation const *oscillation = rm_machine_oscillation(rig.machine);
+    double const before[2] = {tune_of_the_next_turn(oscillation, 0), tune_of_the_next_turn(oscillation, 1)};
+    rig.current[RF] = 1.15; /* 11.5 Hz: a δ of −2e-4 */
+    step(&rig);
+    assert_float_equal(oscillation->state.orbit_delta, -2e-4, 1e-5);
+    assert_float_equal(oscillation->state.part[RM_OSCILLATION_DELTA] + oscillation->state.orbit_delta, 0, 1e-12);
+    double const at_once[2] = {tune_of_the_next_turn(oscillation, 0), tune_of_the_next_turn(oscillation, 1)};
+    refresh(&rig);
+    step(&rig);
+    struct rm_machine_report const says = rm_machine_says(rig.machine);
+    for (int mode = 0; mode < 2; ++mode) {
+        double const shift = says.tune[mode] - before[mode];
+        print_message("mode %d: tune %+.3e with the RF, %+.3e by the twin\n", mode + 1, at_once[mode] - before[mode],
+                      shift);
+        assert_float_equal(shift, -2e-4 * 2, 1e-4); /* the design's chromaticities are 2 */
+        assert_float_equal(at_once[mode] - before[mode], shift, 0.01 * fabs(shift));
+        assert_float_equal(tune_of_the_next_turn(oscillation, mode), says.tune[mode], 1e-9);
+    }
+    rig_free(&rig);
+}
+
 int main(int argc, char **argv) {
     if (!rig_take_lattice(argc, argv))
         return EXIT_FAILURE;
@@ -203,6 +244,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(test_moving_a_quadrupole_changes_the_response),
         cmocka_unit_test(test_orbit_is_linear_between_looks_and_true_after_them),
         cmocka_unit_test(test_optics_are_the_lattices),
+        cmocka_unit_test(test_energy_and_tunes_follow_the_rf),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
