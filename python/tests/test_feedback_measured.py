@@ -17,11 +17,11 @@ from ringmaster.cli.main import cli
 from ringmaster.errors import ObjectNotFound
 from ringmaster.fabric.layout import ElementType, InstrumentKind, LaneType, ParameterFlags, SupplyState
 from ringmaster.feedback import by_hand, readings
-from ringmaster.feedback.follower import NotFollowed, wait_until
 from ringmaster.feedback.matrix import Matrix
 from ringmaster.feedback.measured import Response, collect
 from ringmaster.feedback.readings import Readings, mean_of_records
-from ringmaster.feedback.stopping import stopped_at_pauses
+from ringmaster.moving.follower import NotFollowed, wait_until
+from ringmaster.moving.stopping import stopped_at_pauses
 
 FREE = {"ps/h1": "A", "ps/v1": "A", "ps/rf": "Hz"}
 OWNED = "ps/quad"

@@ -1,38 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The first response matrix: no feedback runs yet, so the operator's supplies are moved as `ringmaster put` does it.
+"""The first response matrix: no feedback runs yet, so the operator's supplies are moved as `ringmaster put` does it."""
 
-Every step goes through the server's guard. Each supply goes back to where it stood, whatever ends the measurement.
-"""
-
-import math
 from collections.abc import Sequence
-from time import sleep
 
 import numpy as np
 
-from ringmaster.errors import ObjectNotFound, RequestRefused, RequestUnanswered, WorkspaceError
+from ringmaster.errors import ObjectNotFound
 from ringmaster.fabric.workspace import Workspace
-from ringmaster.feedback.follower import Follower, NotFollowed
 from ringmaster.feedback.golden import matching
 from ringmaster.feedback.measured import Plan, Progress, Response, Sample, by_signs, collect
 from ringmaster.feedback.readings import Readings
-from ringmaster.feedback.stopping import Pause, stopped_at_pauses
-from ringmaster.feedback.timeout import Timeout
-
-_GO_S = 10.0
-"""So long a request is made again that was refused or forgotten: a chain that is lost for a moment, a busy host."""
-_PUT_BACK_S = 30.0
-"""The same where it is to be put back."""
-_TRIES = 3
-_NEARER = 0.9
-"""Of the way that was left: so a slow slew that is cut into pieces gets there, and one that does not move ends."""
-_AGAIN_S = 0.2
-_STILL_S = 1.0
-"""A supply that does not move for so long, and is not there: its setpoint was forgotten on its way."""
-
-
-class NotPutBack(RuntimeError):
-    """Supplies do not stand where they stood before. The text says which, and how to put them back."""
+from ringmaster.moving.hand import Hand, closed_loops
+from ringmaster.moving.stopping import stopped_at_pauses
 
 
 def choose(ws: Workspace, patterns: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -53,74 +32,6 @@ def choose(ws: Workspace, patterns: Sequence[str]) -> tuple[list[str], list[str]
             f"`applications` for the first measurement (docs/feedback.md)"
         )
     return movable, others
-
-
-def closed_loops(ws: Workspace) -> list[str]:
-    """Applications whose loop is on, or held."""
-    loops = [name for name in ws.parameters if name.endswith("/loop")]
-    return [name.removesuffix("/loop") for name in loops if ws.parameters[name].number != 0]
-
-
-class Hand:
-    """Moves supplies of the operator, and remembers where they stood."""
-
-    def __init__(self, ws: Workspace, supplies: Sequence[str], pause: Pause = sleep) -> None:
-        self._ws = ws
-        self._pause = pause
-        self._follower = Follower(ws, supplies, pause)
-        self._stood: dict[str, float] = {}
-
-    def begin(self, name: str, amplitude: float) -> None:
-        """Offsets count from where it stands now. Raises NotFollowed where nobody knows that, RequestRefused where the
-        guard would refuse to go so far: before anything moves.
-        """
-        setpoint = self._ws.supplies[name].setpoint
-        stands, unit = setpoint.number, setpoint.unit
-        if not math.isfinite(stands):
-            raise NotFollowed(f"{name}: where it stands is not known; its chain has not answered yet")
-        low, high = setpoint.limits.control_low, setpoint.limits.control_high
-        if high is not None and stands + amplitude > high:
-            raise RequestRefused(f"{name}: {stands + amplitude:g} {unit} is above its upper limit of {high:g} {unit}")
-        if low is not None and stands - amplitude < low:
-            raise RequestRefused(f"{name}: {stands - amplitude:g} {unit} is below its lower limit of {low:g} {unit}")
-        self._follower.begin(name, amplitude)
-        self._stood[name] = stands
-
-    def go(self, name: str, offset: float) -> None:
-        """To ``offset`` from where it stood, and waits until it is there. Raises RequestRefused, NotFollowed."""
-        self._reach(name, offset, _GO_S, self._pause)
-
-    def put_back(self) -> None:
-        """All that were moved. No pause can end this. Raises NotPutBack."""
-        failed = {}
-        for name, stood in list(self._stood.items()):
-            try:
-                self._reach(name, 0.0, _PUT_BACK_S, sleep)
-            except (RequestRefused, RequestUnanswered, NotFollowed, WorkspaceError) as error:
-                failed[name] = (stood, str(error))
-            del self._stood[name]
-        if failed:
-            told = [f"`ringmaster put {name}/setpoint {stood:.9g}` ({why})" for name, (stood, why) in failed.items()]
-            raise NotPutBack(f"not back where it stood; put it back by {'; '.join(told)}")
-
-    def _reach(self, name: str, offset: float, timeout_s: float, pause: Pause) -> None:
-        """Until setpoint and readback are there. What stands still is asked for again, for so long."""
-        setpoint, target = self._ws.supplies[name].setpoint, self._stood[name] + offset
-        timeout, nearest, tries = Timeout(self._ws, timeout_s), math.inf, 0
-        while True:
-            try:
-                self._ws.put(setpoint.name, target)
-                self._follower.wait_for(name, offset, pause, Timeout(self._ws, _STILL_S, 0.0))
-                return
-            except (RequestRefused, RequestUnanswered, NotFollowed):
-                tries += 1
-                left = abs(setpoint.number - target)
-                if left < _NEARER * nearest:
-                    nearest = left
-                    timeout.begin()
-                elif tries >= _TRIES and timeout.over():
-                    raise
-            pause(_AGAIN_S)
 
 
 def measure(

@@ -13,13 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ringmaster.errors import RequestRefused, RequestUnanswered
-from ringmaster.feedback.follower import Follower, NotFollowed
 from ringmaster.feedback.loop import Feedback
 from ringmaster.feedback.matrix import Matrix
 from ringmaster.feedback.names import Excitation, State
 from ringmaster.feedback.readings import Readings, mean_of_records, rms_of_records
-from ringmaster.feedback.stopping import Pause, stopped_at_pauses
-from ringmaster.feedback.timeout import Timeout
+from ringmaster.moving.follower import Follower, NotFollowed
+from ringmaster.moving.stopping import Pause, stopped_at_pauses
+from ringmaster.moving.timeout import Timeout
 
 Floats = NDArray[np.float64]
 ASK_S = 10.0

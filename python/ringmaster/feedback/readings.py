@@ -16,7 +16,7 @@ from ringmaster.fabric.stream import Stream
 from ringmaster.fabric.workspace import Workspace
 from ringmaster.feedback.golden import matching, rate_of
 from ringmaster.feedback.names import LENGTHS
-from ringmaster.feedback.stopping import Pause
+from ringmaster.moving.stopping import Pause
 
 Floats = NDArray[np.float64]
 

@@ -11,8 +11,8 @@ from ringmaster.fabric.layout import SupplyState
 from ringmaster.fabric.parameter import Parameter
 from ringmaster.fabric.supply import Supply
 from ringmaster.fabric.workspace import Workspace
-from ringmaster.feedback.stopping import Pause
-from ringmaster.feedback.timeout import Timeout
+from ringmaster.moving.stopping import Pause
+from ringmaster.moving.timeout import Timeout
 
 STILL_S = 10.0
 """A setpoint or a readback that does not move for so long, and is not there, does not follow."""
