@@ -56,6 +56,7 @@ ASKING: dict[str, tuple[str, ...]] = {
     "correlate sources": ("--at", "50", "--matrix", "response.csv"),
     "optics": ("elettra2_like", "--mapping", "bpms.yaml"),
     "gateway epics": (),
+    "tune chromaticity": ("elettra2_like", "--mapping", "bpms.yaml"),
     "feedback matrix measure": ("--amplitude", "0.1", "-o", "matrix.csv"),
 }
 """Every command that asks a server, and what it needs besides."""

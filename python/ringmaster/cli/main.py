@@ -76,11 +76,11 @@ MODULES = {
     "spectrum": "spectrum",
     "correlate": "correlate",
     "optics": "optics",
+    "tune": "tune",
     "tunefeedback": "tunefeedback",
     **{name: name for name in ("align", "doctor", "bench", "measure", "simulate", "twin", "clean", "flags")},
     "gateway": "gateway",
     "archive": "archive",
-    "gateway": "gateway",
     "postmortem": "postmortem",
     "completion": "complete",
 }

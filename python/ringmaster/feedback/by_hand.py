@@ -10,7 +10,7 @@ from ringmaster.fabric.workspace import Workspace
 from ringmaster.feedback.golden import matching
 from ringmaster.feedback.measured import Plan, Progress, Response, Sample, by_signs, collect
 from ringmaster.feedback.readings import Readings
-from ringmaster.moving.hand import Hand, closed_loops
+from ringmaster.moving.hand import Hand, refuse_closed_loops
 from ringmaster.moving.stopping import stopped_at_pauses
 
 
@@ -46,8 +46,7 @@ def measure(
 
     Raises ValueError while a loop is closed, NotPutBack.
     """
-    if loops := closed_loops(ws):
-        raise ValueError(f"the loop of {loops[0]} is on: it would correct what is to be measured; switch it off first")
+    refuse_closed_loops(ws)
     with stopped_at_pauses() as pause:
         readings = Readings(ws, rows, rate, pause)
         readings.take(plans[0].seconds, 0.0)  # finds the silent ones before anything moves

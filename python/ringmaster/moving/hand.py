@@ -30,10 +30,22 @@ class NotPutBack(RuntimeError):
     """Supplies do not stand where they stood before. The text says which, and how to put them back."""
 
 
-def closed_loops(ws: Workspace) -> list[str]:
-    """Applications whose loop is on, or held."""
-    loops = [name for name in ws.parameters if name.endswith("/loop")]
-    return [name.removesuffix("/loop") for name in loops if ws.parameters[name].number != 0]
+def refuse_closed_loops(ws: Workspace) -> None:
+    """Raises ValueError where the loop of an application is on, or held."""
+    loops = [name for name in ws.parameters if name.endswith("/loop") and ws.parameters[name].number != 0]
+    if loops:
+        name = loops[0].removesuffix("/loop")
+        raise ValueError(f"the loop of {name} is on: it would correct what is to be measured; switch it off first")
+
+
+def refuse_owned(ws: Workspace, supply: str) -> None:
+    """Raises ValueError for a supply that is not the operator's."""
+    setpoint = ws.supplies[supply].setpoint
+    if not setpoint.writable:
+        raise ValueError(
+            f"{supply} is not the operator's to move: it is {setpoint.description}. Take it out of the `supplies` of "
+            f"that application for the measurement"
+        )
 
 
 class Hand:
@@ -64,6 +76,12 @@ class Hand:
     def go(self, name: str, offset: float) -> None:
         """To ``offset`` from where it stood, and waits until it is there. Raises RequestRefused, NotFollowed."""
         self._reach(name, offset, _GO_S, self._pause)
+
+    def ask(self, name: str, offset: float) -> None:
+        """For ``offset`` from where it stood, once, and without waiting until it is there. Raises RequestRefused,
+        RequestUnanswered.
+        """
+        self._ws.put(self._ws.supplies[name].setpoint.name, self._stood[name] + offset)
 
     def put_back(self) -> None:
         """All that were moved. No pause can end this. Raises NotPutBack."""

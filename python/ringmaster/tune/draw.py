@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What was measured, drawn into a file."""
+
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ringmaster import plots
+from ringmaster.tune.chromaticity import Chromaticity
+
+Floats = NDArray[np.float64]
+
+BINS = 24
+"""Of a period."""
+
+
+def draw_chromaticity(found: Chromaticity, path: Path) -> None:
+    """Both tunes over the phase of the modulation: means of bins, and the sine that was found."""
+    made = plots.figure(9, 6)
+    panels = made.subplots(2, sharex=True)
+    fine = np.linspace(0, 1, 200)
+    for plane, name in enumerate("xy"):
+        axes, shift = panels[plane], 1e6 * found.shift[plane]
+        number = np.minimum((found.phase * BINS).astype(int), BINS - 1)
+        middle = (np.arange(BINS) + 0.5) / BINS
+        inside = [shift[number == i] for i in range(BINS)]
+        mean = [float(np.mean(one)) if len(one) else np.nan for one in inside]
+        error = [float(np.std(one) / np.sqrt(len(one))) if len(one) else np.nan for one in inside]
+        axes.errorbar(middle, mean, error, fmt=".", color=plots.COLOURS[name], label="measured")
+        size = float(np.hypot(*np.linalg.lstsq(_basis(found.phase), shift, rcond=None)[0][:2]))
+        fit = _basis(fine) @ np.linalg.lstsq(_basis(found.phase), shift, rcond=None)[0]
+        axes.plot(fine, fit, color=plots.QUIET, lw=1, label=f"± {size:.3g} · 10⁻⁶")
+        axes.set_ylabel(f"tune {name} − mean, 10⁻⁶")
+        title = f"chromaticity {found.value[plane]:.3f} ± {found.sigma[plane]:.2g}, the lattice's "
+        axes.set_title(title + f"{found.expected[plane]:.3f}", loc="left", fontsize=9)
+        axes.legend(frameon=False, fontsize=8)
+        axes.grid(alpha=0.3)
+    panels[-1].set_xlabel(f"phase of the RF's modulation, δ ± {found.delta:.3g} at {found.hz:g} Hz")
+    plots.save(made, path)
+
+
+def _basis(
+    phase: np.ndarray[tuple[int, ...], np.dtype[np.float64]],
+) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+    angle = 2 * np.pi * phase
+    return np.stack([np.cos(angle), np.sin(angle), np.ones(len(phase))], axis=1)

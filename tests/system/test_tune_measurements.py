@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`ringmaster tune` on a living machine in simulated time: what it measures is that of the ring's lattice.
+
+The server, ring and application of configs/tune-lattice.yaml. A stall of the host costs time, and no turn; setpoints go
+out every 11520 turns, since without a leader's setpoints each cycle takes 20 ms.
+"""
+
+import json
+import shutil
+import signal
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from harness import RING_CORE, SERVER_CORE, TIMEOUT_S, command_line, ringmaster, server, unique_name, wait_for
+
+from ringmaster import Workspace
+from ringmaster.places import CONFIGS
+from ringmaster.programs.program import Program, attach_to
+from ringmaster.virtual.ring import FULL_TURN_RATE_HZ, adapted
+
+MAPPING = CONFIGS / "tune-lattice-mapping.yaml"
+CYCLE_TURNS = 11520
+FAR = 6.0
+"""Standard deviations, each of which is known from a few periods only."""
+RF = "sr/rf/frequency"
+
+pytestmark = pytest.mark.skipif(
+    RING_CORE == SERVER_CORE, reason="ONE CORE HERE: the ring needs one, and the server another"
+)
+
+
+@dataclass
+class Facility:
+    """All of it, running."""
+
+    ws: Workspace
+    name: str
+
+    def words(self, command: str, *options: str) -> list[str]:
+        """Of the command line."""
+        return ["tune", command, "elettra2_like", "--mapping", str(MAPPING), "-w", self.name, *options]
+
+    def measure(self, command: str, *options: str) -> dict[str, Any]:
+        """What a command says in JSON."""
+        done = ringmaster(*self.words(command, *options, "--json"))
+        said: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+        return said
+
+    def stands(self, supply: str) -> float:
+        """Its setpoint."""
+        return self.ws.parameters[f"{supply}/setpoint"].number
+
+
+def write_files(folder: Path, name: str) -> tuple[Path, Path]:
+    """The shipped files in simulated time."""
+    config = adapted("tune-lattice.yaml", folder, FULL_TURN_RATE_HZ, SERVER_CORE)
+    text = config.read_text()
+    for old, new in (
+        ("workspace: tune\n", f"workspace: {name}\nsimulated_time: true\n"),
+        (
+            "setpoints: {period_turns: 576}",
+            f"setpoints: {{period_turns: {CYCLE_TURNS}, lead: tune, lost_cycles: 5000}}",
+        ),
+        ("    period_turns: 576\n", f"    period_turns: {CYCLE_TURNS}\n"),
+        ("deadline_turns: 57600", "deadline_turns: 1000000"),
+        ("freshness_turns: 115200", "freshness_turns: 10000000"),
+    ):
+        assert old in text
+        text = text.replace(old, new)
+    config.write_text(text)
+    shutil.copy(CONFIGS / "tune-lattice-bpms.yaml", folder)
+    return config, adapted("tune-lattice-ring.yaml", folder, FULL_TURN_RATE_HZ, RING_CORE)
+
+
+@pytest.fixture(scope="module")
+def facility(root: Path) -> Iterator[Facility]:
+    name = unique_name("tunes")
+    folder = root / "files"
+    folder.mkdir()
+    config, overlay = write_files(folder, name)
+    with server(config) as running:
+        attach_to(name, running).close()
+        with (
+            Program("ringmaster-instruments", "run", config, overlay),
+            Program("ringmaster-application", config, "tune"),
+            attach_to(name, running, ("server", "ring", "tune")) as ws,
+        ):
+            wait_for(lambda: len(ws.streams["tune/tune"].latest(100)) == 100, "tunes")
+            yield Facility(ws, name)
+    shutil.rmtree(Path("/var/run/dpdk") / f"rm-{name}", ignore_errors=True)
+
+
+def test_chromaticity_is_the_lattice_s(facility: Facility) -> None:
+    stood = facility.stands(RF)
+    found = facility.measure("chromaticity", "--delta", "5e-4", "--hz", "2.5", "--seconds", "4")
+    for plane in "xy":
+        one = found[plane]
+        assert 0 < one["sigma"] < 0.04, found
+        assert abs(one["chromaticity"] - one["lattice"]) < FAR * one["sigma"], found
+    assert found["delta"] == pytest.approx(5e-4, rel=0.02)
+    assert found["delta_orbit"] == pytest.approx(found["delta"], rel=0.03)
+    assert found["dispersive_bpms"] == 6
+    assert facility.stands(RF) == pytest.approx(stood, abs=1e-6)
+
+
+def test_ctrl_c_puts_the_rf_back(facility: Facility) -> None:
+    stood = facility.stands(RF)
+    command = command_line(*facility.words("chromaticity", "--delta", "1e-3", "--seconds", "10000"))
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            wait_for(lambda: abs(facility.stands(RF) - stood) > 20, "the RF to be away")
+            process.send_signal(signal.SIGINT)
+            process.send_signal(signal.SIGINT)  # a person may press it twice
+            _, said = process.communicate(timeout=TIMEOUT_S)
+        finally:
+            process.kill()
+    assert process.returncode == 130
+    assert "the RF is back where it stood" in said
+    assert facility.stands(RF) == pytest.approx(stood, abs=1e-6)
+
+
+def test_what_cannot_be_measured_is_refused(facility: Facility) -> None:
+    """Before anything moves."""
+    said = ringmaster(*facility.words("chromaticity", "--application", "tone"), expect=7).stderr
+    assert "no stream 'tone/tune': start the application" in said
+    said = ringmaster(*facility.words("chromaticity", "--hz", "15"), expect=1).stderr
+    assert "a period takes 10 tunes, so at most 10 Hz" in said
+    said = ringmaster(*facility.words("chromaticity", "--hz", "1", "--seconds", "2"), expect=1).stderr
+    assert "an error takes 3 periods, 3 s" in said
+    ringmaster("put", "-w", facility.name, "machine/beam", "0")
+    tunes = facility.ws.streams["tune/tune"]
+    wait_for(lambda: (tunes.latest(60)["quality_x"] != 0).all(), "tunes that are not to be trusted")
+    said = ringmaster(*facility.words("chromaticity"), expect=1).stderr
+    ringmaster("put", "-w", facility.name, "machine/beam", "1")
+    assert "tune/tune is not to be trusted now: no beam" in said
+    wait_for(lambda: (tunes.latest(60)["quality_x"] == 0).mean() > 0.9, "beam again")
