@@ -3,12 +3,17 @@
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
+from scipy.signal import lfilter
 
 from ringmaster.moving.lockin import by_period, response
+from ringmaster.tune.damping import Damping, measure
 from ringmaster.tune.window import attenuation
 
+Floats = NDArray[np.float64]
 PERIOD_TURNS = 5000.0
 PERIODS = 20
+DAMPING_TURNS, SYNCHROTRON_TUNE = 3000.0, 0.0025
 
 
 def test_a_lock_in_finds_a_response_in_noise_drift_and_gaps() -> None:
@@ -51,3 +56,56 @@ def test_too_short_a_measurement_says_so() -> None:
 def test_the_window_leaves_what_the_application_s_law_says(hz: float, left: float) -> None:
     """docs/tune.md: of 8192 turns at 1.157 MHz, Hann's window."""
     assert attenuation(hz / 1.157e6, 8192) == pytest.approx(left, abs=1e-3)
+
+
+def kicked(rng: np.random.Generator, fades: Floats | float = 1.0) -> tuple[Floats, int]:
+    """Eight BPMs of 0.5 µm noise; a beam that noise drives, 2 µm RMS; a kick of 150 µm after eight damping times."""
+    kick, turns = int(8 * DAMPING_TURNS), int(4 * DAMPING_TURNS)
+    step = np.exp(-1 / DAMPING_TURNS + 2j * np.pi * 0.3)
+    white = rng.standard_normal(kick + turns) + 1j * rng.standard_normal(kick + turns)
+    driven = lfilter([1.0], [1.0, -step], 2.0 * np.sqrt(1 - abs(step) ** 2) * white)
+    free = 150.0 * step ** np.arange(turns) * fades
+    motion = driven + np.concatenate([np.zeros(kick), free])
+    phase = np.exp(1j * rng.uniform(0, 6.28, 8))
+    signals = (phase[:, None] * motion).real + 0.5 * rng.standard_normal((8, kick + turns)) + 30
+    signals[:, rng.integers(0, kick + turns, 300)] = np.nan
+    return signals, kick
+
+
+def damping_of(rng: np.random.Generator, fades: Floats | float = 1.0) -> Damping:
+    return measure(*kicked(rng, fades), 33.3, DAMPING_TURNS, SYNCHROTRON_TUNE)
+
+
+def test_a_damping_time_comes_with_an_error_that_is_its_scatter() -> None:
+    rng = np.random.default_rng(3)
+    found = [damping_of(rng) for _ in range(30)]
+    pulls = np.array([(one.turns.value - DAMPING_TURNS) / one.turns.sigma for one in found])
+    assert np.mean([one.turns.sigma for one in found]) < 0.03 * DAMPING_TURNS
+    assert abs(pulls.mean()) < 5 / np.sqrt(len(pulls))
+    assert 0.6 < pulls.std() < 1.5
+    assert not any(one.bend.is_seen or one.breathing.is_seen for one in found)
+
+
+def test_decoherence_is_told_from_damping() -> None:
+    """By its bend where the amplitude makes it, by its breathing where chromaticity does."""
+    rng = np.random.default_rng(4)
+    turn = np.arange(4 * DAMPING_TURNS)
+    bent = damping_of(rng, np.exp(-((turn / 5000) ** 2)))
+    assert bent.bend.is_seen
+    assert bent.bend.value < 0
+    assert not bent.breathing.is_seen
+    breathes = damping_of(rng, np.exp(-0.2 * np.sin(np.pi * SYNCHROTRON_TUNE * turn) ** 2))
+    assert breathes.breathing.is_seen
+    assert breathes.breathing.value == pytest.approx(0.1, rel=0.2)
+    assert not breathes.bend.is_seen
+
+
+def test_a_plane_without_a_kick_has_no_damping_time() -> None:
+    rng = np.random.default_rng(5)
+    with pytest.raises(ValueError, match=r"no BPM shows a line|above 4 times the noise"):
+        measure(rng.standard_normal((8, 30_000)), 12_000, 9.17, 3000.0, SYNCHROTRON_TUNE)
+
+
+def test_too_few_turns_before_a_kick_are_refused() -> None:
+    with pytest.raises(ValueError, match="4000 turns before the kick and 25936 after it; it takes 9000"):
+        measure(np.zeros((8, 30_000)), 4000, 9.17, 3000.0, SYNCHROTRON_TUNE)

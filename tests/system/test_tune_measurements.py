@@ -10,8 +10,10 @@ import shutil
 import signal
 import subprocess
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any
 
 import pytest
@@ -27,6 +29,8 @@ CYCLE_TURNS = 11520
 FAR = 6.0
 """Standard deviations, each of which is known from a few periods only."""
 RF = "sr/rf/frequency"
+APART_TURNS = 400_000
+"""From kick to kick: some forty damping times."""
 
 pytestmark = pytest.mark.skipif(
     RING_CORE == SERVER_CORE, reason="ONE CORE HERE: the ring needs one, and the server another"
@@ -121,6 +125,40 @@ def test_ctrl_c_puts_the_rf_back(facility: Facility) -> None:
     assert process.returncode == 130
     assert "the RF is back where it stood" in said
     assert facility.stands(RF) == pytest.approx(stood, abs=1e-6)
+
+
+@contextmanager
+def kicks(facility: Facility) -> Iterator[None]:
+    """One after the other, so far apart that each finds a beam at rest."""
+    over, stream = Event(), facility.ws.streams["bpm01/turn"]
+
+    def kick() -> None:
+        while not over.is_set():
+            ringmaster("put", "-w", facility.name, "ring/event", "event: kick, x_um: 200")
+            begin = stream.head or 0
+            while (stream.head or 0) < begin + APART_TURNS and not over.wait(0.02):
+                pass
+
+    thread = Thread(target=kick)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+def test_damping_times_are_those_of_the_lattice(facility: Facility) -> None:
+    with kicks(facility):
+        found = facility.measure("damping", "--timeout", str(TIMEOUT_S))
+    assert found["missing"] == {}
+    for plane in "xy":
+        one = found[plane]
+        assert 0 < one["sigma_turns"] < 0.12 * one["lattice_turns"], found
+        assert abs(one["damping_turns"] - one["lattice_turns"]) < 5 * one["sigma_turns"], found
+        assert abs(one["bend"]) < 5 * one["bend_sigma"], found
+    said = ringmaster(*facility.words("damping", "--timeout", "0.1"), expect=1).stderr
+    assert "no kick within 0.1 s" in said
 
 
 def test_what_cannot_be_measured_is_refused(facility: Facility) -> None:

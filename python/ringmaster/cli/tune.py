@@ -4,6 +4,7 @@
 import click
 
 from ringmaster.cli.tune_chromaticity import chromaticity
+from ringmaster.cli.tune_damping import damping
 
 
 @click.group()
@@ -16,3 +17,4 @@ def tune() -> None:
 
 
 tune.add_command(chromaticity)
+tune.add_command(damping)

@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 
 from ringmaster import plots
 from ringmaster.tune.chromaticity import Chromaticity
+from ringmaster.tune.damping import Damping
+from ringmaster.tune.model import Expected
 
 Floats = NDArray[np.float64]
 
@@ -45,3 +47,25 @@ def _basis(
 ) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
     angle = 2 * np.pi * phase
     return np.stack([np.cos(angle), np.sin(angle), np.ones(len(phase))], axis=1)
+
+
+def draw_damping(found: dict[str, Damping], expected: Expected, unit: str, path: Path) -> None:
+    """The envelopes, with the exponentials that were found and the lattice's."""
+    made = plots.figure(9, 3.2 * len(found))
+    panels = made.subplots(len(found), sharex=True, squeeze=False)[:, 0]
+    for axes, (name, one) in zip(panels, found.items(), strict=True):
+        lattice = expected.damping_turns["xy".index(name)]
+        time, used = one.time_turns, one.used
+        axes.semilogy(time, one.amplitude, ".", ms=2, color=plots.COLOURS[name])
+        rate = 1 / one.turns.value
+        start = float(np.exp(np.mean(np.log(one.amplitude[:used]) + rate * time[:used])))
+        axes.semilogy(time[:used], start * np.exp(-rate * time[:used]), color=plots.MEASURED, lw=1, label="found")
+        axes.semilogy(time, start * np.exp(-time / lattice), "--", color=plots.QUIET, lw=1, label="the lattice's")
+        axes.axvline(time[used - 1], color=plots.LIMIT, lw=0.8)
+        axes.set_ylabel(f"amplitude {name}, {unit}")
+        title = f"damping time {one.turns.value:.0f} ± {one.turns.sigma:.2g} turns, the lattice's {lattice:.0f}"
+        axes.set_title(title, loc="left", fontsize=9)
+        axes.legend(frameon=False, fontsize=8)
+        axes.grid(alpha=0.3, which="both")
+    panels[-1].set_xlabel("turns after the kick")
+    plots.save(made, path)
