@@ -7,7 +7,10 @@ from numpy.typing import NDArray
 from scipy.signal import lfilter
 
 from ringmaster.moving.lockin import by_period, response
+from ringmaster.places import CONFIGS
+from ringmaster.tune import synchrotron
 from ringmaster.tune.damping import Damping, measure
+from ringmaster.tune.model import expect
 from ringmaster.tune.window import attenuation
 
 Floats = NDArray[np.float64]
@@ -109,3 +112,35 @@ def test_a_plane_without_a_kick_has_no_damping_time() -> None:
 def test_too_few_turns_before_a_kick_are_refused() -> None:
     with pytest.raises(ValueError, match="4000 turns before the kick and 25936 after it; it takes 9000"):
         measure(np.zeros((8, 30_000)), 4000, 9.17, 3000.0, SYNCHROTRON_TUNE)
+
+
+def swinging(rng: np.random.Generator, tune: float, damping_turns: float, turns: int = 120_000) -> Floats:
+    """An energy that noise drives, in white noise."""
+    step = np.exp(-1 / damping_turns + 2j * np.pi * tune)
+    driven = lfilter([1.0], [1.0, -step], rng.standard_normal(turns) + 1j * rng.standard_normal(turns))
+    return np.asarray(driven.real / np.std(driven.real) + 2 * rng.standard_normal(turns))
+
+
+def test_a_synchrotron_tune_comes_with_an_error_that_is_its_scatter() -> None:
+    rng = np.random.default_rng(6)
+    found = [synchrotron.find("δ", swinging(rng, 0.0026, 3000.0), "", 0.0025, 3000.0) for _ in range(40)]
+    pulls = np.array([(one.tune - 0.0026) / one.sigma for one in found])
+    assert np.mean([one.sigma for one in found]) < 0.01 * 0.0026
+    assert abs(pulls.mean()) < 5 / np.sqrt(len(pulls))
+    assert 0.7 < pulls.std() < 1.4
+    times = np.array([(one.damping_turns - 3000) / one.damping_sigma for one in found])
+    assert 0.6 < times.std() < 1.5
+    assert np.mean([one.rms for one in found]) == pytest.approx(1.0, abs=0.15)
+
+
+def test_no_synchrotron_line_is_no_tune() -> None:
+    rng = np.random.default_rng(7)
+    with pytest.raises(ValueError, match="no synchrotron line between"):
+        synchrotron.find("δ", rng.standard_normal(100_000), "", 0.0025, 3000.0)
+
+
+def test_a_voltage_makes_its_tune() -> None:
+    found = expect("elettra2_like", CONFIGS / "tune-lattice-mapping.yaml")
+    assert found.cavities is not None
+    assert found.cavities.voltage_of(found.synchrotron_tune) == pytest.approx(found.cavities.voltage_v, rel=1e-3)
+    assert found.rf_hz_per_delta * 8e-5 == pytest.approx(-4.61, abs=0.01)

@@ -57,6 +57,7 @@ ASKING: dict[str, tuple[str, ...]] = {
     "optics": ("elettra2_like", "--mapping", "bpms.yaml"),
     "gateway epics": (),
     "tune chromaticity": ("elettra2_like", "--mapping", "bpms.yaml"),
+    "tune synchrotron": ("elettra2_like", "--mapping", "bpms.yaml"),
     "tune damping": ("elettra2_like", "--mapping", "bpms.yaml", "--timeout", "0.1"),
     "feedback matrix measure": ("--amplitude", "0.1", "-o", "matrix.csv"),
 }

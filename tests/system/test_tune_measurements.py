@@ -127,6 +127,19 @@ def test_ctrl_c_puts_the_rf_back(facility: Facility) -> None:
     assert facility.stands(RF) == pytest.approx(stood, abs=1e-6)
 
 
+def test_the_synchrotron_tune_is_the_lattice_s(facility: Facility) -> None:
+    """In the energy at dispersive BPMs, and in the bunch's phase, which are of one oscillation."""
+    found = facility.measure("synchrotron", "--seconds", "0.15")
+    lines = {one["name"]: one for one in found["lines"]}
+    assert {"6 dispersive BPMs", "llrf01/turn/beam_phase"} <= set(lines), found
+    for name in ("6 dispersive BPMs", "llrf01/turn/beam_phase"):
+        one = lines[name]
+        assert 0 < one["sigma"] < 0.01 * found["lattice"]["tune"], one
+        assert abs(one["tune"] - found["lattice"]["tune"]) < 5 * one["sigma"], one
+        assert abs(one["damping_turns"] - found["lattice"]["damping_turns"]) < 5 * one["damping_sigma"], one
+    assert found["voltage_v"] == pytest.approx(found["lattice"]["voltage_v"], rel=0.03)
+
+
 @contextmanager
 def kicks(facility: Facility) -> Iterator[None]:
     """One after the other, so far apart that each finds a beam at rest."""

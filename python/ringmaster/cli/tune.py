@@ -5,6 +5,7 @@ import click
 
 from ringmaster.cli.tune_chromaticity import chromaticity
 from ringmaster.cli.tune_damping import damping
+from ringmaster.cli.tune_synchrotron import synchrotron
 
 
 @click.group()
@@ -18,3 +19,4 @@ def tune() -> None:
 
 tune.add_command(chromaticity)
 tune.add_command(damping)
+tune.add_command(synchrotron)

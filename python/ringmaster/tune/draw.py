@@ -10,6 +10,7 @@ from ringmaster import plots
 from ringmaster.tune.chromaticity import Chromaticity
 from ringmaster.tune.damping import Damping
 from ringmaster.tune.model import Expected
+from ringmaster.tune.synchrotron import SynchrotronLine
 
 Floats = NDArray[np.float64]
 
@@ -68,4 +69,21 @@ def draw_damping(found: dict[str, Damping], expected: Expected, unit: str, path:
         axes.legend(frameon=False, fontsize=8)
         axes.grid(alpha=0.3, which="both")
     panels[-1].set_xlabel("turns after the kick")
+    plots.save(made, path)
+
+
+def draw_synchrotron(found: list[SynchrotronLine], expected: Expected, path: Path) -> None:
+    """The periodograms about the line, with what was fitted."""
+    made = plots.figure(9, 0.6 + 2.8 * len(found))
+    panels = made.subplots(len(found), sharex=True, squeeze=False)[:, 0]
+    for axes, one in zip(panels, found, strict=True):
+        axes.semilogy(one.at, one.power, lw=0.5, color=plots.QUIET)
+        axes.semilogy(one.at, one.fit, lw=1.2, color=plots.MEASURED, label="found")
+        axes.axvline(expected.synchrotron_tune, color=plots.PREDICTED, lw=0.8, ls="--", label="the lattice's")
+        axes.set_title(f"{one.name}: {one.tune:.6f} ± {one.sigma:.1g}", loc="left", fontsize=9)
+        axes.set_ylabel(f"({one.unit})² · turn" if one.unit else "δ² · turn")
+        axes.set_ylim(bottom=float(np.median(one.power)) / 30)
+        axes.legend(frameon=False, fontsize=8)
+        axes.grid(alpha=0.3)
+    panels[-1].set_xlabel("synchrotron tune")
     plots.save(made, path)
