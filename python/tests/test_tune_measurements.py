@@ -9,6 +9,7 @@ from scipy.signal import lfilter
 from ringmaster.moving.lockin import by_period, response
 from ringmaster.places import CONFIGS
 from ringmaster.tune import synchrotron
+from ringmaster.tune.coupling import OneLine, fit_approach, two_lines
 from ringmaster.tune.damping import Damping, measure
 from ringmaster.tune.model import expect
 from ringmaster.tune.window import attenuation
@@ -144,3 +145,33 @@ def test_a_voltage_makes_its_tune() -> None:
     assert found.cavities is not None
     assert found.cavities.voltage_of(found.synchrotron_tune) == pytest.approx(found.cavities.voltage_v, rel=1e-3)
     assert found.rf_hz_per_delta * 8e-5 == pytest.approx(-4.61, abs=0.01)
+
+
+def test_a_closest_approach_comes_with_an_error_that_is_its_scatter() -> None:
+    rng = np.random.default_rng(8)
+    offset = np.linspace(-2.8, -2.2, 11)
+    free = 0.05 * (offset + 2.5) + 0.01 * (offset + 2.5) ** 2
+    apart = np.hypot(free, 4e-3)
+    sigma = 2e-5
+    pulls = []
+    for _ in range(60):
+        tunes = 0.22 + np.stack([-apart / 2, apart / 2], axis=1) + sigma * rng.standard_normal((11, 2))
+        value, error, centre, slope, _ = fit_approach(offset, tunes, np.full((11, 2), sigma))
+        pulls.append((value - 4e-3) / error)
+    assert error < 4 * sigma
+    assert abs(np.mean(pulls)) < 5 / np.sqrt(len(pulls))
+    assert 0.6 < np.std(pulls) < 1.2  # a scatter that is too small by chance does not make the error smaller
+    assert centre == pytest.approx(-2.5, abs=0.01)
+    assert slope == pytest.approx(0.05, rel=0.02)
+
+
+def test_two_lines_are_told_apart_and_one_is_told() -> None:
+    rng = np.random.default_rng(9)
+    turn = np.arange(16384)
+    line = np.cos(2 * np.pi * 0.2203 * turn)
+    both = np.array([line + 0.5 * np.cos(2 * np.pi * 0.2243 * turn), line + 0.1 * rng.standard_normal(len(turn))])
+    assert two_lines(both + 0.1 * rng.standard_normal(both.shape), (0.22, 0.225)) == pytest.approx(
+        [0.2203, 0.2243], abs=1e-5
+    )
+    with pytest.raises(OneLine, match="fewer than two lines within 0.03"):
+        two_lines(line[None] + 0.1 * rng.standard_normal((1, len(turn))), (0.22, 0.225))

@@ -58,6 +58,7 @@ ASKING: dict[str, tuple[str, ...]] = {
     "gateway epics": (),
     "tune chromaticity": ("elettra2_like", "--mapping", "bpms.yaml"),
     "tune synchrotron": ("elettra2_like", "--mapping", "bpms.yaml"),
+    "tune coupling": ("elettra2_like", "--mapping", "bpms.yaml", "--quadrupoles", "q*", "--most", "1"),
     "tune damping": ("elettra2_like", "--mapping", "bpms.yaml", "--timeout", "0.1"),
     "feedback matrix measure": ("--amplitude", "0.1", "-o", "matrix.csv"),
 }

@@ -20,6 +20,7 @@ import pytest
 from harness import RING_CORE, SERVER_CORE, TIMEOUT_S, command_line, ringmaster, server, unique_name, wait_for
 
 from ringmaster import Workspace
+from ringmaster.moving import follower
 from ringmaster.places import CONFIGS
 from ringmaster.programs.program import Program, attach_to
 from ringmaster.virtual.ring import FULL_TURN_RATE_HZ, adapted
@@ -29,6 +30,7 @@ CYCLE_TURNS = 11520
 FAR = 6.0
 """Standard deviations, each of which is known from a few periods only."""
 RF = "sr/rf/frequency"
+QUADRUPOLES = tuple(f"sr/ps/qf1_{i:02}" for i in range(1, 25))
 APART_TURNS = 400_000
 """From kick to kick: some forty damping times."""
 
@@ -138,6 +140,31 @@ def test_the_synchrotron_tune_is_the_lattice_s(facility: Facility) -> None:
         assert abs(one["tune"] - found["lattice"]["tune"]) < 5 * one["sigma"], one
         assert abs(one["damping_turns"] - found["lattice"]["damping_turns"]) < 5 * one["damping_sigma"], one
     assert found["voltage_v"] == pytest.approx(found["lattice"]["voltage_v"], rel=0.03)
+
+
+def test_the_closest_approach_is_that_of_the_ring(facility: Facility) -> None:
+    """The ring says its tunes where the quadrupoles stand in the middle of the scan, and all of them go back."""
+    ws = facility.ws
+    before = {name: facility.stands(name) for name in QUADRUPOLES}
+    options = ("--quadrupoles", "sr/ps/qf1_*", "--most", "4", "--points", "7", "--settle", "0.3")
+    found = facility.measure("coupling", *options)
+    assert [facility.stands(name) for name in QUADRUPOLES] == pytest.approx(list(before.values()), abs=1e-6)
+    assert found["end"] == pytest.approx(found["start"], abs=2e-4)
+
+    def apart() -> float:
+        return abs(ws.parameters["machine/tune_x"].number - ws.parameters["machine/tune_y"].number)
+
+    def stand(offset: float) -> bool:
+        wanted = {name: stood + offset for name, stood in before.items()}
+        ws.put_together({f"{name}/setpoint": value for name, value in wanted.items()})
+        readings = [follower.readback_of(ws.supplies[name]) for name in QUADRUPOLES]
+        return readings == pytest.approx(list(wanted.values()), abs=2e-3)
+
+    wait_for(lambda: stand(found["centre"]), "the quadrupoles to be in the middle")
+    wait_for(lambda: apart() < 1.2 * found["closest_approach"], lambda: f"a look of the ring: {apart()} apart")
+    there = apart()
+    wait_for(lambda: stand(0.0), "the quadrupoles to be back")
+    assert found["closest_approach"] == pytest.approx(there, abs=max(6 * found["sigma"], 0.02 * there)), found
 
 
 @contextmanager

@@ -50,6 +50,7 @@ Examples:
   ringmaster top
   ringmaster twin elettra2.mat
   ringmaster spectrum bpm01/turn/x1
+  ringmaster tune chromaticity elettra2.mat --mapping bpms.yaml
   ringmaster feedback why
   ringmaster tunefeedback status
   ringmaster doctor --for ingest

@@ -4,6 +4,7 @@
 import click
 
 from ringmaster.cli.tune_chromaticity import chromaticity
+from ringmaster.cli.tune_coupling import coupling
 from ringmaster.cli.tune_damping import damping
 from ringmaster.cli.tune_synchrotron import synchrotron
 
@@ -20,3 +21,4 @@ def tune() -> None:
 tune.add_command(chromaticity)
 tune.add_command(damping)
 tune.add_command(synchrotron)
+tune.add_command(coupling)

@@ -77,6 +77,13 @@ class Hand:
         """To ``offset`` from where it stood, and waits until it is there. Raises RequestRefused, NotFollowed."""
         self._reach(name, offset, _GO_S, self._pause)
 
+    def go_together(self, names: Sequence[str], offset: float) -> None:
+        """All of them at once, and waits until all are there. Raises RequestRefused, NotFollowed."""
+        targets = {self._ws.supplies[name].setpoint.name: self._stood[name] + offset for name in names}
+        self._ws.put_together(targets)
+        for name in names:
+            self.go(name, offset)
+
     def ask(self, name: str, offset: float) -> None:
         """For ``offset`` from where it stood, once, and without waiting until it is there. Raises RequestRefused,
         RequestUnanswered.

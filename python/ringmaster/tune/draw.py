@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from ringmaster import plots
 from ringmaster.tune.chromaticity import Chromaticity
+from ringmaster.tune.coupling import Coupling
 from ringmaster.tune.damping import Damping
 from ringmaster.tune.model import Expected
 from ringmaster.tune.synchrotron import SynchrotronLine
@@ -86,4 +87,25 @@ def draw_synchrotron(found: list[SynchrotronLine], expected: Expected, path: Pat
         axes.legend(frameon=False, fontsize=8)
         axes.grid(alpha=0.3)
     panels[-1].set_xlabel("synchrotron tune")
+    plots.save(made, path)
+
+
+def draw_coupling(found: Coupling, unit: str, path: Path) -> None:
+    """Both tunes over the quadrupoles' offset, and their distance with the fit."""
+    made = plots.figure(9, 6)
+    above, below = made.subplots(2, sharex=True)
+    for i, colour in enumerate(plots.COLOURS.values()):
+        above.errorbar(found.offset, found.tune[:, i], found.tune_sigma[:, i], fmt=".", color=colour)
+    above.set_ylabel("tunes")
+    distance = found.tune[:, 1] - found.tune[:, 0]
+    below.plot(found.offset, distance, ".", color=plots.MEASURED, label="measured")
+    below.plot(found.offset, found.fit, color=plots.QUIET, lw=1, label="fit")
+    below.axhline(found.closest_approach, color=plots.LIMIT, lw=0.8)
+    title = f"closest approach {found.closest_approach:.3g} ± {found.sigma:.1g}"
+    below.set_title(title, loc="left", fontsize=9)
+    below.set_ylabel("distance of the tunes")
+    below.set_xlabel(f"offset of the quadrupoles, {unit}")
+    below.legend(frameon=False, fontsize=8)
+    for axes in (above, below):
+        axes.grid(alpha=0.3)
     plots.save(made, path)

@@ -5,10 +5,10 @@ Dispersive BPMs together tell δ, by the lattice's dispersion. Its periodogram, 
 
     S(Q) = a (Q/Q_s)^κ ÷ (1 + ((Q² − Q_s²) ÷ 2 w Q)²) + b,    w = 1 ÷ (2π damping time)
 
-A resonator whose energy noise drives has κ = 0 in energy and −2 in phase. What drives it is not known, so κ is fitted: a
-symmetric line would be wrong by some of its errors. The fit is by Whittle's likelihood, Σ ln S + P/S (P. Whittle, Ark.
-Mat. 2, 423 (1953)), whose curvature gives the errors, larger by √(35/18) for the bins that the window makes alike. A
-line that is narrower than the span resolves is taken to be as wide as that. The line must make the whole band more
+A resonator whose energy noise drives has κ = 0 in energy and −2 in phase. What drives it is not known, so κ is fitted:
+a symmetric line would be wrong by some of its errors. The fit is by Whittle's likelihood, Σ ln S + P/S (P. Whittle,
+Ark. Mat. 2, 423 (1953)), whose curvature gives the errors, larger by √(35/18) for the bins that the window makes alike.
+A line that is narrower than the span resolves is taken to be as wide as that. The line must make the whole band more
 likely, by SEEN, than a level alone does.
 """
 
