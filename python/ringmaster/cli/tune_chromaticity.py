@@ -72,16 +72,11 @@ def chromaticity(
 
 
 def _tell(found: "Chromaticity") -> None:
+    click.echo(f"RF ± {found.rf_hz:.3g} Hz at {found.hz:g} Hz, {found.periods} periods")
     orbit = ""
     if found.dispersive_bpms:
-        orbit = (
-            f"; {found.delta_orbit:.3g} ± {found.delta_orbit_sigma:.1g} by the orbit at {found.dispersive_bpms} "
-            f"dispersive BPMs"
-        )
-    click.echo(
-        f"RF ± {found.rf_hz:.3g} Hz at {found.hz:g} Hz, {found.periods} periods: δ ± {found.delta:.3g} by the "
-        f"lattice's momentum compaction{orbit}"
-    )
+        orbit = f", {found.delta_orbit:.3g} ± {found.delta_orbit_sigma:.1g} by {found.dispersive_bpms} dispersive BPMs"
+    click.echo(f"δ ± {found.delta:.3g} by the lattice's momentum compaction{orbit}")
     for plane, name in enumerate("xy"):
         click.echo(
             f"{name}: chromaticity {found.value[plane]:.3f} ± {found.sigma[plane]:.2g}, the lattice's "

@@ -113,7 +113,7 @@ def _tell(found: "dict[str, Damping]", missing: dict[str, str], expected: "Expec
     for name, one in found.items():
         lattice = expected.damping_turns["xy".index(name)]
         click.echo(
-            f"{name}: damping time {one.turns.value:.0f} ± {one.turns.sigma:.2g} turns, the lattice's {lattice:.0f}; "
+            f"{name}: damping time {one.turns.value:.0f} ± {one.turns.sigma:.0f} turns, the lattice's {lattice:.0f}; "
             f"tune {one.tune:.6f}, {one.snr:.3g} times what is there without a kick"
         )
         if one.bend.is_seen:

@@ -96,14 +96,15 @@ def _tell(found: "list[SynchrotronLine]", missing: dict[str, str], expected: "Ex
         size = f"δ of {one.rms:.2g}" if not one.unit else f"{one.rms:.3g} {one.unit}"
         click.echo(
             f"{one.name}: synchrotron tune {one.tune:.6f} ± {one.sigma:.1g}; {size} RMS, remembered for "
-            f"{one.damping_turns:.0f} ± {one.damping_sigma:.1g} turns"
+            f"{one.damping_turns:.0f} ± {one.damping_sigma:.0f} turns"
         )
     for why in missing.values():
         click.secho(why, fg="yellow")
+    click.echo(f"the lattice's: {expected.synchrotron_tune:.6f}, damped in {expected.damping_turns[2]:.0f} turns")
     click.echo(
-        f"the lattice's: {expected.synchrotron_tune:.6f}, damped in {expected.damping_turns[2]:.0f} turns (momentum "
-        f"compaction {cavities.momentum_compaction:.4g}, {cavities.voltage_v / 1e6:.4g} MV, harmonic number "
-        f"{cavities.harmonic_number}); what was measured would be {cavities.voltage_of(found[0].tune) / 1e6:.4g} MV"
+        f"  by a momentum compaction of {cavities.momentum_compaction:.4g}, {cavities.voltage_v / 1e6:.4g} MV and the "
+        f"harmonic number {cavities.harmonic_number}; the measured tune takes "
+        f"{cavities.voltage_of(found[0].tune) / 1e6:.4g} MV"
     )
 
 
