@@ -9,17 +9,20 @@ back. Then
     y[k] = (1 + g) Σ r[k, j] (R[j] + e[j]) + x[k] + n[k]
 
 n is noise with the covariance that the neighbouring frequencies have, up to a factor; g (σ of 10 %) is by how much
-response and readback are wrong together, e (5 %) by how much one response is wrong at one BPM; x is what no readback
-says. Three things may be:
+response and readback are wrong together, e by how much one response is wrong at one BPM; x is what no readback says.
+What a chamber leaves of a current, and how much later, is one complex factor for all sources; some are tried. Three
+things may be:
 
     nothing        x = 0
     a source       x[k] = a[k] (R[h] + e[h]) of a source h that has no readback; a[k] is any complex number
-    none of these  x[k] is any motion at all
+    none of these  x[k] = a[k] times any pattern, or any orbit, as many sources make one; or another motion in each k
 
-All of it is Gaussian, so the likelihoods have a closed form. The size of x and the factor of the noise are not known,
-and are integrated out on grids (D. MacKay, Information Theory, Inference, and Learning Algorithms, 28): a pattern that
-fits pays nothing for its unknown size, and *any motion* pays for all the directions that it may take. Given each of
-them, the source of the motion is the one whose own contribution is the largest.
+All of it is Gaussian, so the likelihoods have a closed form (:mod:`ringmaster.spectra.evidence`). The size of x, that
+of e and the factor of the noise are not known, and are integrated out on grids (D. MacKay, Information Theory,
+Inference, and Learning Algorithms, 28): a pattern that fits pays nothing for its unknown size, and *any pattern* pays
+for all the directions that it may take. Noise is never quite as assumed: what it says of lines at frequencies that have
+none is taken off. Given each of the three, the source is the one that moves the beam most, in squares of the readings'
+unit.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,31 +34,33 @@ from numpy.typing import NDArray
 
 from ringmaster.spectra.cross import Complexes, amplitudes, bin_of
 from ringmaster.spectra.density import Floats, piece_size
+from ringmaster.spectra.evidence import MODEL_ERROR, Evidence, Line
+from ringmaster.spectra.noise import BESIDE, blank_bins, noise_beside, orbits
 from ringmaster.spectra.series import Series
 
 NONE = "none of these"
 NOTHING = "nothing above the noise"
-MODEL_ERROR = 0.1
-"""σ of g."""
-PATTERN_ERROR = 0.05
-"""σ of e, in parts of the response's RMS."""
-SIZES = 10.0 ** np.arange(-1.5, 6.1, 0.25)
+PATTERN_ERRORS: Floats = np.asarray(0.02 * 1.25 ** np.arange(15), np.float64)
+"""σ of e, in parts of the response's RMS: a matrix that was measured, to one of a lattice as designed (45 %)."""
+SIZES = 10.0 ** np.arange(-0.4, 6.6, 0.2)
 """Power of x over that of the noise, at a BPM."""
-NOISE_FACTORS = np.array([0.8, 1.0, 1.25, 1.6, 2.0])
+NOISE_FACTORS = np.array([0.7, 1.0, 1.4, 2.0])
 """By which the noise's power may be another than that of the neighbouring frequencies."""
+RESTLESS_FACTORS = np.array([10.0, 100.0])
+"""More of them, beside a line: something else moves there, too."""
+SLOWEST_HZ = 100.0
+"""Corner of the slowest chamber that is tried."""
+FACTOR_STEP_RAD = 0.15
 PRIOR_SOURCE, PRIOR_NONE, PRIOR_NOTHING = 0.4, 0.2, 0.4
 """Before anything is seen."""
 GROUP = 0.95
+QUANTILE = 2 / 3
+UNSEEN = 0.1
+"""Power at a BPM, of that of the noise, that changes nothing."""
+UNCHANGED = np.ones(1, np.complex128)
 PIECES = 20
-NEAR, BESIDE = 4, 10
-"""Bins on each side that noise is taken from: ten, from the fourth on, where a line has no foot."""
-QUIET = 3.0
-"""Times the median power of them: what has more is a line."""
 MOST_MISSING = 0.05
 """A series that lacks more is taken for none, for what one lacks is left out of all."""
-FACTOR_ROUNDS = 4
-LEAST_ALONE = 0.1
-"""Of what the middle BPM does not share: a BPM that a mode seems to explain whole has noise of its own, too."""
 DRAWS = 1000
 """Of the gains of the sources, for the chance that a contribution is the largest."""
 VISIBLE = 9.0
@@ -107,36 +112,46 @@ class Ranking:
 
 
 def rank(
-    motion: Complexes, noise: Complexes, response: Floats, readback: Complexes, names: Sequence[str], seed: int = 1
+    motion: Complexes,
+    covariance: Floats,
+    response: Floats,
+    readback: Complexes,
+    names: Sequence[str],
+    factors: Complexes = UNCHANGED,
+    doubt: float = 0.0,
 ) -> Ranking:
     """Ranks the sources of a motion.
 
-    ``motion`` is (pieces, BPMs); ``noise`` (samples, BPMs): amplitudes at the neighbouring frequencies of the same
-    pieces; ``response`` (BPMs, sources), ``readback`` (pieces, sources), NaN in the columns of those without one.
+    ``motion`` is (pieces, BPMs); ``covariance`` (BPMs, BPMs) that of noise at the frequency (``noise_beside``);
+    ``response`` (BPMs, sources), ``readback`` (pieces, sources), NaN in the columns of those without one;
+    ``factors`` are what may be left of any source at this frequency, beside ``response``; ``doubt`` is by how much
+    noise alone, as it is, speaks for a line (``noise_speaks``).
     """
-    whiten = _whitener(noise)
+    whiten = np.linalg.inv(np.linalg.cholesky(covariance))
     y, columns = motion @ whiten.T, whiten @ response
     known = np.asarray(np.isfinite(readback).all(axis=0))
     read = np.where(known, readback, 0.0)
     hidden = np.flatnonzero(~known)
-    weight = _posterior(_Evidence(y, read, columns), columns[:, hidden])
-    largest, power = _largest(read, columns, np.random.default_rng(seed))
-    residual = y - read @ columns.T
+    read = read * factors[int(np.argmax([_log_nothing(Evidence(y, read * one, columns)) for one in factors]))]
+    weight = _posterior(Evidence(y, read, columns), columns[:, hidden], doubt)
+    own = np.sum(np.abs(read) ** 2, axis=0) * np.sum(response**2, axis=0)
+    if np.max(np.sum(np.abs(read) ** 2, axis=0) * np.sum(columns**2, axis=0), initial=0.0) < VISIBLE:
+        own[:] = 0.0
     probability = np.zeros(len(names))
-    nothing = weight[0] * (1 - largest.sum())
-    probability += weight[0] * largest
-    none = 0.0
-    for mass, extra, which in zip(
-        weight[1:], _extra_powers(residual, columns[:, hidden]), [None, *hidden], strict=True
-    ):
-        if power > extra:
-            probability += mass * largest
-        elif which is None:
-            none += mass
+    none = nothing = 0.0
+    others = _powers(motion - read @ response.T, whiten, response[:, hidden], float(np.trace(covariance)))
+    for mass, other, which in zip(weight, [0.0, *others], [-2, -1, *hidden.tolist()], strict=True):
+        largest = _largest(own, other)
+        probability += mass * largest
+        rest = float(mass * (1 - largest.sum()))
+        if which == -2:
+            nothing += rest
+        elif which == -1:
+            none += rest
         else:
-            probability[which] += mass
+            probability[which] += rest
     return Ranking(
-        _ranked(names, probability, y, read, columns, known),
+        _ranked(names, probability, motion, read, response, known),
         float(none),
         float(nothing),
         float(np.mean(np.abs(y) ** 2)),
@@ -161,147 +176,105 @@ def rank_at(
     size = piece_size(len(chosen[0]), PIECES)
     found, _ = amplitudes(np.array([one.values for one in chosen]), size)
     at = bin_of(hz, chosen[0].rate_hz, size)
-    bins = _quiet(found[:, : len(there)], at)
     motion = found[:, : len(there), :]
     read = np.full((len(found), len(sources)), np.nan, np.complex128)
     read[:, [i for i, one in enumerate(readbacks) if one is not None]] = found[:, len(there) :, at]
     kept = np.array([row in series for row in rows])
-    noise = motion[:, :, bins].transpose(0, 2, 1).reshape(-1, len(there))
-    return rank(motion[:, :, at], noise, response[kept], read, sources)
+    basis = orbits(response[kept], BESIDE * len(found))
+    motion = np.einsum("rp,krb->kpb", basis, motion)
+    response = basis.T @ response[kept]
+    doubt = noise_speaks(motion, at, response)
+    return rank(motion[:, :, at], noise_beside(motion, at), response, read, sources, _factors(hz), doubt)
 
 
-def _quiet(found: Complexes, at: int) -> list[int]:
-    """The bins beside one that have no line of their own: another harmonic of the mains is no noise."""
-    beside = [at + side * step for side in (-1, 1) for step in range(NEAR, NEAR + BESIDE)]
-    bins = [each for each in beside if 0 <= each < found.shape[2]]
-    power = np.sum(np.abs(found[:, :, bins]) ** 2, axis=(0, 1))
-    return [each for each, one in zip(bins, power, strict=True) if one <= QUIET * np.median(power)]
+def noise_speaks(motion: Complexes, at: int, response: Floats) -> float:
+    """By how much noise alone speaks for a line: what two of three frequencies beside, where none is, do not exceed.
 
-
-def _whitener(noise: Complexes) -> Floats:
-    """What makes the noise's covariance 1: real, for noise has no phase.
-
-    There may be as many BPMs as samples, so the covariance is not taken as it is: what stands out of the spectrum that
-    uncorrelated noise would have (V. Marčenko, L. Pastur (1967)) is a mode that BPMs share, with its bias taken off
-    (I. Johnstone, D. Paul, Proc. IEEE 106, 1277 (2018)); all else is independent.
+    Each is looked at as the one that is asked for: by noise that was taken from others. Logarithm of the likelihoods'
+    ratio; 0 where it speaks against a line, as noise ought to that is just as assumed.
     """
-    samples = np.concatenate([noise.real, noise.imag]) * np.sqrt(2)
-    covariance = samples.T @ samples / len(samples)
-    ratio = len(covariance) / len(samples)
-    alone = np.maximum(np.diag(covariance), np.finfo(float).tiny)  # what a BPM does not share with others
-    for _ in range(FACTOR_ROUNDS):
-        scale = np.sqrt(alone)
-        value, vector = np.linalg.eigh(covariance / np.outer(scale, scale))
-        modes, bulk = _modes(value, ratio)
-        first = len(value) - modes
-        shared = np.sum(vector[:, first:] ** 2 * value[first:], axis=1) * alone
-        left = np.diag(covariance) - shared
-        alone = np.maximum(left, LEAST_ALONE * np.median(left))
-    shown = value[first:] / bulk
-    middle = shown + 1 - ratio
-    true = np.full(len(value), bulk)
-    true[first:] = bulk * (middle + np.sqrt(np.maximum(middle**2 - 4 * shown, 0.0))) / 2
-    return np.asarray((vector / np.sqrt(true)).T / scale)
+    said = []
+    for where in blank_bins(motion, at):
+        whiten = np.linalg.inv(np.linalg.cholesky(noise_beside(motion, where, at)))
+        y = motion[:, :, where] @ whiten.T
+        evidence = Evidence(y, np.zeros((len(y), response.shape[1]), np.complex128), whiten @ response)
+        said.append(_log_none(evidence) - _log_nothing(evidence))
+    return max(0.0, float(np.quantile(said, QUANTILE))) if said else 0.0
 
 
-def _modes(value: Floats, ratio: float) -> tuple[int, float]:
-    """How many eigenvalues, of the ascending ones, stand out of the others; and the mean of these."""
-    modes = 0
-    while modes < len(value) - 1:
-        bulk = float(np.mean(value[: len(value) - modes]))
-        if value[len(value) - modes - 1] <= bulk * (1 + np.sqrt(ratio)) ** 2 * 1.05:
-            break
-        modes += 1
-    return modes, max(float(np.mean(value[: len(value) - modes])), np.finfo(float).tiny)
+def _factors(hz: float) -> Complexes:
+    """What chambers of one pole leave of a current, from none to the slowest."""
+    last = float(np.arctan(hz / SLOWEST_HZ))
+    phase = np.linspace(0, last, 1 + int(np.ceil(last / FACTOR_STEP_RAD)))
+    return np.asarray(np.cos(phase) * np.exp(-1j * phase))
 
 
-class _Evidence:
-    """The likelihoods, in a frame of the pieces where the errors of the responses are independent."""
-
-    def __init__(self, y: Complexes, read: Complexes, columns: Floats) -> None:
-        rms_squared = np.mean(columns**2, axis=0)
-        between = (read * (PATTERN_ERROR**2 * rms_squared)) @ read.conj().T
-        self.error, frame = np.linalg.eigh(between)
-        self.error = np.maximum(self.error, 0.0)
-        predicted = read @ columns.T
-        self.predicted = frame.conj().T @ predicted
-        self.residual = frame.conj().T @ (y - predicted)
-        self.bpms = y.shape[1]
-
-    def log_any(self, size: float, factor: float) -> float:
-        """Of any motion, independent at each BPM; size 0 is none."""
-        return float(
-            self._log(self.error + factor * (1 + size), np.zeros(1), np.zeros((len(self.error), 1, 2), np.complex128))[
-                0
-            ]
-        )
-
-    def log_sources(self, columns: Floats, size: float, factor: float) -> Floats:
-        """Of motions with one of these patterns (whitened, shape (BPMs, sources))."""
-        norm = np.sum(columns**2, axis=0)
-        along = np.stack([self.residual @ columns, self.predicted @ columns], axis=-1)
-        return self._log(self.error + factor, factor * size * self.bpms / norm, along, norm, factor * size)
-
-    def _log(
-        self, alpha: Floats, tau: Floats, along: Complexes, norm: Floats | float = 0.0, size: float = 0.0
-    ) -> Floats:
-        """Log of the Gaussian density, but for a constant, for covariances alpha[i] 1 + tau R Rᵀ in frame i, and g.
-
-        ``along`` is Rᵀ residual and Rᵀ predicted, shape (pieces, sources, 2).
-        """
-        alpha = (alpha + PATTERN_ERROR**2 * size)[:, None]
-        whole = alpha + tau * norm
-        shrink = tau / (alpha * whole)
-        rr = np.sum(np.abs(self.residual) ** 2, axis=1)[:, None] / alpha - shrink * np.abs(along[..., 0]) ** 2
-        pp = np.sum(np.abs(self.predicted) ** 2, axis=1)[:, None] / alpha - shrink * np.abs(along[..., 1]) ** 2
-        pr = (
-            np.sum(self.predicted.conj() * self.residual, axis=1)[:, None] / alpha
-            - shrink * along[..., 1].conj() * along[..., 0]
-        )
-        gain = MODEL_ERROR**2
-        spread = 1 + gain * pp.sum(axis=0)
-        squares = rr.sum(axis=0) - gain * np.abs(pr.sum(axis=0)) ** 2 / spread
-        determinant = np.sum((self.bpms - 1) * np.log(alpha) + np.log(whole), axis=0) + np.log(spread)
-        return np.asarray(-squares - determinant)
+def _log_nothing(evidence: Evidence) -> float:
+    """That all is told by the readbacks."""
+    logs = [one for e in _errors(evidence) for one in evidence.nothing(e, NOISE_FACTORS)]
+    return float(np.logaddexp.reduce(logs)) - float(np.log(len(logs)))
 
 
-def _posterior(evidence: _Evidence, hidden: Floats) -> Floats:
+def _lines(evidence: Evidence) -> list[Line]:
+    return [evidence.line(e, f) for e in _errors(evidence) for f in (*NOISE_FACTORS, *RESTLESS_FACTORS)]
+
+
+def _log_none(evidence: Evidence) -> float:
+    """That something is beside them which is no source."""
+    lines = _lines(evidence)
+    made = [part for one in lines for part in (one.any_pattern(SIZES), one.any_orbit(SIZES), one.any_motion(SIZES))]
+    return float(np.logaddexp.reduce(np.concatenate(made))) - float(np.log(3 * len(SIZES) * len(lines)))
+
+
+def _log_sources(evidence: Evidence, hidden: Floats) -> Floats:
+    """That a source is beside them, for each that may be."""
+    lines = _lines(evidence)
+    each = np.concatenate([one.sources(hidden, PATTERN_ERRORS) for one in lines])
+    cells = len(each) * np.log(SIZES[-1] / SIZES[0])
+    return np.asarray(np.logaddexp.reduce(each, axis=0) + 1 - np.log(cells))
+
+
+def _errors(evidence: Evidence) -> Floats:
+    """Of what readbacks predict; where that is little they do not matter."""
+    matters = float(np.trace(evidence.between).real) * PATTERN_ERRORS[-1] ** 2 > UNSEEN * evidence.pieces
+    return PATTERN_ERRORS[::2] if matters else PATTERN_ERRORS[:1]
+
+
+def _posterior(evidence: Evidence, hidden: Floats, doubt: float) -> Floats:
     """Of: nothing, none of these, each hidden source."""
-    factors = -np.log(len(NOISE_FACTORS))
-    sizes = factors - np.log(len(SIZES))
-    nothing = [evidence.log_any(0.0, f) + factors for f in NOISE_FACTORS]
-    none = [evidence.log_any(s, f) + sizes for f in NOISE_FACTORS for s in SIZES]
-    logs = [_log_sum(nothing) + np.log(PRIOR_NOTHING), _log_sum(none) + np.log(PRIOR_NONE)]
+    logs = [_log_nothing(evidence) + np.log(PRIOR_NOTHING) + doubt, _log_none(evidence) + np.log(PRIOR_NONE)]
     if hidden.shape[1]:
-        each = np.array([evidence.log_sources(hidden, s, f) + sizes for f in NOISE_FACTORS for s in SIZES])
-        logs += (np.logaddexp.reduce(each, axis=0) + np.log(PRIOR_SOURCE / hidden.shape[1])).tolist()
+        logs += (_log_sources(evidence, hidden) + np.log(PRIOR_SOURCE / hidden.shape[1])).tolist()
     weight = np.exp(np.array(logs) - max(logs))
     return np.asarray(weight / weight.sum())
 
 
-def _log_sum(logs: Sequence[float]) -> float:
-    return float(np.logaddexp.reduce(logs))
+def _largest(own: Floats, other: float) -> Floats:
+    """The chance of each source with a readback that its contribution, of this power, is larger than all and the other.
 
-
-def _largest(read: Complexes, columns: Floats, rng: np.random.Generator) -> tuple[Floats, float]:
-    """The chance of each source with a readback that its contribution is the largest, and that contribution's power.
-
-    Zeros where none is visible.
+    Gains are wrong by ``MODEL_ERROR``; what they are wrong by is in the other motion, or missing there.
     """
-    power = np.sum(np.abs(read) ** 2, axis=0) * np.sum(columns**2, axis=0)
-    if power.max(initial=0.0) < VISIBLE:
-        return np.zeros(len(power)), 0.0
-    gain = 1 + MODEL_ERROR * rng.standard_normal((DRAWS, len(power)))
-    first = np.argmax(power * gain**2, axis=1)
-    return np.bincount(first, minlength=len(power)) / DRAWS, float(power.max())
+    if not own.any():
+        return np.zeros(len(own))
+    random = np.random.default_rng(1)
+    made = own * (1 + MODEL_ERROR * random.standard_normal((DRAWS, len(own)))) ** 2
+    wrong = MODEL_ERROR * np.sqrt(own.max() / 2) * (random.standard_normal((DRAWS, 2)) @ [1, 1j])
+    first = np.argmax(made, axis=1)
+    others = np.abs(np.sqrt(max(other, 0.0)) + wrong) ** 2 if other > 0 else np.zeros(DRAWS)
+    wins = made[np.arange(DRAWS), first] > others
+    return np.asarray(np.bincount(first[wins], minlength=len(own)) / DRAWS)
 
 
-def _extra_powers(residual: Complexes, hidden: Floats) -> list[float]:
-    """Power, as _largest has it, of what no readback says: of any motion, and along each pattern."""
-    noise = len(residual)
-    whole = float(np.sum(np.abs(residual) ** 2)) - residual.size
-    along = np.sum(np.abs(residual @ hidden) ** 2, axis=0) / np.sum(hidden**2, axis=0) - noise
-    return [whole, *along.tolist()]
+def _powers(rest: Complexes, whiten: Floats, hidden: Floats, noise: float) -> list[float]:
+    """Power of the line in what no readback says: with any pattern, and with that of each hidden source.
+
+    How the line goes on from piece to piece is taken from where it stands out most of the noise.
+    """
+    course = np.linalg.svd(rest @ whiten.T, full_matrices=False)[0][:, 0]
+    pattern = course.conj() @ rest
+    white, columns = pattern @ whiten.T, whiten @ hidden
+    size = np.abs(white @ columns) ** 2 / np.sum(columns**2, axis=0) ** 2
+    return [float(np.sum(np.abs(pattern) ** 2)) - noise, *(size * np.sum(hidden**2, axis=0)).tolist()]
 
 
 def _ranked(
