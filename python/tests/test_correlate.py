@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 
 from ringmaster.feedback.matrix import Matrix, save_csv
 from ringmaster.spectra.cross import amplitudes, bin_of, coherence_threshold, cross
+from ringmaster.spectra.draw_correlation import draw_sources
 from ringmaster.spectra.modes import joint_diagonaliser, separate, svd
 from ringmaster.spectra.noise import covariance_of
 from ringmaster.spectra.series import Series
-from ringmaster.spectra.sources import NONE, NOTHING, Ranking, rank, rank_at
+from ringmaster.spectra.sources import NONE, NOTHING, Contribution, Ranking, rank, rank_at
 
 Floats = NDArray[np.float64]
 Complexes = NDArray[np.complex128]
@@ -218,6 +219,14 @@ def test_the_commands(tmp_path: Path) -> None:
     assert "2 lanes over 1000 records" in said
     whole = json.loads(ringmaster("correlate", "modes", "bpm01/turn", *where, "--separate", "--json").stdout)
     assert sum(mode["share"] for mode in whole["modes"]) == pytest.approx(1.0)
+    pictures = [tmp_path / f"{name}.png" for name in ("modes", "pair", "sources")]
+    ringmaster("correlate", "modes", "bpm01/turn", *where, "--plot", str(pictures[0]))
+    ringmaster("correlate", "pair", "bpm01/turn/x1", "bpm01/turn/sum", *where, "--plot", str(pictures[1]))
+    some = [Contribution("ps/a", 0.9, 0.8, 1.0), Contribution("ps/b", 0.05, float("nan"), 1.0)]
+    draw_sources(Ranking(some, 0.03, 0.02, 40.0), 50.0, pictures[2])
+    assert all(picture.stat().st_size > 10000 for picture in pictures)
+    wrong = ringmaster("correlate", "modes", "bpm01/turn", *where, "--plot", "modes.txt", expect=1).stderr
+    assert "modes.txt: found suffix '.txt', expected .png, .svg, .pdf" in wrong
     said = ringmaster("correlate", "pair", "bpm01/turn/x1", "bpm01/turn/sum", *where, "--at", "100000").stdout
     assert "coherence 1.000, gain 0.07143" in said
     assert "expected two" in ringmaster("correlate", "pair", "bpm01/turn/x1", "bpm01/turn/x1", *where, expect=1).stderr

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ringmaster.cli.options import examples, json_option, print_json
+from ringmaster.cli.options import examples, json_option, plot_option, print_json, print_plot
 from ringmaster.cli.series_options import of_series, read_series, with_rate
 
 if TYPE_CHECKING:
@@ -26,15 +26,16 @@ def correlate() -> None:
 @correlate.command(
     epilog=examples(
         "ringmaster correlate modes 'bpm*/fast/x[12]'",
-        "ringmaster correlate modes 'bpm*/turn/[xy]1' --separate --modes 6 --json",
+        "ringmaster correlate modes 'bpm*/turn/[xy]1' --separate --modes 6 --plot modes.png",
     )
 )
 @click.argument("names", metavar="NAME…", nargs=-1, required=True)
 @click.option("--modes", "count", type=click.IntRange(1, 64), default=8, show_default=True)
 @click.option("--separate", is_flag=True, help="Tell motions of different spectra apart, where the SVD mixes them.")
+@plot_option
 @of_series
 @json_option
-def modes(names: tuple[str, ...], count: int, separate: bool, as_json: bool, **span: Any) -> None:
+def modes(names: tuple[str, ...], count: int, separate: bool, plot: Path | None, as_json: bool, **span: Any) -> None:
     """Break the motion of the lanes NAME into modes: each a course in time and a pattern over the lanes.
 
     By singular value decomposition, strongest first. --separate turns them until their correlations over time vanish
@@ -50,6 +51,10 @@ def modes(names: tuple[str, ...], count: int, separate: bool, as_json: bool, **s
     found = of.svd(np.array([one.values for one in series]), count)
     if separate:
         found = of.separate(found)
+    if plot is not None:
+        from ringmaster.spectra.draw_correlation import draw_modes
+
+        draw_modes(found, series, plot)
     made = []
     for i in range(len(found.share)):
         density = welch(found.time[i], series[0].rate_hz)
@@ -69,6 +74,7 @@ def modes(names: tuple[str, ...], count: int, separate: bool, as_json: bool, **s
     for number, mode in enumerate(made, 1):
         hz = ", ".join(f"{line:.5g} Hz" for line in mode["lines_hz"]) or "no line"
         click.echo(f"{number:>3}  {100 * mode['share']:6.2f} %  strongest at {mode['strongest']}  {hz}")
+    print_plot(plot)
 
 
 @correlate.command(
@@ -81,9 +87,18 @@ def modes(names: tuple[str, ...], count: int, separate: bool, as_json: bool, **s
 @click.argument("answer")
 @click.option("--resolution", type=click.FloatRange(0, min_open=True), metavar="HZ", help="From bin to bin.")
 @click.option("--at", "at_hz", type=float, metavar="HZ", help="Say what is so at this frequency.")
+@plot_option
 @of_series
 @json_option
-def pair(source: str, answer: str, resolution: float | None, at_hz: float | None, as_json: bool, **span: Any) -> None:
+def pair(
+    source: str,
+    answer: str,
+    resolution: float | None,
+    at_hz: float | None,
+    plot: Path | None,
+    as_json: bool,
+    **span: Any,
+) -> None:
     """Compare two lanes: coherence, transfer function, and the delay of ANSWER behind SOURCE.
 
     Coherence means something only above a threshold, which depends on the number of pieces: it is told. The delay is
@@ -100,6 +115,10 @@ def pair(source: str, answer: str, resolution: float | None, at_hz: float | None
     a, b = joined(found_series)
     size = 0 if resolution is None else round(a.rate_hz / resolution)
     found = cross(a.values, b.values, a.rate_hz, size)
+    if plot is not None:
+        from ringmaster.spectra.draw_correlation import draw_pair
+
+        draw_pair(found, a, b, plot)
     delay, sigma = found.delay()
     at = int(np.argmax(found.coherence)) if at_hz is None else bin_of(at_hz, a.rate_hz, 2 * (len(found.hz) + 1))
     gain, phase = abs(found.transfer[at]), math.degrees(np.angle(found.transfer[at]))
@@ -133,6 +152,7 @@ def pair(source: str, answer: str, resolution: float | None, at_hz: float | None
     click.echo(
         f"delay {1e6 * delay:.4g} ± {1e6 * sigma:.2g} µs" if math.isfinite(delay) else "no delay: too few coherent bins"
     )
+    print_plot(plot)
 
 
 @correlate.command(
@@ -145,9 +165,12 @@ def pair(source: str, answer: str, resolution: float | None, at_hz: float | None
 @click.option("--matrix", "path", type=click.Path(path_type=Path), metavar="FILE", required=True, help="The response.")
 @click.option("--rate", default="raw", show_default=True, help="Of the streams: of BPMs and of readbacks.")
 @click.option("--hidden", multiple=True, metavar="NAME", help="Take this source's readback for none; may be repeated.")
+@plot_option
 @of_series
 @json_option
-def sources(at_hz: float, path: Path, rate: str, hidden: tuple[str, ...], as_json: bool, **span: Any) -> None:
+def sources(
+    at_hz: float, path: Path, rate: str, hidden: tuple[str, ...], plot: Path | None, as_json: bool, **span: Any
+) -> None:
     """Rank the sources of the motion at a frequency, by what each is predicted to do there.
 
     The sources are the columns of a response matrix. What a source does is its response times its readback. All
@@ -167,6 +190,10 @@ def sources(at_hz: float, path: Path, rate: str, hidden: tuple[str, ...], as_jso
         matrix.columns,
         matrix.values,
     )
+    if plot is not None:
+        from ringmaster.spectra.draw_correlation import draw_sources
+
+        draw_sources(ranking, at_hz, plot)
     if as_json:
         print_json(ranking.as_json())
         return
@@ -180,6 +207,7 @@ def sources(at_hz: float, path: Path, rate: str, hidden: tuple[str, ...], as_jso
         click.echo(f"{100 * one.probability:7.2f} %  {one.name}  amplitude {one.amplitude:.4g}, {share}")
     click.echo(f"{100 * ranking.none:7.2f} %  none of these")
     click.echo(f"{100 * ranking.nothing:7.2f} %  nothing above the noise")
+    print_plot(plot)
 
 
 def _lanes(matrix: "Matrix", rate: str, hidden: tuple[str, ...]) -> Callable[[dict[str, list[str]]], tuple[str, ...]]:

@@ -9,7 +9,7 @@ import click
 
 from ringmaster.cli.feedback_matrix_measure import measure
 from ringmaster.cli.feedback_options import output_option, rf_option
-from ringmaster.cli.options import examples, json_option, print_json
+from ringmaster.cli.options import examples, json_option, plot_option, print_json, print_plot
 
 
 @click.group(
@@ -182,7 +182,7 @@ matrix.add_command(measure)
     )
 )
 @click.argument("files", metavar="FILE [FILE]", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--plot", type=click.Path(path_type=Path), metavar="FILE", help="Draw it into a .png, .svg or .pdf.")
+@plot_option
 @rf_option
 @json_option
 def show(files: Sequence[Path], plot: Path | None, rf: str | None, as_json: bool) -> None:
@@ -195,13 +195,11 @@ def show(files: Sequence[Path], plot: Path | None, rf: str | None, as_json: bool
 
     import numpy as np
 
-    from ringmaster import plots
     from ringmaster.feedback.compare import coupling, difference, draw, singular_values
     from ringmaster.feedback.matrix import load_csv
 
     if len(files) > 2:
         raise click.UsageError("one matrix, or two to compare")
-    plots.check(plot)
     read = {str(path): load_csv(path) for path in files}
     matrices = {path: replace(one, rf=rf or one.rf) for path, one in read.items()}
     said: dict[str, Any] = {}
@@ -247,5 +245,4 @@ def show(files: Sequence[Path], plot: Path | None, rf: str | None, as_json: bool
                 f"  gains of {what}: mean {100 * gains.mean():+.2f} %, RMS about it {100 * gains.std():.2f} %, "
                 f"at most {100 * gains[np.argmax(np.abs(gains))]:+.1f} % ({worst})"
             )
-    if plot is not None:
-        click.echo(f"plot written to {plot}")
+    print_plot(plot)

@@ -7,11 +7,7 @@ from typing import Any
 import click
 
 from ringmaster.cli.feedback_options import a_feedback, attached
-from ringmaster.cli.options import examples, json_option, print_json
-
-plot_option = click.option(
-    "--plot", type=click.Path(path_type=Path), metavar="FILE", help="Draw it into a .png, .svg or .pdf."
-)
+from ringmaster.cli.options import examples, json_option, plot_option, print_json, print_plot
 
 
 @click.command(
@@ -50,12 +46,10 @@ def predict(
     """
     from dataclasses import replace
 
-    from ringmaster import plots
     from ringmaster.feedback.configuration import read_configuration
     from ringmaster.feedback.predict import draw, predict
     from ringmaster.feedback.server_file import cycle_rate_hz
 
-    plots.check(plot)
     rate = rate or cycle_rate_hz(config, server)
     read = read_configuration(config, rate)
     made = []
@@ -87,8 +81,7 @@ def predict(
         )
         for hz, (at, near) in one.lines_db.items():
             click.echo(f"  {hz:g} Hz: {at:.1f} dB, within ± 0.1 %: {near:.1f} dB")
-    if plot is not None:
-        click.echo(f"plot written to {plot}")
+    print_plot(plot)
 
 
 @click.command(
@@ -131,7 +124,6 @@ def sensitivity(
     Excites a mode's error (or an actuator) while the loop runs, records what comes of it, and divides. The prediction
     is of the feedback's own file. The excitation ends with the command, however that ends.
     """
-    from ringmaster import plots
     from ringmaster.feedback.configuration import read_configuration
     from ringmaster.feedback.golden import matching
     from ringmaster.feedback.law import Law
@@ -151,7 +143,6 @@ def sensitivity(
     )
     from ringmaster.feedback.solution import mode_gain
 
-    plots.check(plot)
     with attached(**where) as it:
         if it.state != State.ON:
             raise click.ClickException(f"the loop is {it.state.name}, not ON: `ringmaster feedback why` says why")
@@ -204,8 +195,7 @@ def sensitivity(
         f"RMS {said['rms_deviation']:.4f}"
     )
     click.echo(f"the plant, over the configured one: gain × {plant[0]:.3f}, delay {plant[1]:+.0f} µs")
-    if plot is not None:
-        click.echo(f"plot written to {plot}")
+    print_plot(plot)
 
 
 def _law(read: Any, it: Any, family: str | None, actuator: str | None) -> tuple[Any, str]:
@@ -278,11 +268,9 @@ def spectrum(
     **where: Any,
 ) -> None:
     """Take the spectrum of the orbit and its cumulated RMS, and compare that with a tenth of the beam's size."""
-    from ringmaster import plots
     from ringmaster.feedback.golden import rate_of
     from ringmaster.feedback.spectrum import SHARE, beam_sizes_um, capture, draw, spectra, switched
 
-    plots.check(plot)
     sizes = dict(zip("xy", beam_sizes_um(lattice, bpms), strict=True)) if lattice is not None else {}
     sizes |= {plane: size for plane, size in (("x", size_x), ("y", size_y)) if size is not None}
     limits = {plane: SHARE * size for plane, size in sizes.items()}
@@ -313,5 +301,4 @@ def spectrum(
             import math
 
             click.echo(f"{plane}: {20 * math.log10(ends[1] / ends[0]):.1f} dB by the loop")
-    if plot is not None:
-        click.echo(f"plot written to {plot}")
+    print_plot(plot)

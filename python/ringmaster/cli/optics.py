@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ringmaster.cli.options import examples, json_option, print_json
+from ringmaster.cli.options import examples, json_option, plot_option, print_json, print_plot
 from ringmaster.cli.series_options import of_series, read_series, with_rate
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 @click.option("--driven", type=float, nargs=2, metavar="QX QY", help="Fractional tunes at which an exciter drives.")
 @click.option("--exciter", metavar="ELEMENT", help="--driven: where it is in the lattice.")
 @click.option("--rate", default="turn", show_default=True, help="Of the streams.")
-@click.option("--plot", type=click.Path(path_type=Path), metavar="FILE", help="Draw it into a .png, .svg or .pdf.")
+@plot_option
 @of_series
 @json_option
 def optics(
@@ -50,14 +50,12 @@ def optics(
     """
     import numpy as np
 
-    from ringmaster import plots
     from ringmaster.feedback.mapping import read_mapping, resolve
     from ringmaster.optics.model import model_of
     from ringmaster.optics.turns import measure
     from ringmaster.spectra.series import joined
     from ringmaster.twin import Twin, load_lattice
 
-    plots.check(plot)
     if (driven is None) != (exciter is None):
         raise click.UsageError("--driven and --exciter belong together")
     ring = load_lattice(lattice)
@@ -78,8 +76,7 @@ def optics(
         print_json(_as_json(found, resolved.rows))
         return
     _print(found, values.shape[1])
-    if plot is not None:
-        click.echo(f"plot written to {plot}")
+    print_plot(plot)
 
 
 def _drive(twin: "Twin", ring: "Lattice", tunes: tuple[float, float], exciter: str) -> "Drive":

@@ -4,6 +4,7 @@
 import json
 import math
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -17,6 +18,24 @@ workspace_option = click.option(
     help="Name or path of the workspace; without it, the only one that runs.",
 )
 dead_option = click.option("--dead", is_flag=True, help="Read what an ended server left, too.")
+
+
+def _checked_plot(_context: click.Context, _option: click.Parameter, path: Path | None) -> Path | None:
+    """Says at once what a long measurement would otherwise end with."""
+    if path is not None:
+        from ringmaster import plots
+
+        plots.check(path)
+    return path
+
+
+plot_option = click.option(
+    "--plot",
+    type=click.Path(path_type=Path),
+    callback=_checked_plot,
+    metavar="FILE",
+    help="Draw it into a .png, .svg or .pdf.",
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for scripts.")
 
 
@@ -40,6 +59,12 @@ def severity_style(severity: int) -> dict[str, Any]:
 def print_json(value: object) -> None:
     """Prints a value as one line of JSON; what is not a number becomes null, which JSON has, unlike NaN."""
     click.echo(json.dumps(_finite(value), ensure_ascii=False))
+
+
+def print_plot(path: Path | None) -> None:
+    """Says where the plot is, if there is one."""
+    if path is not None:
+        click.echo(f"plot written to {path}")
 
 
 def _finite(value: object) -> object:

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 from click.shell_completion import CompletionItem
 
-from ringmaster.cli.options import examples, print_json
+from ringmaster.cli.options import examples, plot_option, print_json
 from ringmaster.cli.programs import become, locate
 
 EVENTS = """\b
@@ -62,9 +62,7 @@ def _complete_application(context: click.Context, _: click.Parameter, incomplete
 @click.option("--refresh-ms", type=click.FloatRange(0), metavar="MS", help="Of the machine's background; 0: never.")
 @click.option("--record", metavar="LIST", help=f"Only these: {','.join(RECORDS)}, all, decisions; or none.")
 @click.option("--truth", type=click.Path(), metavar="FILE", help="Write all drawn errors there, for a test to score.")
-@click.option(
-    "--plot", type=click.Path(path_type=Path), metavar="FILE", help="Draw the orbit into a .png, .svg or .pdf."
-)
+@plot_option
 @click.option("--split", type=click.FloatRange(0), metavar="S", help="--plot: before and after; the first --at.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON, for scripts.")
 def simulate(
@@ -117,12 +115,10 @@ def _split(split: float | None, at: tuple[str, ...]) -> float:
 def _run_and_draw(command: list[str], out: Path, plot: Path, split: float, as_json: bool) -> None:
     import subprocess
 
-    from ringmaster import plots
     from ringmaster.places import find_program
     from ringmaster.simulation.plot import draw
     from ringmaster.simulation.run import PROGRAM, Simulation
 
-    plots.check(plot)
     done = subprocess.run([find_program(PROGRAM), *command], stdout=subprocess.PIPE, text=True)
     if done.returncode != 0:
         raise click.exceptions.Exit(done.returncode)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ringmaster.cli.options import examples, json_option, print_json
+from ringmaster.cli.options import examples, json_option, plot_option, print_json, print_plot
 from ringmaster.cli.series_options import of_series, read_series
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ MOST_CURVES = 12
 @of_series
 @click.option("--resolution", type=click.FloatRange(0, min_open=True), metavar="HZ", help="From bin to bin.")
 @click.option("--window", type=click.Choice(["hann", "rectangular"]), default="hann", show_default=True)
-@click.option("--plot", type=click.Path(path_type=Path), metavar="FILE", help="Draw it into a .png, .svg or .pdf.")
+@plot_option
 @click.option("--spectrogram", is_flag=True, help="--plot: how it changed over the time, too.")
 @click.option("--linear", is_flag=True, help="Frequencies side by side, not by decades.")
 @json_option
@@ -56,12 +56,10 @@ def spectrum(
 
     Of rows, such as tune/spectrum_x, which are spectra already, it shows the newest, and draws all that the ring holds.
     """
-    from ringmaster import plots
     from ringmaster.cli.spectrum_text import print_spectrum
 
     if spectrogram and plot is None:
         raise click.UsageError("--spectrogram is drawn: give --plot FILE")
-    plots.check(plot)
     if rows := _rows(names, resolution, **span):
         from ringmaster.cli.spectrum_rows import show_rows
 
@@ -80,8 +78,7 @@ def spectrum(
         print_spectrum(one, linear)
     if len(spectra) > MOST_CURVES:
         click.echo(f"… and {len(spectra) - MOST_CURVES} more; --plot draws all, --json tells all")
-    if plot is not None:
-        click.echo(f"plot written to {plot}")
+    print_plot(plot)
 
 
 def _rows(names: tuple[str, ...], resolution: float | None, **span: Any) -> "list[RowSpectra]":

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.shell_completion import CompletionItem
 
-from ringmaster.cli.options import examples, json_option, print_json
+from ringmaster.cli.options import examples, json_option, plot_option, print_json, print_plot
 from ringmaster.cli.twin_follow import follow
 
 if TYPE_CHECKING:
@@ -77,9 +77,7 @@ class _TwinCommand(click.Command):
 @click.option(
     "--at", "patterns", multiple=True, metavar="PATTERN", shell_complete=_complete_element, help="Elements to look at."
 )
-@click.option(
-    "--plot", type=click.Path(path_type=Path), metavar="FILE", help="Draw the optics into a .png, .svg or .pdf."
-)
+@plot_option
 @json_option
 def twin(
     lattice: str,
@@ -100,13 +98,10 @@ def twin(
 
     `ringmaster twin follow LATTICE` follows a running machine instead.
     """
-    from ringmaster import plots
     from ringmaster.twin import Twin
     from ringmaster.twin.plot import draw
     from ringmaster.twin.report import Report
 
-    if plot is not None:
-        plots.check(plot)
     machine = Twin(_load(lattice, use, variable, energy))
     if flat or not len(machine.lattice.get_cavities()):
         machine.disable_6d()
@@ -120,8 +115,7 @@ def twin(
         print_json(report.as_json(chosen))
         return
     _print(report, [report.point(int(i)) for i in chosen])
-    if plot is not None:
-        click.echo(f"plot written to {plot}")
+    print_plot(plot)
 
 
 def _print(report: "Report", points: list[dict[str, Any]]) -> None:
