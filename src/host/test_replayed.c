@@ -63,6 +63,15 @@ static uint32_t replayed_length(struct rm_application_setup const *setup, bool i
     return REPLAYED_LENGTH;
 }
 
+#ifndef TEST_DELAY_STEPS
+#define TEST_DELAY_STEPS 0.5
+#endif
+
+static double replayed_delay(struct rm_application_setup const *setup, uint32_t stream) {
+    (void)stream;
+    return TEST_DELAY_STEPS * (double)setup->period_turns;
+}
+
 static void replayed_arrive(struct rm_application_setup const *setup, void *state, uint32_t input,
                             struct rm_record const *record) {
     (void)setup;
@@ -153,6 +162,7 @@ struct rm_application_code const ringmaster_application = {
     .open = replayed_open,
     .close = free,
     .length = replayed_length,
+    .delay = replayed_delay,
     .arrive = TEST_ARRIVE ? replayed_arrive : NULL,
     .prepare = replayed_prepare,
     .work = replayed_work,
