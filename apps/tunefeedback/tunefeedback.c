@@ -108,12 +108,26 @@ static void tunefeedback_first(struct rm_application_setup const *setup, uint32_
         values[plane] = file->targets == TUNEFEEDBACK_PLANES ? file->target[plane] : 0.0;
 }
 
+/** A window that is not the file's would make all margins wrong. A stream that does not say how late it is has 0. */
+static enum rm_code check_delay(struct rm_application_setup const *setup, struct tunefeedback_file const *file,
+                                uint32_t input, struct rm_error *error) {
+    double const told = setup->input[input]->group_delay_turns;
+    double const expected = 0.5 * (file->window_turns - 1.0);
+    if (told == 0.0 || told == expected)
+        return RM_OK;
+    return rm_fail(error, RM_E_CONFIG,
+                   "%s: window_turns: found %u, but %s is %.1f turns late, expected %.0f: the window of its own file",
+                   setup->configuration, file->window_turns, setup->input_name[input], told, 2.0 * told + 1.0);
+}
+
 static enum rm_code tunefeedback_init(struct rm_application_setup const *setup, void *state, struct rm_error *error) {
     struct tunefeedback *it = state;
     struct tunefeedback_memory *memory = setup->memory;
     memory->told = memory->whole;
     memory->told_gain = 1.0;
     enum rm_code code = rm_tune_find(setup, memory->file.tune, &it->input, error);
+    if (code == RM_OK)
+        code = check_delay(setup, &memory->file, it->input.input, error);
     if (code == RM_OK)
         code = tunefeedback_supplies_find(setup, &memory->file, &it->supplies, error);
     tunefeedback_loop_begin(&it->loop, &memory->file, setup->turn_rate_hz / (double)setup->period_turns);

@@ -246,6 +246,10 @@ static void test_what_does_not_fit_is_refused(void **state) {
     write_file(test, "tune: other/tune\n");
     expect_refusal(test, "other/tune is not among the 1 inputs");
     write_file(test, REST);
+    test->tune.group_delay_turns = 0.5 * 1023;
+    expect_refusal(test, "window_turns: found 8192, but tune/tune is 511.5 turns late, expected 1024");
+    test->tune.group_delay_turns = 0.5 * 8191;
+    begin_well(test);
     test->setup.actuator_count = 2;
     expect_refusal(test, "families[1].supplies: none of the application's 2 supplies");
     static struct rm_host_actuator const other[SUPPLIES] = {
