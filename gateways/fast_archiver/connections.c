@@ -138,7 +138,7 @@ static void client_subscribe(struct fa_server *server, struct fa_client *client)
     }
     if (sending->wants.uncork)
         setsockopt(client->socket, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-    client_watch(server, client, EPOLL_CTL_MOD, EPOLLRDHUP);
+    client_watch(server, client, EPOLL_CTL_MOD, 0); /* it may have ended its own side: frames go on */
     client_set_state(server, client, FA_CLIENT_SUBSCRIBED);
 }
 
@@ -205,7 +205,7 @@ void fa_connection_send(struct fa_server *server, struct fa_client *client, uint
         break;
     }
     if (waits != client->waits)
-        client_watch(server, client, EPOLL_CTL_MOD, EPOLLRDHUP | (waits ? EPOLLOUT : 0u));
+        client_watch(server, client, EPOLL_CTL_MOD, waits ? EPOLLOUT : 0u);
     client->waits = waits;
 }
 

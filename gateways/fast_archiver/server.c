@@ -71,7 +71,9 @@ static void server_handle(struct fa_server *server, struct epoll_event const *ev
             continue;
         }
         struct fa_client *const client = &server->client[events[i].data.u32];
-        if (client->state == FA_CLIENT_SPEAKS)
+        if (client->state == FA_CLIENT_SUBSCRIBED && (events[i].events & (EPOLLERR | EPOLLHUP)) != 0)
+            fa_connection_end(server, client);
+        else if (client->state == FA_CLIENT_SPEAKS)
             fa_connection_hear(server, client);
         else if (client->state == FA_CLIENT_SUBSCRIBED)
             fa_connection_send(server, client, now_ns);

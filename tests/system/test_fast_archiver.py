@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from fa import falib
 from fast_archiver import IDS, TURN_RATE_HZ, Gateway, Site, ends, exactly, frames_of, gateway, site
-from harness import TIMEOUT_S, kill_at_once, terminate, wait_for
+from harness import TIMEOUT_S, kill_at_once, server, terminate, wait_for
 from numpy.typing import NDArray
 
 from ringmaster.programs.program import Program
@@ -203,6 +203,12 @@ def test_a_server_that_goes_ends_subscriptions_and_one_that_comes_is_served(root
             assert ends(connection)
         wait_for(lambda: found.gateway.words("S0") == ["No data currently available"], "the gateway to see it")
         assert found.gateway.words("CV") == ["1.1"]
+        with server(found.config):
+            wait_for(lambda: found.gateway.takes("S0"), lambda: found.gateway.running.words)
+            with found.gateway.connect("S0\n") as again:
+                again.shutdown(socket.SHUT_WR)  # it has no more to say, and gets frames all the same
+                counter = frames_of(exactly(again, 1 + 8 * 200)[1:], 1)[:, 0, 0, 0]
+            assert (np.diff(counter) == 1).all()
 
 
 def test_it_waits_for_a_server_and_ends_in_good_order(root: Path, tmp_path: Path) -> None:
