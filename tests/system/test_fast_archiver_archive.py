@@ -139,16 +139,19 @@ def test_frames_by_their_end(asked: Gateway) -> None:
     assert asked.ask(f"RFMR{'0' * 63}2{seconds(1500)}N1") == asked.ask(f"RFM1{seconds(1500)}N1")
 
 
-def test_times_of_blocks(asked: Gateway) -> None:
-    answer = asked.ask(f"RFM2{seconds(1500)}N300NTEZ")
-    assert struct.unpack("<BQII", answer[:17]) == (0, 300, 128, 1500 % 128)
-    at, frame = 17, 1500
-    while frame < 1800:
+@pytest.mark.parametrize(("start", "end"), [(1500, 1800), (FIRST, 1300), (GAP - 200, GAP)])
+def test_times_of_blocks(asked: Gateway, start: int, end: int) -> None:
+    """Also of those that begin before what was recorded, and of those that end behind it."""
+    answer = asked.ask(f"RFM2{seconds(start)}N{end - start}NTEZ")
+    assert struct.unpack("<BQII", answer[:17]) == (0, end - start, 128, start % 128)
+    at, frame = 17, start
+    while frame < end:
         begin = frame - frame % 128
-        until = min(begin + 128, 1800)
+        until = min(begin + 128, end)
         time_us, duration_us, id0 = struct.unpack("<QII", answer[at : at + 16])
-        assert (time_us, id0) == (BEGIN_US + begin * 1000, begin)
-        assert abs(duration_us - 128_000) <= 1
+        assert abs(time_us - BEGIN_US - begin * 1000) <= 1
+        assert id0 == begin
+        assert abs(duration_us - 128_000) <= 2
         at += 16
         assert_positions(frames_of(answer[at : at + 8 * (until - frame)], 1), (2,), np.arange(frame, until))
         at, frame = at + 8 * (until - frame), until
