@@ -8,7 +8,7 @@ how much of their time the cores are away for longer than a cycle can wait: noth
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
@@ -30,7 +30,7 @@ from ringmaster.virtual import rate as virtual_rate
 from ringmaster.virtual.loop import ELETTRA, ELETTRA2, Loop, Shipped
 from ringmaster.virtual.ring import FULL_TURN_RATE_HZ
 
-RINGS: Mapping[str, Shipped] = {"elettra": ELETTRA, "elettra2": ELETTRA2}
+RINGS: Mapping[str, Shipped] = {"elettra": ELETTRA, "elettra2": replace(ELETTRA2, tune_runs=False)}
 LOADS = {
     "elettra": "96 BPMs at 10 kHz, eight electronics that send every turn, 164 correctors",
     "elettra2": "168 BPMs at 9.6 kHz, two electronics that send every turn, 528 correctors",

@@ -10,13 +10,11 @@ from pathlib import Path
 
 from ringmaster.feedback.server_file import read_yaml
 from ringmaster.programs.program import Program
-from ringmaster.virtual.loop import LATTICE, Shipped
+from ringmaster.virtual.loop import GENTLY, LATTICE, Shipped
 
 FILE = "record.yaml"
 ARCHIVE = "archive"
 MACHINE = "machine.yaml"
-GENTLY = ("nice", "-n", "10")
-"""Words before a command that leaves the cores to the ring and the server."""
 RECORDER = """# SPDX-License-Identifier: Apache-2.0
 # What the demo records, and what it keeps of a beam loss.
 workspace: {workspace}

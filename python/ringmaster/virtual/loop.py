@@ -41,6 +41,10 @@ SHARED_GAIN = 0.4
 STABLE_HZ = 1.0
 """Looks per second of the console where it shares the ring's core."""
 NICENESS = 10
+GENTLY = ("nice", "-n", str(NICENESS))
+"""Words before a command that leaves the cores to the ring and the server."""
+TUNE = "tune"
+"""The application that measures it, in the server's file."""
 GOLDEN_SPEED_UM_S = 100.0
 """As the feedback's file has it, where it has none."""
 ANSWER_TURNS = 12
@@ -65,6 +69,8 @@ class Shipped:
     """As the feedback's own file names it."""
     tune: str = ""
     """The own file of the application `tune`; empty where the ring has none."""
+    tune_runs: bool = True
+    """In real time; a measurement of the loop does without."""
 
     @property
     def own_files(self) -> tuple[str, ...]:
@@ -89,6 +95,8 @@ class Loop(VirtualRing):
     """
 
     simulated = False
+    others: tuple[str, ...] = ()
+    """Applications beside the feedback that are waited for, too."""
 
     def pass_time(self, seconds: float, least_s: float = 0.0) -> None:
         """Lets so many seconds pass on the clock, and at least ``least_s`` (or as many) of the ring's."""
@@ -114,10 +122,11 @@ class Loop(VirtualRing):
             self.check()
             self.follow()
             figures = read_feedback(self.ws)
-            if figures is not None:
+            if figures is not None and all(name in self.ws.segments for name in self.others):
                 return figures
             if monotonic() > give_up:
-                raise ProgramFailed(f"the feedback does not step after {START_S:.0f} s: {self.server.words}")
+                names = " and ".join(("the feedback", *self.others))
+                raise ProgramFailed(f"{names}: not at work after {START_S:.0f} s: {self.server.words}")
             sleep(0.5)
             self._renew()  # what was attached while a segment was being made does not look outdated
 
@@ -233,8 +242,16 @@ def prepare(shipped: Shipped = ELETTRA2) -> Iterator[Path]:
 
 
 def simulate_time(server: Path, overlay: Path) -> None:
-    """Makes the ring wait for the loop: in these two files, which were made for real time."""
+    """Makes the ring wait for the loop: in these two files, which were made for real time.
+
+    It waits for the server alone, so the tune is measured inside of it: no step is skipped.
+    """
     text = re.sub(r"(?<=deadline_turns: )\d+", str(NO_DEADLINE_TURNS), server.read_text())
+    text = re.sub(rf"^( *)code: {TUNE}\n", r"\g<0>\1hosted: true\n", text, flags=re.MULTILINE)
+    if f"code: {TUNE}\n" in text:  # on the core of the feedback
+        text = re.sub(
+            r"^(.*role: application.*application: )feedback}\n", rf"\g<0>\1{TUNE}}}\n", text, flags=re.MULTILINE
+        )
     server.write_text(text + "\nsimulated_time: true\n")
     with overlay.open("a") as file:
         file.write(f"\nanswer_turns: {ANSWER_TURNS}\n")
@@ -262,9 +279,13 @@ def start(
         server = stack.enter_context(Program("ringmaster-server", "run", server_config))
         with attach_to(shipped.workspace, server) as empty:
             beside(stack, empty)
+        has_tune = bool(shipped.tune) and (simulated or shipped.tune_runs)
+        if has_tune and not simulated:
+            stack.enter_context(Program("ringmaster-application", server_config, TUNE, prefix=GENTLY))
         ring = stack.enter_context(Program("ringmaster-instruments", "run", server_config, overlay))
         ws: Workspace = attach_to(shipped.workspace, server, OWNERS)
         loop = Loop(server, ring, ws, turn_rate_hz)
         loop.simulated = simulated
+        loop.others = (TUNE,) if has_tune else ()
         stack.callback(lambda: loop.ws.close())
         yield loop
