@@ -20,6 +20,7 @@ from ringmaster.feedback import by_hand, readings
 from ringmaster.feedback.matrix import Matrix
 from ringmaster.feedback.measured import Response, collect
 from ringmaster.feedback.readings import Readings, mean_of_records
+from ringmaster.moving import hand
 from ringmaster.moving.follower import NotFollowed, wait_until
 from ringmaster.moving.stopping import stopped_at_pauses
 
@@ -107,6 +108,12 @@ def test_a_loop_that_is_on_is_refused(make_owner: MakeOwner) -> None:
 @pytest.mark.usefixtures("played")
 def test_supplies_are_the_operators(root: Path) -> None:
     with attach(str(root / "demo")) as ws:
+        with pytest.raises(
+            ValueError, match="ps/quad is not the operator's to move: it is sent to chain c, set by ramp"
+        ):
+            hand.refuse_owned(ws, OWNED)
+        for free in FREE:
+            hand.refuse_owned(ws, free)
         assert by_hand.choose(ws, ()) == (list(FREE), [OWNED])
         assert by_hand.choose(ws, ["ps/?1"]) == (["ps/h1", "ps/v1"], [])
 

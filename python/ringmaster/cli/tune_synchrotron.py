@@ -77,7 +77,11 @@ def _lines(
     by_name = {one.name: one for one in joined(series)}
     x_m = np.array([by_name[row].values * LENGTHS[by_name[row].unit] * 1e-9 for row in rows])
     signals = {f"{len(rows)} dispersive BPMs": (delta_of(x_m, expected.dispersion_m[expected.dispersive]), "")}
-    signals |= {name: (interpolated(one.values), one.unit) for name, one in by_name.items() if name not in rows}
+    signals |= {
+        name: (interpolated(one.values), one.unit)
+        for name, one in by_name.items()
+        if name not in rows and one.missing < 0.5
+    }
     found, missing = [], {}
     for name, (values, unit) in signals.items():
         try:

@@ -26,6 +26,8 @@ BAND = (0.5, 1.6)
 HANN_ALIKE = 35 / 18
 """Σ w⁴ ÷ (Σ w²)² of Hann's window, times the number of turns."""
 LEAST_PERIODS = 20
+PRESENT = 0.5
+"""Share of its turns that a BPM must have."""
 SEEN = 12.0
 """Logarithm of the ratio of the likelihoods, with the line and without it."""
 DEEP = 12.0
@@ -56,10 +58,16 @@ class SynchrotronLine:
 
 
 def delta_of(x_m: Floats, dispersion_m: Floats) -> Floats:
-    """δ turn by turn, shape (turns,), of x at dispersive BPMs, shape (BPMs, turns): least squares."""
-    filled = np.array([interpolated(one) for one in x_m])
+    """δ turn by turn, shape (turns,), of x at dispersive BPMs, shape (BPMs, turns): least squares over those that send.
+
+    Raises ValueError where none has half of the turns.
+    """
+    sends = np.isfinite(x_m).mean(axis=1) > PRESENT
+    if not sends.any():
+        raise ValueError(f"none of {len(x_m)} dispersive BPMs has half of the turns; `ringmaster top` shows why")
+    filled = np.array([interpolated(one) for one in x_m[sends]])
     filled -= filled.mean(axis=1, keepdims=True)
-    return np.asarray(dispersion_m @ filled / np.sum(dispersion_m**2))
+    return np.asarray(dispersion_m[sends] @ filled / np.sum(dispersion_m[sends] ** 2))
 
 
 def find(name: str, values: Floats, unit: str, expected: float, damping_turns: float) -> SynchrotronLine:
@@ -120,5 +128,7 @@ def _covariance(shape: Callable[[Floats], Floats], best: Floats) -> Floats:
         step = np.zeros(len(best))
         step[i] = 1e-4
         slopes.append((np.log(shape(best + step)) - np.log(shape(best - step))) / 2e-4)
-    slope = np.array(slopes)
-    return np.asarray(np.linalg.pinv(slope @ slope.T))
+    size = np.linalg.norm(slopes, axis=1)
+    size[size == 0] = 1.0  # what the band does not tell of, such as a level far below the line
+    slope = np.array(slopes) / size[:, None]
+    return np.asarray(np.linalg.pinv(slope @ slope.T, rcond=1e-9, hermitian=True) / np.outer(size, size))
