@@ -108,9 +108,7 @@ def test_a_loop_that_is_on_is_refused(make_owner: MakeOwner) -> None:
 @pytest.mark.usefixtures("played")
 def test_supplies_are_the_operators(root: Path) -> None:
     with attach(str(root / "demo")) as ws:
-        with pytest.raises(
-            ValueError, match="ps/quad is not the operator's to move: it is sent to"
-        ):
+        with pytest.raises(ValueError, match="ps/quad is not the operator's to move: it is sent to"):
             hand.refuse_owned(ws, OWNED)
         for free in FREE:
             hand.refuse_owned(ws, free)

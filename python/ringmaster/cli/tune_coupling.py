@@ -52,7 +52,7 @@ def coupling(
     from ringmaster import plots
     from ringmaster.fabric.workspace import attach
     from ringmaster.feedback.by_hand import choose
-    from ringmaster.tune.coupling import Plan, measure
+    from ringmaster.tune.coupling import Scan, measure
     from ringmaster.tune.draw import draw_coupling
     from ringmaster.tune.model import expect
 
@@ -60,10 +60,10 @@ def coupling(
     with attach(workspace) as ws:
         expected = expect(lattice, mapping)
         names, _ = choose(ws, quadrupoles)
-        plan = Plan(names, most, span, points, settle)
+        scan = Scan(names, most, span, points, settle)
         unit = ws.supplies[names[0]].setpoint.unit
         with told_of_ctrl_c("all quadrupoles are"), progress_bar(f"{len(names)} supplies") as progress:
-            found = measure(ws, expected, plan, progress=progress)
+            found = measure(ws, expected, scan, progress=progress)
     if plot is not None:
         draw_coupling(found, unit, plot)
     if as_json:

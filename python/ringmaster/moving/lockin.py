@@ -20,7 +20,7 @@ LEAST_PERIODS = 3
 
 
 @dataclass(frozen=True)
-class Response:
+class LockedIn:
     """Of one signal per unit of the reference."""
 
     value: complex
@@ -55,11 +55,11 @@ def by_period(turn: NDArray[np.int64], values: Floats, period_turns: float, begi
     return out
 
 
-def response(signal: Complexes, reference: Complexes) -> Response:
+def response(signal: Complexes, reference: Complexes) -> LockedIn:
     """The mean over the periods, and its error by their scatter. Raises ValueError where there are too few."""
     ratio = signal / reference
     ratio = ratio[np.isfinite(ratio)]
     if len(ratio) < LEAST_PERIODS:
         raise ValueError(f"{len(ratio)} whole periods came, and an error takes {LEAST_PERIODS}: measure for longer")
     spread = np.std(ratio.real, ddof=1) / np.sqrt(len(ratio))
-    return Response(complex(np.mean(ratio)), float(spread), len(ratio))
+    return LockedIn(complex(np.mean(ratio)), float(spread), len(ratio))

@@ -18,12 +18,12 @@ NOTHING_S = 60.0
 """A busy host takes a core away for seconds."""
 REFUSED = 20
 """So many requests in a row that are refused or forgotten end it."""
-Progress = Callable[[float], None]
+ShareDone = Callable[[float], None]
 """Is told which share is done, 0 to 1."""
 
 
 @dataclass(frozen=True)
-class Plan:
+class Sine:
     """A sine."""
 
     supply: str
@@ -62,42 +62,39 @@ class Modulated:
 
 
 def readback_lane(ws: Workspace, supply: str) -> tuple[Stream, str]:
-    """The stream and the lane in which a supply says at each cycle where it is. Raises ObjectNotFound."""
+    """The stream and the lane in which a supply says at each cycle where it is. Raises ObjectNotFound, ValueError."""
     lane = supply.rpartition("/")[2]
-    for chain in ws.chains.values():
-        for stream in chain.streams:
-            if any(one.name == lane for one in stream.lanes):
-                return stream, lane
-    raise ObjectNotFound(f"{supply}: no chain has a readback {lane!r}, so nothing tells what it did")
+    streams = [stream for chain in ws.chains.values() for stream in chain.streams]
+    found = [stream for stream in streams if any(one.name == lane for one in stream.lanes)]
+    if not found:
+        raise ObjectNotFound(f"{supply}: no chain has a readback {lane!r}, so nothing tells what it did")
+    if len(found) > 1:
+        names = ", ".join(stream.name for stream in found)
+        raise ValueError(f"{supply}: {names} have a readback {lane!r}; expected a last part of its name of its own")
+    return found[0], lane
 
 
-def modulate(ws: Workspace, plan: Plan, courses: Sequence[Course], progress: Progress = lambda _: None) -> Modulated:
+def modulate(ws: Workspace, sine: Sine, courses: Sequence[Course], progress: ShareDone = lambda _: None) -> Modulated:
     """Moves the supply and looks at the courses; times are those of turns, so a slow host costs nothing.
 
     KeyboardInterrupt, too, comes after it is back. Raises RequestRefused, NotFollowed, NotPutBack, ValueError.
     """
     refuse_closed_loops(ws)
-    refuse_owned(ws, plan.supply)
-    clock, _ = readback_lane(ws, plan.supply)
-    period = ws.parameters["server/turn_rate_hz"].number / plan.hz
+    refuse_owned(ws, sine.supply)
+    clock, _ = readback_lane(ws, sine.supply)
+    period = ws.parameters["server/turn_rate_hz"].number / sine.hz
     with stopped_at_pauses() as pause:
-        hand = Hand(ws, [plan.supply], pause)
-        hand.begin(plan.supply, plan.amplitude)
+        hand = Hand(ws, [sine.supply], pause)
+        hand.begin(sine.supply, sine.amplitude)
         try:
             begin = clock.head or 0
             turn, wall, refused = begin, monotonic(), 0
-            while turn < begin + plan.periods * period:
-                offset = plan.amplitude * math.sin(2 * math.pi * (turn - begin) / period)
-                try:
-                    hand.ask(plan.supply, offset)
-                    refused = 0
-                except (RequestRefused, RequestUnanswered):
-                    refused += 1
-                    if refused == REFUSED:
-                        raise
+            while turn < begin + sine.periods * period:
+                offset = sine.amplitude * math.sin(2 * math.pi * (turn - begin) / period)
+                refused = 0 if _is_taken(hand, sine.supply, offset, refused) else refused + 1
                 for course in courses:
                     course.look()
-                progress((turn - begin) / (plan.periods * period))
+                progress((turn - begin) / (sine.periods * period))
                 ws.check()
                 pause(POLL_S)
                 now = clock.head or 0
@@ -109,4 +106,15 @@ def modulate(ws: Workspace, plan: Plan, courses: Sequence[Course], progress: Pro
             hand.put_back()
         for course in courses:
             course.look()
-    return Modulated(begin, period, plan.periods)
+    return Modulated(begin, period, sine.periods)
+
+
+def _is_taken(hand: Hand, supply: str, offset: float, refused: int) -> bool:
+    """Asks once. Raises RequestRefused, RequestUnanswered where it was in vain for REFUSED times in a row."""
+    try:
+        hand.ask(supply, offset)
+        return True
+    except (RequestRefused, RequestUnanswered):
+        if refused + 1 >= REFUSED:
+            raise
+        return False

@@ -17,8 +17,8 @@ from ringmaster.errors import ObjectNotFound
 from ringmaster.fabric.workspace import Workspace
 from ringmaster.feedback.names import LENGTHS
 from ringmaster.moving.course import Course
-from ringmaster.moving.lockin import LEAST_PERIODS, Response, by_period, response
-from ringmaster.moving.modulation import Modulated, Plan, Progress, modulate, readback_lane
+from ringmaster.moving.lockin import LEAST_PERIODS, LockedIn, by_period, response
+from ringmaster.moving.modulation import Modulated, ShareDone, Sine, modulate, readback_lane
 from ringmaster.tune.model import Expected
 from ringmaster.tune.quality import LANES, TuneStream, tune_stream
 from ringmaster.tune.window import attenuation
@@ -69,7 +69,7 @@ def measure(
     delta: float,
     hz: float,
     seconds: float,
-    progress: Progress = lambda _: None,
+    progress: ShareDone = lambda _: None,
 ) -> Chromaticity:
     """Moves the RF by so much δ. Raises ValueError where loops are on, or the tune is not to be trusted."""
     if expected.rf is None:
@@ -87,8 +87,8 @@ def measure(
     stream, lane = readback_lane(ws, supply)
     rf, tunes = Course(stream, [lane]), Course(tune.stream, LANES)
     orbits = {bpm: _orbit(ws, expected.rows[2 * bpm]) for bpm in expected.dispersive}
-    plan = Plan(supply, abs(delta * expected.rf_hz_per_delta / hz_per_unit), hz, seconds)
-    moved = modulate(ws, plan, [rf, tunes, *(course for course, _ in orbits.values())], progress)
+    sine = Sine(supply, abs(delta * expected.rf_hz_per_delta / hz_per_unit), hz, seconds)
+    moved = modulate(ws, sine, [rf, tunes, *(course for course, _ in orbits.values())], progress)
     return evaluate(expected, moved, rf, tunes, tune, orbits, hz)
 
 
@@ -151,7 +151,7 @@ def evaluate(
     )
 
 
-def _delta_by_orbit(found: list[tuple[Response, float]], dispersion_m: Floats) -> tuple[float, float]:
+def _delta_by_orbit(found: list[tuple[LockedIn, float]], dispersion_m: Floats) -> tuple[float, float]:
     """δ per unit of the reference and its error: least squares over the BPMs, by their scatter about it."""
     if not found:
         return float("nan"), float("nan")

@@ -9,7 +9,7 @@ alike: no roll, gain or crosstalk of a BPM can feign a coupling or hide one. Two
 First a small step tells how far the tunes go per unit. Then a scan goes through the place where they would meet.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +19,7 @@ from ringmaster.beam.tune import spectrum
 from ringmaster.errors import ObjectNotFound
 from ringmaster.fabric.workspace import Workspace
 from ringmaster.moving.hand import Hand, refuse_closed_loops, refuse_owned
+from ringmaster.moving.modulation import ShareDone
 from ringmaster.moving.stopping import Pause, stopped_at_pauses
 from ringmaster.optics.lines import Floats
 from ringmaster.optics.model import fractional
@@ -40,8 +41,6 @@ PROBE = 0.1
 """Of the greatest offset: the first step."""
 LEAST_POINTS = 5
 POLL_S = 0.01
-Progress = Callable[[float], None]
-"""Is told which share is done, 0 to 1."""
 
 
 class OneLine(ValueError):
@@ -49,7 +48,7 @@ class OneLine(ValueError):
 
 
 @dataclass(frozen=True)
-class Plan:
+class Scan:
     """How to scan."""
 
     supplies: Sequence[str]
@@ -91,28 +90,28 @@ class Coupling:
 
 
 def measure(
-    ws: Workspace, expected: Expected, plan: Plan, rate: str = "turn", progress: Progress = lambda _: None
+    ws: Workspace, expected: Expected, scan: Scan, rate: str = "turn", progress: ShareDone = lambda _: None
 ) -> Coupling:
     """Scans. KeyboardInterrupt, too, comes after all is back. Raises ValueError where the tunes do not get near."""
     refuse_closed_loops(ws)
-    for name in plan.supplies:
+    for name in scan.supplies:
         refuse_owned(ws, name)
     with stopped_at_pauses() as pause:
         look = _Look(ws, expected, rate, pause)
         near = (fractional(expected.tunes[0]), fractional(expected.tunes[1]))
         start, _ = look.tunes(near, 0.0)
-        hand = Hand(ws, plan.supplies, pause)
+        hand = Hand(ws, scan.supplies, pause)
         try:
-            for i, name in enumerate(plan.supplies):
-                hand.begin(name, plan.most)
-                progress(0.1 * i / len(plan.supplies))
-            offsets, tunes, sigmas = _scan(hand, look, plan, _ordered(start, near), progress)
+            for i, name in enumerate(scan.supplies):
+                hand.begin(name, scan.most)
+                progress(0.1 * i / len(scan.supplies))
+            offsets, tunes, sigmas = _scan(hand, look, scan, _ordered(start, near), progress)
         finally:
             hand.put_back()
-        end, _ = look.tunes(near, plan.settle_s)
+        end, _ = look.tunes(near, scan.settle_s)
     value, sigma, centre, slope, fit = fit_approach(offsets, tunes, sigmas)
     before, after = _pair(_ordered(start, near)), _pair(_ordered(end, near))
-    merged = plan.points - len(offsets)
+    merged = scan.points - len(offsets)
     return Coupling(value, sigma, centre, slope, offsets, tunes, sigmas, fit, before, after, merged)
 
 
@@ -125,34 +124,34 @@ def _ordered(tunes: Floats, near: tuple[float, float]) -> Floats:
     return tunes if near[0] < near[1] else tunes[::-1]
 
 
-def _scan(hand: Hand, look: "_Look", plan: Plan, start: Floats, progress: Progress) -> tuple[Floats, Floats, Floats]:
+def _scan(hand: Hand, look: "_Look", scan: Scan, start: Floats, progress: ShareDone) -> tuple[Floats, Floats, Floats]:
     """Offsets, tunes and errors."""
     distance = float(start[0] - start[1])
-    probe = PROBE * plan.most
-    hand.go_together(plan.supplies, probe)
-    after, _ = look.tunes(_pair(start), plan.settle_s)
+    probe = PROBE * scan.most
+    hand.go_together(scan.supplies, probe)
+    after, _ = look.tunes(_pair(start), scan.settle_s)
     moved = after if start[0] < start[1] else after[::-1]
     slope = (float(moved[0] - moved[1]) - distance) / probe
     centre = -distance / slope if slope else np.inf
-    reach = abs(plan.span / slope) if slope else np.inf
-    if not abs(centre) + reach <= plan.most:
+    reach = abs(scan.span / slope) if slope else np.inf
+    if not abs(centre) + reach <= scan.most:
         raise ValueError(
             f"the tunes are {abs(distance):.4f} apart and move by {abs(slope):.2g} per unit: to scan their meeting "
-            f"takes {abs(centre) + reach:.3g}, and --most allows {plan.most:g}"
+            f"takes {abs(centre) + reach:.3g}, and --most allows {scan.most:g}"
         )
-    offsets = np.linspace(centre - reach, centre + reach, plan.points)
+    offsets = np.linspace(centre - reach, centre + reach, scan.points)
     if abs(offsets[-1]) < abs(offsets[0]):
         offsets = offsets[::-1]
     kept: list[float] = []
     tunes: list[Floats] = []
     sigmas: list[Floats] = []
     for i, offset in enumerate(offsets.tolist()):
-        hand.go_together(plan.supplies, offset)
+        hand.go_together(scan.supplies, offset)
         # where they would be, without coupling: the sum moves, too, and is followed from point to point
         near = _pair(tunes[-1]) if tunes else _pair(start + (moved - start) * offset / probe)
         progress(0.1 + 0.9 * (i + 1) / len(offsets))
         try:
-            found, sigma = look.tunes(near, plan.settle_s)
+            found, sigma = look.tunes(near, scan.settle_s)
         except OneLine:
             continue
         kept.append(offset)
