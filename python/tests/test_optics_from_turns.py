@@ -15,7 +15,6 @@ from ringmaster.optics.driven import Drive
 from ringmaster.optics.lines import find_line, hann, line_at
 from ringmaster.optics.model import Model, fractional, model_of, whole_tune
 from ringmaster.optics.turns import NEIGHBOURS, measure
-from ringmaster.recordings import doros
 from ringmaster.spectra.series import Series
 from ringmaster.twin import Twin, load_lattice
 
@@ -194,19 +193,6 @@ def test_no_beam_is_said() -> None:
     noise = rng.standard_normal((2, len(model), 256))
     with pytest.raises(ValueError, match="no BPM shows a line in x between"):
         measure(noise[0], noise[1], model)
-
-
-def test_measured_lines_are_the_published_ones() -> None:
-    """LHC, two beams: driven at 0.26999 and 0.32198, free at 0.27998 and 0.31000 (data: pylhc/turn_by_turn, MIT)."""
-    file = Path(__file__).parents[2] / "../shared/data/tbt/lhc_doros_50000turns.h5"
-    if not file.exists():
-        pytest.skip("NO MEASURED DATA HERE")
-    for bpm in doros.read(file):
-        x = bpm.lane("x_oscillation").astype(np.float64)
-        y = bpm.lane("y_oscillation").astype(np.float64)
-        strongest = (find_line(x, 0.25, 0.30).tune, find_line(y, 0.30, 0.33).tune)
-        for tune, (forced, free) in zip(strongest, ((0.26999, 0.27998), (0.32198, 0.31000)), strict=True):
-            assert min(abs(tune - forced) / 2e-5, abs(tune - free) / 2e-4) < 1
 
 
 def test_the_command_says_it_in_words_and_numbers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

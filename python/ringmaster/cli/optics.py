@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ringmaster.cli.first_word import or_command
+from ringmaster.cli.optics_lines import lines
 from ringmaster.cli.options import examples, json_option, plot_option, print_json, print_plot
 from ringmaster.cli.series_options import of_series, read_series, with_rate
 
@@ -16,11 +18,13 @@ if TYPE_CHECKING:
 
 
 @click.command(
+    cls=or_command(lines),
     epilog=examples(
         "ringmaster optics elettra2_like --mapping bpms.yaml --archive /archive --from 120000000 --until 120002000",
         "ringmaster optics elettra2.mat --mapping bpms.yaml --seconds 0.01 --plot optics.png",
         "ringmaster optics elettra2.mat --mapping bpms.yaml --driven 0.29 0.18 --exciter KICKER_1 --json",
-    )
+        "ringmaster optics lines --help",
+    ),
 )
 @click.argument("lattice")
 @click.option(
@@ -47,6 +51,8 @@ def optics(
     Phase advances, β from phase (which needs no calibration) and from amplitude, coupling, and what is wrong with
     BPMs: dead or noisy ones, wrong signs, swapped planes, shifts by whole turns. The span shall begin when the beam is
     kicked. --mapping says which BPM is which row, as for `ringmaster feedback matrix twin`.
+
+    `ringmaster optics lines FILE` names the lines of a recording instead, and needs no lattice.
     """
     import numpy as np
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.shell_completion import CompletionItem
 
+from ringmaster.cli.first_word import or_command
 from ringmaster.cli.options import examples, json_option, plot_option, print_json, print_plot
 from ringmaster.cli.twin_follow import follow
 
@@ -45,20 +46,8 @@ def _complete_element(context: click.Context, _: click.Parameter, incomplete: st
     return [CompletionItem(name) for name in families if name.startswith(incomplete)]
 
 
-class _TwinCommand(click.Command):
-    """Takes a lattice, or the word `follow` and what that takes."""
-
-    def make_context(
-        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
-    ) -> click.Context:
-        """Of the command that is meant."""
-        if args and args[0] == follow.name:
-            return follow.make_context(f"{info_name} {follow.name}", args[1:], parent, **extra)
-        return super().make_context(info_name, args, parent, **extra)
-
-
 @click.command(
-    cls=_TwinCommand,
+    cls=or_command(follow),
     epilog=examples(
         "ringmaster twin elettra2_like",
         "ringmaster twin elettra2.mat --plot optics.png",
