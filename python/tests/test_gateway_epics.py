@@ -9,8 +9,11 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 from gateway_clients import TURN, Scene, program, scene, server_of, tool_of, wait_for
+
+from ringmaster.fabric.owner import Owner
 
 pytest.importorskip("p4p", reason="p4p is not installed: `make gateways` installs it")
 pytest.importorskip("caproto", reason="caproto is not installed: `make gateways` installs it")
@@ -240,6 +243,18 @@ threading.Event().wait()
             monitor.wait_for(r"^1000.0 0 ''$", since)
         assert made.caproto(*severity).strip() == "0"
         assert made.python(f"context.put({CURRENT!r}, 1.5)\nprint(float(context.get({CURRENT!r})))").strip() == "1.5"
+
+
+def test_an_owner_that_comes_with_other_objects_is_shown_as_it_is(live: Scene) -> None:
+    form = ("get", "--format", "{response.data_count} {response.data[0]:.0f}", "demo:extra:values")
+    for count in (4, 6):
+        owner = Owner("extra", str(live.path), answers=False)
+        owner.parameter("extra/values", np.full(count, float(count)), "A")
+        with owner:
+            wait_for(lambda n=count: f"{n} {n}" in live.caproto(*form), lambda: live.caproto(*form))
+            values = live.python("print(context.get('demo:extra:values', timeout=60).tolist())")
+            assert values.strip() == str([float(count)] * count)
+    assert "double value" in live.pvget(CURRENT)
 
 
 def test_clients_that_say_nothing_half_a_message_or_rubbish_harm_nothing(live: Scene) -> None:

@@ -46,7 +46,7 @@ class ChannelAccess:
         self._shown: dict[str, State] = {}
         self._pending: dict[str, State] = {}
         self._loop = asyncio.new_event_loop()
-        self._ready, self._over = Event(), False
+        self._ready = Event()
         self._failed: BaseException | None = None
         self._new = asyncio.Event()
         self.port = 0
@@ -69,7 +69,7 @@ class ChannelAccess:
         changed = any(points.get(name) != point for name, point in self._points.items())
         self._points = dict(points)
         if changed:
-            self._call(self._restart)
+            self._call(self._drop)
 
     def show(self, point: Point, state: State) -> None:
         """What a point says now."""
@@ -161,23 +161,28 @@ class ChannelAccess:
 
         logging.getLogger("caproto").setLevel(logging.CRITICAL)  # it tells a page of each client that sends rubbish
         deliver = self._loop.create_task(self._deliver())
-        while not self._over:
-            self._context = Context(self._board)
-            self._task = self._loop.create_task(self._context.run(startup_hook=self._started))
-            await self._task
-            self._board.clear()
-            self._watched.clear()
+        self._context = Context(self._board)
+        self._task = self._loop.create_task(self._context.run(startup_hook=self._started))
+        await self._task
         deliver.cancel()
 
     async def _started(self, _library: Any) -> None:
         self.port = self._context.port
         self._ready.set()
 
-    def _restart(self) -> None:
-        self._task.cancel()
+    def _drop(self) -> None:
+        self._dropping = self._loop.create_task(self._drop_clients())
+
+    async def _drop_clients(self) -> None:
+        """All connect anew, to channels that are made anew."""
+        circuits = tuple(self._context.circuits)
+        self._board.clear()
+        for circuit in circuits:
+            await circuit._on_disconnect()
+            await circuit.tasks.cancel_all()
+        self._watched.clear()
 
     def _stop(self) -> None:
-        self._over = True
         self._task.cancel()
 
     def close(self) -> None:
