@@ -198,7 +198,7 @@ def sources(
         print_json(ranking.as_json())
         return
     click.echo(f"at {at_hz:g} Hz the motion has {ranking.signal_to_noise:.3g} times the power of the noise beside it")
-    click.echo("true in 95 of 100 such cases:")
+    click.echo("true in 90 of 100 such cases:")
     answer = ranking.answer
     more = f" … ({len(answer)})" if len(answer) > MOST_NAMES else ""
     click.secho(f"  {', '.join(answer[:MOST_NAMES])}{more}", bold=True)

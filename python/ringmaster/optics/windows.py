@@ -7,7 +7,7 @@ strongest line is found first and taken off, then the next, while they stand out
 
 A free line that noise keeps up is no sine: its phase wanders. So a straight line is laid through the phases of four
 quarters of the window. What they are off it, beyond what a sine in the noise would be, adds to the tune's error: of a
-phase that wanders at random, the square of what is off the line is 0.4 of that of a step, and of the slope's error 0.34.
+phase that wanders at random, what is off the line is 0.4 of a step, and the slope's error 0.34 of it, all squared.
 """
 
 from collections.abc import Iterator
