@@ -2,7 +2,8 @@
 """`ringmaster bench tune`: what the tune costs on one core and how accurate it is, beside NAFF and FFT of others.
 
 Ours is the law of apps/tune (bench/tune_cost.c) on windows of 8192 turns. The peers are called from Python, as they are
-used: nafflib and PyNAFF for one line of such a window, NumPy's and SciPy's FFT for its spectrum. They take turns.
+used: nafflib, PyNAFF and omc3's harpy for one line of such a window, NumPy's and SciPy's FFT for its spectrum. They
+take turns. Nothing installs omc3: it brings thirty packages.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -39,7 +40,13 @@ OF_ONE_S = 0.1
 ROUND_S = 2.0
 """Of all of them, about."""
 LIMIT_S = 120.0
-MODULES = {"nafflib": "nafflib", "PyNAFF": "PyNAFF", "NumPy": "numpy", "SciPy": "scipy.fft"}
+MODULES = {
+    "nafflib": "nafflib",
+    "PyNAFF": "PyNAFF",
+    "omc3": "omc3.harpy.frequency",
+    "NumPy": "numpy",
+    "SciPy": "scipy.fft",
+}
 """Peers, by what is imported."""
 
 
@@ -106,7 +113,7 @@ class Tune(Measurement[Options, Any]):
     examples = ("", "--json > tune.json", "--rounds 3")
     about = (
         "One core, windows of 8192 turns: spectra, pairs of BPMs refreshed at 2 kHz, 512 bins updated at every turn of "
-        "1.157 MHz, lines by NAFF; beside nafflib and PyNAFF for a line, NumPy and SciPy for a spectrum, by turns."
+        "1.157 MHz, lines by NAFF; beside nafflib, PyNAFF, omc3 for a line, NumPy and SciPy for a spectrum, by turns."
     )
 
     @classmethod
@@ -175,6 +182,7 @@ class Tune(Measurement[Options, Any]):
             rate("naff_per_s", lambda ours: 1e9 / ours.naff_hann_ns, "/s", NAFF_HZ, "lines of 8192 turns, Hann"),
             ratio("nafflib", lambda ours: ours.naff_hann_ns, "time of a line to ours"),
             ratio("PyNAFF", lambda ours: ours.naff_hann_ns, "time of a line to ours"),
+            ratio("omc3", lambda ours: ours.naff_hann_ns, "time of a line to ours, by harpy's padded spectrum"),
             ratio("NumPy", lambda ours: ours.transform_ns, "time of a spectrum to ours"),
             ratio("SciPy", lambda ours: ours.transform_ns, "time of a spectrum to ours, single precision"),
             error("error_over_cramer_rao", lambda ours: ours.error_naff_rectangular, RECTANGULAR_MOST,
@@ -209,7 +217,7 @@ def ours_of(said: dict[str, Any]) -> Ours:
 def call_of(peer: str) -> Call:
     """Calls it for a while. Raises NotMeasured where it is not installed."""
     if find_spec(MODULES[peer].partition(".")[0]) is None:
-        raise NotMeasured(f"no {peer} here: `pip install {peer.lower()}` installs it, as does `make test`")
+        raise NotMeasured(f"no {peer} here: `pip install {peer.lower()}` installs it")
     call = _callable(peer)
     found, best_s, until = call(), float("inf"), perf_counter() + OF_ONE_S
     while perf_counter() < until:
@@ -235,10 +243,35 @@ def _callable(peer: str) -> Callable[[], float | None]:
     def pynaff() -> float:
         return float(module.naff(real, turns=TURNS, nterms=1, window=1)[0][1])
 
+    def omc3() -> float:
+        frequency, amplitude = module.windowed_padded_rfft(_harpy_input(), _harpy_turns(real), [TUNE, 0.0, 0.0])
+        return float(frequency.to_numpy()[0, np.argmax(np.abs(amplitude.to_numpy()[0]))])
+
     def numpy() -> None:
         module.fft.rfft(single)
 
     def scipy() -> None:
         module.rfft(single)
 
-    return {"nafflib": nafflib, "PyNAFF": pynaff, "NumPy": numpy, "SciPy": scipy}[peer]
+    return {"nafflib": nafflib, "PyNAFF": pynaff, "omc3": omc3, "NumPy": numpy, "SciPy": scipy}[peer]
+
+
+@cache
+def _harpy_input() -> Any:
+    """What omc3's harpy is told of how to look: its own defaults, and the tune to 0.01."""
+    return import_module("generic_parser").DotDict(
+        turn_bits=20,
+        output_bits=12,
+        window="hann",
+        tolerance=0.01,
+        autotunes=None,
+        nattunes=None,
+        natdeltas=None,
+        resonances=4,
+        to_write=[],
+    )
+
+
+def _harpy_turns(values: Any) -> Any:
+    """One BPM's turns as harpy takes them."""
+    return import_module("pandas").DataFrame(values[None], index=["bpm"])
