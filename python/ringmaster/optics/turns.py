@@ -14,7 +14,9 @@ At each BPM and plane the betatron line has an amplitude A and a phase φ.
   near nπ tell nothing and weigh nothing.
 * **Coupling** by the other plane's line in each plane: with r² = (A_y in x ÷ A_x in x)(A_x in y ÷ A_y in y), the
   closest approach of the tunes is |C⁻| = 2 r |Q_x − Q_y| ÷ (1 + r²) (R. Jones, P. Cameron, Y. Luo, BNL C-A/AP/204
-  (2005)). A BPM with a roll of θ shows r = θ by itself: the median over BPMs is told, which few of them cannot move.
+  (2005)). Around the ring r goes up and down with the sum resonance, and a BPM with a roll or crosstalk of θ adds θ to
+  it, with a phase of its own. The mean of log |1 + z| over the phase of z is 0 as long as |z| < 1: so log r is averaged
+  over the BPMs. What is left: where r is smaller than θ, θ is what is told.
 """
 
 from dataclasses import dataclass
@@ -222,5 +224,5 @@ def _closest_approach(
     if not seen.any():
         return float("nan")
     ratio = np.sqrt(size[0, 1, seen] / size[0, 0, seen] * size[1, 0, seen] / size[1, 1, seen])
-    r = float(np.median(ratio))
+    r = float(np.exp(np.mean(np.log(np.maximum(ratio, 1e-300)))))
     return 2 * r * abs(tunes[0][0] - tunes[1][0]) / (1 + r * r)
