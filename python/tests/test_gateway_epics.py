@@ -73,9 +73,8 @@ print(abs(time.time() - major.timestamp) < 60)
 def test_pv_access_has_arrays_texts_choices_and_the_inventory(live: Scene) -> None:
     code = """
 import json
-weights, comment, mode, counts, table = context.get(
-    ["demo:bump:weights", "demo:bump:comment", "demo:mode", "demo:bump:counts", "demo:inventory"]
-)
+names = ["demo:bump:weights", "demo:bump:comment", "demo:mode", "demo:bump:counts", "demo:inventory"]
+weights, comment, mode, counts, table = [context.get(name) for name in names]
 print(json.dumps([weights.tolist(), comment.raw.value, mode.raw.value.choices, int(mode), counts.dtype.str]))
 columns = table.value
 rows = zip(columns.name, columns.source, columns.unit, columns.writable.tolist())
@@ -128,7 +127,7 @@ def test_choices_texts_and_arrays_are_put(live: Scene) -> None:
 context.put("demo:mode", "hold")
 context.put("demo:bump:comment", "after the access")
 context.put("demo:bump:weights", [8.0 - i for i in range(8)])
-mode, comment, weights = context.get(["demo:mode", "demo:bump:comment", "demo:bump:weights"])
+mode, comment, weights = map(context.get, ["demo:mode", "demo:bump:comment", "demo:bump:weights"])
 print(int(mode), comment.raw.value, weights.tolist()[:2])
 context.put(["demo:mode", "demo:bump:comment", "demo:bump:weights"], [1, "fine", [float(i) for i in range(8)]])
 """
@@ -137,7 +136,7 @@ context.put(["demo:mode", "demo:bump:comment", "demo:bump:weights"], [1, "fine",
     live.caproto("put", "-S", "demo:bump:comment", "by CA")
     live.caproto("put", "-a", "demo:bump:weights", " ".join(["8", *("1" * 7)]))
     code = """
-mode, comment, weights = context.get(["demo:mode", "demo:bump:comment", "demo:bump:weights"])
+mode, comment, weights = map(context.get, ["demo:mode", "demo:bump:comment", "demo:bump:weights"])
 print(int(mode), comment.raw.value, weights[0])
 """
     assert live.python(code).strip() == "2 by CA 8.0"
@@ -251,10 +250,14 @@ def test_an_owner_that_comes_with_other_objects_is_shown_as_it_is(live: Scene) -
         owner = Owner("extra", str(live.path), answers=False)
         owner.parameter("extra/values", np.full(count, float(count)), "A")
         with owner:
-            wait_for(lambda n=count: f"{n} {n}" in live.caproto(*form), lambda: live.caproto(*form))
+            _wait_for_words(live, form, f"{count} {count}")
             values = live.python("print(context.get('demo:extra:values', timeout=60).tolist())")
             assert values.strip() == str([float(count)] * count)
     assert "double value" in live.pvget(CURRENT)
+
+
+def _wait_for_words(live: Scene, form: tuple[str, ...], words: str) -> None:
+    wait_for(lambda: words in live.caproto(*form), lambda: live.caproto(*form))
 
 
 def test_clients_that_say_nothing_half_a_message_or_rubbish_harm_nothing(live: Scene) -> None:

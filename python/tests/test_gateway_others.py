@@ -10,8 +10,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from threading import Event, Thread
 
+import numpy as np
 import pytest
-from gateway_clients import Scene, free_ports, program, scene
+from gateway_clients import Scene, free_ports, program, scene, wait_for
+
+from ringmaster.fabric.owner import Owner
 
 ROOT = Path(__file__).parents[2]
 CLIENTS = ROOT / ".venv/clients/bin/python"
@@ -83,6 +86,31 @@ asyncio.run(main())
     assert said[:2] == ["2.0 A 10.0 9.0 4", "3.5"]
     assert "Channel write request failed" in said[2]
     assert said[3:5] == ["bump/current: 30 A is above the control limit of 10 A", str([float(i) for i in range(8)])]
+
+
+def test_a_monitor_of_channel_access_goes_on_where_an_owner_comes_with_other_objects(tmp_path: Path) -> None:
+    code = """
+import asyncio
+from aioca import camonitor
+async def main():
+    camonitor("demo:bump:actual", lambda value: print(float(value), flush=True))
+    await asyncio.Event().wait()
+asyncio.run(main())
+"""
+    with scene(tmp_path, SETTINGS) as made, program([str(CLIENTS), "-u", "-c", code], made.environment) as monitor:
+        monitor.wait_for("^0.0$")
+        for count in (4, 6):
+            owner = Owner("extra", str(made.path), answers=False)
+            owner.parameter("extra/values", np.zeros(count), "A")
+            with owner:
+                _wait_for_elements(made, count)
+        made.bump.actual.value = 3.75
+        monitor.wait_for("^3.75$")
+
+
+def _wait_for_elements(made: Scene, count: int) -> None:
+    form = ("get", "--format", "{response.data_count}", "demo:extra:values")
+    wait_for(lambda: made.caproto(*form).strip() == str(count), lambda: made.caproto(*form))
 
 
 def test_many_clients_behind_p4ps_gateway_are_one_client_of_ours(tmp_path: Path) -> None:
