@@ -50,7 +50,7 @@ def beam(made: Scene) -> Iterator[None]:
 
 def test_a_scan_of_a_corrector_against_the_orbit(tmp_path: Path) -> None:
     with scene(tmp_path, SETTINGS) as made, beam(made):
-        code = str(ROOT / "examples/bluesky/scan.py")
+        code = str(ROOT / "examples/scans/corrector.py")
         said = made.client(str(CLIENTS), code, "demo:bump:current", "demo", "--", "-2", "0", "3", "6")
         points = [json.loads(line) for line in said.splitlines() if line.startswith("{")]
         assert [point["corrector"] for point in points] == [-2.0, 0.0, 3.0, 6.0]
@@ -59,7 +59,7 @@ def test_a_scan_of_a_corrector_against_the_orbit(tmp_path: Path) -> None:
 
 def test_a_refusal_ends_the_scan_with_the_owners_words(tmp_path: Path) -> None:
     with scene(tmp_path, SETTINGS) as made, beam(made):
-        code = str(ROOT / "examples/bluesky/scan.py")
+        code = str(ROOT / "examples/scans/corrector.py")
         said = made.client(str(CLIENTS), code, "demo:bump:current", "demo", "1", "12", expect=1)
         assert "bump/current: 12 A is above the control limit of 10 A" in said
 
