@@ -11,6 +11,7 @@ import pytest
 from command import ringmaster
 from numpy.typing import NDArray
 
+from ringmaster.optics.dispersion import measure_dispersion
 from ringmaster.optics.driven import Drive
 from ringmaster.optics.lines import find_line, hann, line_at
 from ringmaster.optics.model import Model, fractional, model_of, whole_tune
@@ -173,6 +174,31 @@ def test_rolls_of_bpms_alone_look_like_a_little_coupling() -> None:
     assert 0.6 < found / (5e-3 * distance) < 1.2
 
 
+@cache
+def oscillating() -> Floats:
+    """Horizontal turns of a beam that is off in energy, in the ring with cavities and radiation."""
+    twin = Twin(load_lattice("elettra2_like"))
+    twin.enable_6d()
+    start = np.asarray(twin.find_orbit()[0]).reshape(6, 1).copy()
+    start[4] += 3e-5
+    x = np.asarray(twin.track(start, nturns=1024, refpts=ring()[1])[0])[0, 0]
+    return np.asarray(x + NOISE_M * np.random.default_rng(7).standard_normal(x.shape))
+
+
+def test_dispersion_is_told_by_an_energy_oscillation() -> None:
+    _, _, model = ring()
+    x = oscillating().copy()
+    x[5] = np.nan
+    found = measure_dispersion(x, model.dispersion_m, 0.003)
+    off = np.delete(found.dispersion_m - model.dispersion_m, 5)
+    assert np.isnan(found.dispersion_m[5])
+    assert found.energy == pytest.approx(3e-5, rel=0.1)  # it is damped
+    assert np.abs(off).max() < 1e-3 < np.ptp(model.dispersion_m) / 40
+    assert 0.6 < np.std(off / np.delete(found.sigma_m, 5)) < 1.6
+    with pytest.raises(ValueError, match="no BPM shows an energy oscillation between 0.0015 and 0.0045"):
+        measure_dispersion(np.random.default_rng(8).standard_normal(x.shape), model.dispersion_m, 0.003)
+
+
 def driven(model: Model, drive: Drive, place_rad: float, plane: int) -> Floats:
     """The steady motion that an exciter at a phase drives, in a ring of the model's optics."""
     tune = model.tune[plane]
@@ -217,17 +243,21 @@ def test_the_command_says_it_in_words_and_numbers(tmp_path: Path, monkeypatch: p
     rows = [f"bpm{i // 2 + 1:02}/turn/{plane}{i % 2 + 1}" for i in range(len(model)) for plane in "xy"]
     x, y = (signal.copy() for signal in kicked())
     x[7] *= -1
+    x += 5e-5 * np.outer(model.dispersion_m, np.cos(0.02 * 2 * np.pi * np.arange(TURNS)))
     values = [signal for pair in zip(x, y, strict=True) for signal in pair]
     series = [Series(name, "m", 1e6, one, 0, 1) for name, one in zip(rows, values, strict=True)]
     monkeypatch.setattr("ringmaster.cli.optics.read_series", lambda _names, **_: series)
     mapping = tmp_path / "mapping.yaml"
     mapping.write_text('bpms: "BPM_*"\nrows: "bpm[01-84]/{x1,y1,x2,y2}"\n')
     arguments = ("optics", "elettra2_like", "--mapping", str(mapping))
-    said = ringmaster(*arguments, "--plot", str(tmp_path / "optics.png")).stdout
+    said = ringmaster(*arguments, "--synchrotron", "0.021", "--plot", str(tmp_path / "optics.png")).stdout
+    assert "synchrotron tune 0.0" in said
     assert "168 BPMs, 512 turns" in said
     assert f"{model.names[7]}: sign of x" in said
     assert (tmp_path / "optics.png").stat().st_size > 10000
-    whole = json.loads(ringmaster(*arguments, "--json").stdout)
+    whole = json.loads(ringmaster(*arguments, "--synchrotron", "0.021", "--json").stdout)
+    assert whole["synchrotron_tune"] == pytest.approx(0.02, abs=2e-5)
+    assert whole["dispersion_m"][9] == pytest.approx(model.dispersion_m[9], abs=1e-3)
     assert whole["faults"] == {model.names[7]: "sign of x"}
     assert whole["x"]["beta_phase_m"][7] is None
     assert whole["y"]["beta_phase_m"][8] == pytest.approx(model.beta_m[8, 1], rel=0.01)

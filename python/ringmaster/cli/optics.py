@@ -12,6 +12,7 @@ from ringmaster.cli.options import examples, json_option, plot_option, print_jso
 from ringmaster.cli.series_options import of_series, read_series, with_rate
 
 if TYPE_CHECKING:
+    from ringmaster.optics.dispersion import Dispersion
     from ringmaster.optics.driven import Drive
     from ringmaster.optics.turns import Measured
     from ringmaster.twin import Lattice, Twin
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 )
 @click.option("--driven", type=float, nargs=2, metavar="QX QY", help="Fractional tunes at which an exciter drives.")
 @click.option("--exciter", metavar="ELEMENT", help="--driven: where it is in the lattice.")
+@click.option("--synchrotron", type=float, metavar="QS", help="Tune of an energy oscillation, to a half: dispersion.")
 @click.option("--rate", default="turn", show_default=True, help="Of the streams.")
 @plot_option
 @of_series
@@ -41,6 +43,7 @@ def optics(
     mapping: Path,
     driven: tuple[float, float] | None,
     exciter: str | None,
+    synchrotron: float | None,
     rate: str,
     plot: Path | None,
     as_json: bool,
@@ -57,6 +60,7 @@ def optics(
     import numpy as np
 
     from ringmaster.feedback.mapping import read_mapping, resolve
+    from ringmaster.optics.dispersion import measure_dispersion
     from ringmaster.optics.model import model_of
     from ringmaster.optics.turns import measure
     from ringmaster.spectra.series import joined
@@ -74,14 +78,21 @@ def optics(
     values = np.array([series[name].values for name in names])
     drive = None if driven is None or exciter is None else _drive(twin, ring, driven, exciter)
     found = measure(values[0::2], values[1::2], model, drive)
+    dispersion = None if synchrotron is None else measure_dispersion(values[0::2], model.dispersion_m, synchrotron)
     if plot is not None:
         from ringmaster.optics.draw import draw
 
-        draw(found, plot)
+        draw(found, plot, dispersion)
     if as_json:
-        print_json(_as_json(found, resolved.rows))
+        print_json(_as_json(found, resolved.rows) | _dispersion_as_json(dispersion))
         return
     _print(found, values.shape[1])
+    if dispersion is not None:
+        off, sigma = 1e3 * (dispersion.dispersion_m - dispersion.model_m), 1e3 * dispersion.sigma_m
+        click.echo(
+            f"synchrotron tune {dispersion.tune:.6f}, dispersion {np.nanstd(off):.3g} mm RMS off the model's (one BPM "
+            f"is right to {np.nanmedian(sigma):.2g} mm)"
+        )
     print_plot(plot)
 
 
@@ -113,6 +124,17 @@ def _print(found: "Measured", turns: int) -> None:
         click.secho(f"  {fault}", fg="yellow")
     if not found.faults:
         click.echo("all BPMs are as they should be")
+
+
+def _dispersion_as_json(found: "Dispersion | None") -> dict[str, Any]:
+    if found is None:
+        return {}
+    return {
+        "synchrotron_tune": found.tune,
+        "dispersion_m": found.dispersion_m.tolist(),
+        "dispersion_sigma_m": found.sigma_m.tolist(),
+        "dispersion_model_m": found.model_m.tolist(),
+    }
 
 
 def _as_json(found: "Measured", rows: tuple[str, ...]) -> dict[str, Any]:

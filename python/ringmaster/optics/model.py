@@ -21,6 +21,8 @@ class Model:
     """Shape (BPMs, 2): from the start of the ring."""
     tune: Floats
     """Shape (2,): of the whole ring, with its whole turns."""
+    dispersion_m: Floats
+    """Shape (BPMs,): horizontal."""
 
     def __len__(self) -> int:
         return len(self.names)
@@ -32,7 +34,13 @@ def model_of(twin: Twin, bpms: Sequence[int], names: Sequence[str]) -> Model:
     still.disable_6d()
     _, _, at = still.linopt6([*bpms, len(still)])
     phase = np.asarray(at.mu)
-    return Model(tuple(names), np.asarray(at.beta)[:-1].copy(), phase[:-1].copy(), phase[-1] / (2 * np.pi))
+    return Model(
+        tuple(names),
+        np.asarray(at.beta)[:-1].copy(),
+        phase[:-1].copy(),
+        phase[-1] / (2 * np.pi),
+        np.asarray(at.dispersion)[:-1, 0],
+    )
 
 
 def fractional(tune: float) -> float:
