@@ -23,6 +23,8 @@ from ringmaster.spectra.cross import amplitudes, bin_of
 from ringmaster.spectra.density import piece_size
 from ringmaster.spectra.sources import NONE, NOTHING, PIECES
 
+LOWEST_HZ = 33.0
+"""That a window of this length resolves from its noise."""
 NEAR_HZ = 25.0
 """From a line of the mains, at most, where a ripple is near to it."""
 MEASURED_ERROR = 0.01
@@ -56,11 +58,11 @@ def draw_ring(seed: int) -> tuple[Ring, str]:
     where = str(random.choice(["free", "near", "mains"]))
     line = float(random.choice(MAINS_HZ[:4]))
     if where == "free":
-        hz = float(np.exp(random.uniform(np.log(30), np.log(800))))
+        hz = float(np.exp(random.uniform(np.log(LOWEST_HZ), np.log(800))))
         hz += NEAR_HZ * (min(abs(hz - mains) for mains in MAINS_HZ) < NEAR_HZ)
     else:
         away = 0.0 if where == "mains" else random.uniform(8, NEAR_HZ) * random.choice([-1, 1])
-        hz = line + float(away)
+        hz = line + float(away) if line + float(away) > LOWEST_HZ else line - float(away)
     columns = design().columns
     ampere = float(np.exp(random.uniform(np.log(2e-5), np.log(2e-2))))
     mains = float(np.exp(random.uniform(np.log(1e-3), np.log(1))))

@@ -53,7 +53,7 @@ SLOWEST_HZ = 100.0
 FACTOR_STEP_RAD = 0.15
 PRIOR_SOURCE, PRIOR_NONE, PRIOR_NOTHING = 0.4, 0.2, 0.4
 """Before anything is seen."""
-MISTAKEN = 0.06
+MISTAKEN = 0.08
 """So often all of this is wrong: by trials in virtual rings (tests/spectra)."""
 GROUP = 0.9
 LISTED = 1e-3
