@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `bench gateway` runs beside itself, each a process: an owner of many parameters, and p4p's client.
+"""What `bench epics` runs beside itself, each a process: an owner of many parameters, and p4p's client.
 
     python -m ringmaster.bench.pva_clients own WORKSPACE PVS HZ      owns them, and changes all so often
     python -m ringmaster.bench.pva_clients monitor PVS SECONDS       prints how many updates came in a second
