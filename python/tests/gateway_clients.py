@@ -50,7 +50,11 @@ def free_ports(count: int) -> list[int]:
 
 
 def ports() -> dict[str, str]:
-    """EPICS' environment for a gateway and its clients, which no other program meets."""
+    """EPICS' environment for a gateway and its clients, which no other program meets.
+
+    Clients of PV Access search by TCP. Of processes on one host that share the port of searches, a datagram to
+    127.0.0.1 reaches one alone: it may be a client, which is to pass it on, and one that is stopped never does.
+    """
     pva, pva_udp, ca, repeater = map(str, free_ports(4))
     here = "127.0.0.1"
     return {
@@ -59,7 +63,8 @@ def ports() -> dict[str, str]:
         "EPICS_PVAS_BROADCAST_PORT": pva_udp,
         "EPICS_PVAS_BEACON_ADDR_LIST": here,
         "EPICS_PVAS_AUTO_BEACON_ADDR_LIST": "NO",
-        "EPICS_PVA_ADDR_LIST": here,
+        "EPICS_PVA_NAME_SERVERS": f"{here}:{pva}",
+        "EPICS_PVA_ADDR_LIST": "",
         "EPICS_PVA_AUTO_ADDR_LIST": "NO",
         "EPICS_PVA_BROADCAST_PORT": pva_udp,
         "EPICS_PVA_SERVER_PORT": pva,

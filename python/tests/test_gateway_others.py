@@ -116,9 +116,9 @@ def _wait_for_elements(made: Scene, count: int) -> None:
 def test_many_clients_behind_p4ps_gateway_are_one_client_of_ours(tmp_path: Path) -> None:
     with scene(tmp_path, SETTINGS) as made:
         tcp, udp = free_ports(2)
-        there = {"addrlist": "127.0.0.1", "autoaddrlist": False}
         file = tmp_path / "pvagw.json"
-        upstream = {"name": "up", **there, "bcastport": int(made.environment["EPICS_PVA_BROADCAST_PORT"])}
+        servers = "EPICS_PVA_NAME_SERVERS"
+        upstream = {"name": "up", "autoaddrlist": False, servers: made.environment[servers]}
         downstream = {
             "name": "down",
             "clients": ["up"],
@@ -128,7 +128,7 @@ def test_many_clients_behind_p4ps_gateway_are_one_client_of_ours(tmp_path: Path)
             "autoaddrlist": False,
         }
         file.write_text(json.dumps({"version": 2, "clients": [upstream], "servers": [downstream]}))
-        beyond = made.environment | {"EPICS_PVA_SERVER_PORT": str(tcp), "EPICS_PVA_BROADCAST_PORT": str(udp)}
+        beyond = made.environment | {servers: f"127.0.0.1:{tcp}", "EPICS_PVA_BROADCAST_PORT": str(udp)}
         code = """
 import sys, threading
 from p4p.client.thread import Context
