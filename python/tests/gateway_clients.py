@@ -23,6 +23,15 @@ from ringmaster.fabric.owner import Owner, Request
 
 TIMEOUT_S = 120.0
 """How long anything may take on a busy machine."""
+CLIENT_S = 60
+"""How long a client waits for one answer: not the few seconds that are its default."""
+PATIENT = f"""
+from functools import partial
+from p4p.client.thread import Context, RemoteError
+context = Context("pva")
+context.get, context.put = partial(context.get, timeout={CLIENT_S}), partial(context.put, timeout={CLIENT_S})
+"""
+"""How a program with p4p's client begins."""
 TURN = 4711
 LIMITS = Limits(control_low=-10, control_high=10, minor_high=8, major_high=9, display_low=-12, display_high=12)
 
@@ -197,16 +206,15 @@ class Scene:
 
     def pvget(self, *names: str) -> str:
         """By p4p's command line, with all fields."""
-        return self.client(sys.executable, "-m", "p4p.client.cli", "-w", "60", "--raw", "get", *names)
+        return self.client(sys.executable, "-m", "p4p.client.cli", "-w", str(CLIENT_S), "--raw", "get", *names)
 
     def caproto(self, tool: str, *arguments: str) -> str:
         """By caproto's command line: get, put, monitor."""
-        return self.client(tool_of(tool), "--no-repeater", "--timeout", "60", *arguments)
+        return self.client(tool_of(tool), "--no-repeater", "--timeout", str(CLIENT_S), *arguments)
 
     def python(self, code: str) -> str:
         """By a program in Python, with p4p's client as `context`."""
-        head = "from p4p.client.thread import Context, RemoteError\ncontext = Context('pva')\n"
-        return self.client(sys.executable, "-c", head + code)
+        return self.client(sys.executable, "-c", PATIENT + code)
 
 
 def tool_of(tool: str) -> str:
