@@ -66,7 +66,9 @@ def test_frames_are_the_records_of_the_streams(live: Site, options: str, rate: s
 
 
 @pytest.mark.filterwarnings("ignore:.*socket:pytest.PytestUnraisableExceptionWarning")  # it leaves a refused one open
-def test_the_client_of_diamond_reads_all_there_is(live: Site) -> None:
+def test_the_client_of_diamond_reads_all_there_is(live: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    begin = falib.connection.__init__
+    monkeypatch.setattr(begin, "__defaults__", (*begin.__defaults__[:-1], TIMEOUT_S))  # it would wait for 1 s
     found = server_of(live.gateway)
     assert abs(found.sample_frequency / TURN_RATE_HZ - 1) < 0.5
     assert (found.decimation, found.fa_id_count) == (12, 256)
@@ -76,7 +78,7 @@ def test_the_client_of_diamond_reads_all_there_is(live: Site) -> None:
     ]
     assert found.get_fa_ids(stored=True) == []
     for decimated in (False, True):
-        subscription = found.subscription([0, 12, 1, 2, 11], decimated=decimated, uncork=decimated, timeout=TIMEOUT_S)
+        subscription = found.subscription([0, 12, 1, 2, 11], decimated=decimated, uncork=decimated)
         frames = np.concatenate([subscription.read(50) for _ in range(4)])
         subscription.close()
         assert_is_the_stream(live, frames[:, :, None, :], "fast" if decimated else "turn", 12 if decimated else 1)
