@@ -82,7 +82,7 @@ def test_a_rule_names_users_hosts_and_names() -> None:
 
 
 def test_the_shipped_file_is_read() -> None:
-    settings = read_settings(Path(__file__).parents[2] / "configs/gateway.yaml")
+    settings = read_settings(Path(__file__).parents[2] / "configs/gateways/epics.yaml")
     assert settings.puts
     assert settings.names
 

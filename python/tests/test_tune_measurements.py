@@ -141,7 +141,7 @@ def test_no_synchrotron_line_is_no_tune() -> None:
 
 
 def test_a_voltage_makes_its_tune() -> None:
-    found = expect("elettra2_like", CONFIGS / "tune-lattice-mapping.yaml")
+    found = expect("elettra2_like", CONFIGS / "mappings/tune-lattice.yaml")
     assert found.cavities is not None
     assert found.cavities.voltage_of(found.synchrotron_tune) == pytest.approx(found.cavities.voltage_v, rel=1e-3)
     assert found.rf_hz_per_delta * 8e-5 == pytest.approx(-4.61, abs=0.01)

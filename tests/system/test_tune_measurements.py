@@ -25,7 +25,7 @@ from ringmaster.places import CONFIGS
 from ringmaster.programs.program import Program, attach_to
 from ringmaster.virtual.ring import FULL_TURN_RATE_HZ, adapted
 
-MAPPING = CONFIGS / "tune-lattice-mapping.yaml"
+MAPPING = CONFIGS / "mappings/tune-lattice.yaml"
 CYCLE_TURNS = 11520
 FAR = 6.0
 """Standard deviations, each of which is known from a few periods only."""

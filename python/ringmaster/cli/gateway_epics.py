@@ -13,7 +13,7 @@ from ringmaster.cli.options import examples, workspace_option
 @click.command(
     epilog=examples(
         "ringmaster gateway epics",
-        "ringmaster gateway epics configs/gateway.yaml",
+        "ringmaster gateway epics configs/gateways/epics.yaml",
         "EPICS_PVAS_INTF_ADDR_LIST=127.0.0.1 EPICS_CAS_INTF_ADDR_LIST=127.0.0.1 ringmaster gateway epics",
     )
 )

@@ -22,7 +22,7 @@ DOUBT = 0.05
 
 @click.command(
     epilog=examples(
-        "ringmaster tune chromaticity elettra2_like --mapping configs/tune-lattice-mapping.yaml",
+        "ringmaster tune chromaticity elettra2_like --mapping configs/mappings/tune-lattice.yaml",
         "ringmaster tune chromaticity elettra2.mat --mapping bpms.yaml --seconds 30 --plot chromaticity.png",
         "ringmaster tune chromaticity elettra2.mat --mapping bpms.yaml --delta 2e-4 --json | jq .x",
     )

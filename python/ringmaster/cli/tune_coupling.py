@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @click.command(
     epilog=examples(
-        "ringmaster tune coupling elettra2_like --mapping configs/tune-lattice-mapping.yaml \\",
+        "ringmaster tune coupling elettra2_like --mapping configs/mappings/tune-lattice.yaml \\",
         "    --quadrupoles 'sr/ps/qf1_*' --most 5",
         "ringmaster tune coupling elettra2.mat --mapping bpms.yaml --quadrupoles sr/ps/qf1 --most 2 --json",
     )

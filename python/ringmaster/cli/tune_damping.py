@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @click.command(
     epilog=examples(
-        "ringmaster tune damping elettra2_like --mapping configs/tune-lattice-mapping.yaml --plot damping.png",
+        "ringmaster tune damping elettra2_like --mapping configs/mappings/tune-lattice.yaml --plot damping.png",
         "ringmaster tune damping elettra2.mat --mapping bpms.yaml --timeout 60 --json",
         "ringmaster tune damping elettra2.mat --mapping bpms.yaml --archive /data --from 119900000 --until 120030000",
     )

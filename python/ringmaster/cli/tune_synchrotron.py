@@ -22,7 +22,7 @@ PHASES = "*/turn/*phase"
 
 @click.command(
     epilog=examples(
-        "ringmaster tune synchrotron elettra2_like --mapping configs/tune-lattice-mapping.yaml",
+        "ringmaster tune synchrotron elettra2_like --mapping configs/mappings/tune-lattice.yaml",
         "ringmaster tune synchrotron elettra2.mat --mapping bpms.yaml --plot synchrotron.png",
         "ringmaster tune synchrotron elettra2.mat --mapping bpms.yaml --archive /data --from 12000000 --until 13000000",
     )
