@@ -8,8 +8,9 @@ Dispersive BPMs together tell δ, by the lattice's dispersion. Its periodogram, 
 A resonator whose energy noise drives has κ = 0 in energy and −2 in phase. What drives it is not known, so κ is fitted:
 a symmetric line would be wrong by some of its errors. The fit is by Whittle's likelihood, Σ ln S + P/S (P. Whittle,
 Ark. Mat. 2, 423 (1953)), whose curvature gives the errors, larger by √(35/18) for the bins that the window makes alike.
-A line that is narrower than the span resolves is taken to be as wide as that. The line must make the whole band more
-likely, by SEEN, than a level alone does.
+A line that is narrower than the span resolves is taken to be as wide as that. Its width is likely to be the lattice's
+within a factor of two; else, where the span has few bins across the line, the one that noise makes highest would pass
+for a line by itself. The line must make the whole band more likely, by SEEN, than a level alone does.
 """
 
 from collections.abc import Callable
@@ -30,6 +31,8 @@ PRESENT = 0.5
 """Share of its turns that a BPM must have."""
 SEEN = 12.0
 """Logarithm of the ratio of the likelihoods, with the line and without it."""
+WIDTH_LIKELY = 0.7
+"""How far the logarithm of the line's width is from the lattice's: a normal distribution with this σ."""
 DEEP = 12.0
 """The level is sought no further below the median than e to that."""
 
@@ -95,7 +98,7 @@ def find(name: str, values: Floats, unit: str, expected: float, damping_turns: f
 
     def cost(p: Floats) -> float:
         fit = shape(p)
-        return float(np.sum(np.log(fit) + power / fit))
+        return float(np.sum(np.log(fit) + power / fit) + HANN_ALIKE * (p[1] / WIDTH_LIKELY) ** 2 / 2)
 
     best = np.asarray(minimize(cost, begin, method="Nelder-Mead", options={"maxiter": 8000, "fatol": 1e-6}).x)
     alone = len(at) * (np.log(float(np.mean(power))) + 1)
