@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 PHASES = "*/turn/*phase"
 """Lanes of a low-level RF that may show it."""
+MOST_MISSING = 0.5
+"""Share of a phase's records: with more of them gone it is left out, and that is told."""
 
 
 @click.command(
@@ -77,12 +79,16 @@ def _lines(
     by_name = {one.name: one for one in joined(series)}
     x_m = np.array([by_name[row].values * LENGTHS[by_name[row].unit] * 1e-9 for row in rows])
     signals = {f"{len(rows)} dispersive BPMs": (delta_of(x_m, expected.dispersion_m[expected.dispersive]), "")}
+    others = {name: one for name, one in by_name.items() if name not in rows}
     signals |= {
-        name: (interpolated(one.values), one.unit)
-        for name, one in by_name.items()
-        if name not in rows and one.missing < 0.5
+        name: (interpolated(one.values), one.unit) for name, one in others.items() if one.missing < MOST_MISSING
     }
-    found, missing = [], {}
+    found: list[SynchrotronLine] = []
+    missing = {
+        name: f"{name}: {one.missing:.0%} of its records are not there"
+        for name, one in others.items()
+        if one.missing >= MOST_MISSING
+    }
     for name, (values, unit) in signals.items():
         try:
             found.append(find(name, values, unit, expected.synchrotron_tune, expected.damping_turns[2]))
