@@ -6,6 +6,7 @@ out every 11520 turns, since without a leader's setpoints each cycle takes 20 ms
 """
 
 import json
+import math
 import shutil
 import signal
 import subprocess
@@ -39,6 +40,29 @@ pytestmark = pytest.mark.skipif(
 )
 
 
+PACE_CHAIN = """\
+  - name: paced
+    id: 203
+    port: ring
+    address: 10.30.2.3
+    supplies: [{name: sr/ps/pace, unit: A, limits: [-1, 1], slew: 1}]
+
+"""
+PACE = f"""\
+  # The ring waits for its setpoint in each cycle, and that for the tune: so no turn is lost, however busy the host is.
+  - name: pace
+    code: ramp
+    hosted: true
+    period_turns: {CYCLE_TURNS}
+    inputs: [tune/tune]
+    supplies: [sr/ps/pace]
+    deadline_turns: 1000000
+    freshness_turns: 10000000
+    watchdog_cycles: 2000
+
+"""
+
+
 @dataclass
 class Facility:
     """All of it, running."""
@@ -69,14 +93,19 @@ def write_files(folder: Path, name: str) -> tuple[Path, Path]:
         ("workspace: tune\n", f"workspace: {name}\nsimulated_time: true\n"),
         (
             "setpoints: {period_turns: 576}",
-            f"setpoints: {{period_turns: {CYCLE_TURNS}, lead: tune, lost_cycles: 5000}}",
+            f"setpoints: {{period_turns: {CYCLE_TURNS}, lead: pace, lost_cycles: 5000}}",
         ),
+        ("applications:\n", f"{PACE_CHAIN}applications:\n"),
+        ("turn_records: 262144", "turn_records: 524288"),  # a reader may be kept from its core for some time
+        ("    code: tune\n", "    code: tune\n    hosted: true\n"),
         ("    period_turns: 576\n", f"    period_turns: {CYCLE_TURNS}\n"),
         ("deadline_turns: 57600", "deadline_turns: 1000000"),
         ("freshness_turns: 115200", "freshness_turns: 10000000"),
+        ("roles:\n", f"{PACE}roles:\n"),
     ):
         assert old in text
         text = text.replace(old, new)
+    text += "".join(f"  - {{role: application, core: {SERVER_CORE}, application: {one}}}\n" for one in ("tune", "pace"))
     config.write_text(text)
     shutil.copy(CONFIGS / "tune-lattice-bpms.yaml", folder)
     return config, adapted("tune-lattice-ring.yaml", folder, FULL_TURN_RATE_HZ, RING_CORE)
@@ -92,7 +121,6 @@ def facility(root: Path) -> Iterator[Facility]:
         attach_to(name, running).close()
         with (
             Program("ringmaster-instruments", "run", config, overlay),
-            Program("ringmaster-application", config, "tune"),
             attach_to(name, running, ("server", "ring", "tune")) as ws,
         ):
             wait_for(lambda: len(ws.streams["tune/tune"].latest(100)) == 100, "tunes")
@@ -131,14 +159,15 @@ def test_ctrl_c_puts_the_rf_back(facility: Facility) -> None:
 
 def test_the_synchrotron_tune_is_the_lattice_s(facility: Facility) -> None:
     """In the energy at dispersive BPMs, and in the bunch's phase, which are of one oscillation."""
-    found = facility.measure("synchrotron", "--seconds", "0.15")
+    found = facility.measure("synchrotron", "--seconds", "0.2")
     lines = {one["name"]: one for one in found["lines"]}
-    assert {"6 dispersive BPMs", "llrf01/turn/beam_phase"} <= set(lines), found
+    assert {"6 dispersive BPMs", "llrf01/turn/beam_phase"} <= set(lines), (found["missing"], found["lines"])
     for name in ("6 dispersive BPMs", "llrf01/turn/beam_phase"):
         one = lines[name]
         assert 0 < one["sigma"] < 0.01 * found["lattice"]["tune"], one
         assert abs(one["tune"] - found["lattice"]["tune"]) < 5 * one["sigma"], one
-        assert abs(one["damping_turns"] - found["lattice"]["damping_turns"]) < 5 * one["damping_sigma"], one
+        ratio = one["damping_turns"] / found["lattice"]["damping_turns"]
+        assert abs(math.log(ratio)) < 5 * one["damping_sigma"] / one["damping_turns"], one
     assert found["voltage_v"] == pytest.approx(found["lattice"]["voltage_v"], rel=0.03)
 
 
