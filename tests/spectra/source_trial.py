@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The blind trial of the ranking of sources: ripples on supplies of the virtual ring, and rings without a culprit.
 
-    .venv/bin/python tests/spectra/source_trial.py --seeds 100 --first 3001 --jobs 2 --out trial.json
+    .venv/bin/python tests/spectra/source_trial.py --seeds 100 --first 3101 --jobs 2 --out trial.json
 
 Each seed is a ring of its own, with four questions (``source_cases``). What is true, and whether it can be seen at all
 (d >= 8; d < 3 is nothing), is known from the ring before anything is ranked.
@@ -112,7 +112,7 @@ def main() -> None:
     """Runs it, and prints the tables."""
     parser = argparse.ArgumentParser(description="the blind trial of the ranking of sources")
     parser.add_argument("--seeds", type=int, default=100, help="rings (100)")
-    parser.add_argument("--first", type=int, default=3001, help="seed of the first (3001)")
+    parser.add_argument("--first", type=int, default=3101, help="seed of the first (3101)")
     parser.add_argument("--jobs", type=int, default=1, help="processes (1)")
     parser.add_argument("--out", type=Path, help="JSON file for all outcomes")
     given = parser.parse_args()

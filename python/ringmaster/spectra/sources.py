@@ -248,10 +248,17 @@ def _errors(evidence: Evidence) -> Floats:
 
 
 def _posterior(evidence: Evidence, hidden: Floats, doubt: float) -> Floats:
-    """Of: nothing, none of these, each hidden source."""
-    logs = [_log_nothing(evidence) + np.log(PRIOR_NOTHING) + doubt, _log_none(evidence) + np.log(PRIOR_NONE)]
+    """Of: nothing, none of these, each hidden source.
+
+    ``doubt`` takes away what speaks for a line, and no more: a line of which noise alone would say as much may be there
+    or not, as before anything was seen.
+    """
+    logs = [_log_none(evidence) + np.log(PRIOR_NONE)]
     if hidden.shape[1]:
         logs += (_log_sources(evidence, hidden) + np.log(PRIOR_SOURCE / hidden.shape[1])).tolist()
+    line, nothing = float(np.logaddexp.reduce(logs)), _log_nothing(evidence)
+    speaks = line - np.log(1 - PRIOR_NOTHING) - nothing
+    logs = [nothing + np.log(PRIOR_NOTHING) + min(doubt, max(0.0, speaks)), *logs]
     weight = np.exp(np.array(logs) - max(logs))
     return np.asarray(weight / weight.sum())
 
