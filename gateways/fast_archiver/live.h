@@ -22,7 +22,7 @@ struct fa_live {
     int32_t tai_minus_utc_s;
     struct fa_frames frames[FA_RATES];
     bool has_rate[FA_RATES];
-    /** Whether somebody wants frames of the rate: otherwise none are made. */
+    /** Whether a client wants frames of the rate: otherwise none are made. */
     bool is_wanted[FA_RATES];
     uint64_t looked_ns;
     /** What is wrong with a server that is there, for one line of the log. */

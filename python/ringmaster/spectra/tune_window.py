@@ -60,7 +60,7 @@ def find_tune(ws: Workspace) -> tuple[Stream, TuneWindow] | None:
 
 
 def window_of(ws: Workspace, stream: Stream) -> TuneWindow | None:
-    """That the tunes of a stream are measured with; None where it has no tunes that somebody measures."""
+    """That the tunes of a stream are measured with; None where it has no tunes that an application measures."""
     if not {"tune_x", "sigma_x", "quality_x"} <= {lane.name for lane in stream.lanes}:
         return None
     try:
