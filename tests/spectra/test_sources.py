@@ -38,6 +38,9 @@ def test_the_culprit_is_in_the_answer(recorded: Recorded, hidden: frozenset[str]
 def test_without_a_culprit_there_is_none(recorded: Recorded, hz: float, expected: str, hidden: frozenset[str]) -> None:
     found, truth = ranked(recorded, hz, hidden)
     assert truth == expected
-    assert found.answer[0] == expected
-    assert set(found.answer) <= {NONE, NOTHING}
+    if expected == NONE:
+        assert found.answer == [NONE]
+    else:  # noise that alone speaks for a line leaves it open
+        assert found.answer[0] == NOTHING
+        assert set(found.answer) <= {NONE, NOTHING}
     assert sum(one.probability for one in found.ranked) < 0.1
