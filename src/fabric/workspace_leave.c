@@ -50,11 +50,21 @@ static void clear_requesters(char const *workspace_path) {
         rmdir(folder);
 }
 
+/** The socket by which a server that was killed took commands. */
+static void clear_socket(char const *workspace_path) {
+    char path[PATH_MAX];
+    struct stat status;
+    if (snprintf(path, sizeof path, "%s/commands", workspace_path) < PATH_MAX && lstat(path, &status) == 0 &&
+        S_ISSOCK(status.st_mode))
+        unlink(path);
+}
+
 void rm_workspace_leave(char const *workspace) {
     char path[PATH_MAX];
     if (rm_workspace_path(workspace, path, NULL) != RM_OK || has_server(path))
         return;
     clear_owners(path);
     clear_requesters(path);
+    clear_socket(path);
     rmdir(path);
 }

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a running server can be told in lines of words: a generator's traffic, a router's routes.
+
+    with Commands(workspace.path) as commands:
+        commands.run("set 0 rate 99")
+        for line in commands.run("route show"):
+            print(line)
+
+The socket, and what goes over it, is described in src/commands/command_server.h.
+"""
+
+import os
+import socket
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from ringmaster.errors import WorkspaceAbsent, WorkspaceDead, WorkspaceError
+
+SOCKET = "commands"
+"""Its name in the workspace's folder."""
+
+
+class CommandRefused(WorkspaceError):
+    """The server refused a command; its words say why, and what it expected."""
+
+
+class Commands:
+    """A connection to one server. One thread's."""
+
+    def __init__(self, workspace: Path) -> None:
+        """Connects. Raises WorkspaceAbsent where no server takes commands."""
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            folder = os.open(workspace, os.O_PATH | os.O_DIRECTORY)
+        except OSError as error:
+            raise WorkspaceAbsent(f"{workspace}: {error.strerror}, expected the folder of a workspace") from None
+        try:
+            self._socket.connect(f"/proc/self/fd/{folder}/{SOCKET}")  # however long the folder's path is
+        except OSError as error:
+            self._socket.close()
+            raise WorkspaceAbsent(
+                f"{workspace / SOCKET}: {error.strerror}: no server takes commands there; one does "
+                "that has a role generate or forward"
+            ) from None
+        finally:
+            os.close(folder)
+        self._lines = self._socket.makefile("r", encoding="utf-8", errors="replace")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Ends the connection; what was told stays."""
+        self._lines.close()
+        self._socket.close()
+
+    def run(self, line: str) -> list[str]:
+        """Says one line, and returns the lines of the answer. Raises CommandRefused where it is refused."""
+        if "\n" in line:
+            raise CommandRefused(f"{line!r} has more than one line, expected one command")
+        try:
+            self._socket.sendall(line.encode() + b"\n")
+        except OSError as error:
+            raise WorkspaceDead(f"the server has ended: {error.strerror}") from None
+        return self._answer()
+
+    def complete(self, text: str) -> list[str]:
+        """The words that may come next; arguments in capitals. The last word of `text` may be half."""
+        return self.run(f"complete {text}")
+
+    def _answer(self) -> list[str]:
+        answer: list[str] = []
+        for told in self._lines:
+            if told.startswith(" "):
+                answer.append(told[1:].rstrip("\n"))
+            elif told == "ok\n":
+                return answer
+            else:
+                raise CommandRefused(told.removeprefix("error: ").rstrip("\n"))
+        raise WorkspaceDead("the server has ended before it answered")
