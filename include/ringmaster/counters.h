@@ -19,6 +19,8 @@ enum rm_counter_set_id {
     RM_COUNTER_SET_APPLICATION = 10,
     RM_COUNTER_SET_SUPPLY = 11,
     RM_COUNTER_SET_RECORDER = 12,
+    RM_COUNTER_SET_GENERATOR = 13,
+    RM_COUNTER_SET_FORWARD = 14,
 };
 
 /** counters/port/NAME */
@@ -413,6 +415,102 @@ enum rm_recorder_counter {
     /** ns: of one core spent on that */
     RM_RECORDER_STORE_NS = 14,
     RM_RECORDER_COUNTERS = 15,
+};
+
+/** counters/generator/PORT */
+enum rm_generator_counter {
+    /** packets: that the link took */
+    RM_GENERATOR_SENT = 0,
+    /** bytes: of them, without FCS */
+    RM_GENERATOR_SENT_BYTES = 1,
+    /** packets: that the link did not take at their time, and that were not sent */
+    RM_GENERATOR_REFUSED = 2,
+    /** packets: whose time was passed by, because this core had stood still */
+    RM_GENERATOR_SKIPPED = 3,
+    /** packets: sent after their time, because this core had stood still */
+    RM_GENERATOR_LATE = 4,
+    /** packets: taken */
+    RM_GENERATOR_RECEIVED = 5,
+    /** bytes: of them, without FCS */
+    RM_GENERATOR_RECEIVED_BYTES = 6,
+    /** packets: of up to 64 bytes with FCS */
+    RM_GENERATOR_SIZE_64 = 7,
+    /** packets: of 65 to 127 bytes with FCS */
+    RM_GENERATOR_SIZE_127 = 8,
+    /** packets: of 128 to 255 bytes with FCS */
+    RM_GENERATOR_SIZE_255 = 9,
+    /** packets: of 256 to 511 bytes with FCS */
+    RM_GENERATOR_SIZE_511 = 10,
+    /** packets: of 512 to 1023 bytes with FCS */
+    RM_GENERATOR_SIZE_1023 = 11,
+    /** packets: of 1024 to 1518 bytes with FCS */
+    RM_GENERATOR_SIZE_1518 = 12,
+    /** packets: of more than 1518 bytes with FCS */
+    RM_GENERATOR_JUMBO = 13,
+    /** packets: to all */
+    RM_GENERATOR_BROADCAST = 14,
+    /** packets: to a group */
+    RM_GENERATOR_MULTICAST = 15,
+    /** packets: ARP requests and answers that came */
+    RM_GENERATOR_ARP = 16,
+    /** packets: ICMP and ICMPv6 that came */
+    RM_GENERATOR_ICMP = 17,
+    /** packets: ARP requests and pings that were answered */
+    RM_GENERATOR_ANSWERED = 18,
+    /** packets: that no flow of ours sent */
+    RM_GENERATOR_FOREIGN = 19,
+    /** packets: of a flow of ours */
+    RM_GENERATOR_STAMPED = 20,
+    /** packets: not captured, because the file was behind */
+    RM_GENERATOR_CAPTURE_LOST = 21,
+    RM_GENERATOR_COUNTERS = 22,
+};
+
+/** counters/forward/PORT/ROLE */
+enum rm_forward_counter {
+    /** packets: taken from the port */
+    RM_FORWARD_RECEIVED = 0,
+    /** packets: given to another port, or back */
+    RM_FORWARD_FORWARDED = 1,
+    /** packets: for this host, or of a protocol that it speaks: handed to the exception path */
+    RM_FORWARD_TO_KERNEL = 2,
+    /** packets: ARP, neighbour solicitations and pings that the router answered itself */
+    RM_FORWARD_ANSWERED = 3,
+    /** packets: put by until a neighbour is resolved; forwarded or dropped later */
+    RM_FORWARD_WAITING = 4,
+    /** packets: dropped: no hop was left to live */
+    RM_FORWARD_TTL_EXPIRED = 5,
+    /** packets: dropped: no route goes there */
+    RM_FORWARD_NO_ROUTE = 6,
+    /** packets: dropped: nobody answers at the next hop, or too many wait for it */
+    RM_FORWARD_NO_NEIGHBOUR = 7,
+    /** packets: dropped: longer than the way out, and not to be cut */
+    RM_FORWARD_TOO_BIG = 8,
+    /** packets: dropped: an impossible header, or a wrong checksum */
+    RM_FORWARD_BAD_HEADER = 9,
+    /** packets: dropped: shorter than their own headers say */
+    RM_FORWARD_TRUNCATED = 10,
+    /** packets: dropped: from or to an address that may not be on a wire */
+    RM_FORWARD_MARTIAN = 11,
+    /** packets: dropped: of a VLAN without an interface */
+    RM_FORWARD_WRONG_VLAN = 12,
+    /** packets: dropped: of a protocol that is not routed */
+    RM_FORWARD_NOT_ROUTED = 13,
+    /** packets: dropped: a route says so */
+    RM_FORWARD_BY_RULE = 14,
+    /** packets: dropped: the way out did not take them */
+    RM_FORWARD_OUT_FULL = 15,
+    /** packets: dropped: no buffer was free */
+    RM_FORWARD_NO_BUFFER = 16,
+    /** packets: that were sent in fragments */
+    RM_FORWARD_CUT = 17,
+    /** packets: ICMP errors sent to those who had sent here */
+    RM_FORWARD_ERRORS_SENT = 18,
+    /** packets: ICMP errors not sent: there were too many of late */
+    RM_FORWARD_ERRORS_HELD = 19,
+    /** packets: sent out by this port */
+    RM_FORWARD_SENT = 20,
+    RM_FORWARD_COUNTERS = 21,
 };
 
 // clang-format on

@@ -38,6 +38,8 @@ BLOCKS = {
     "application": "application/ramp",
     "supply": "supply/ch01",
     "recorder": "recorder/fast",
+    "generator": "generator/p0",
+    "forward": "forward/p0/1",
 }
 TIMEOUT_S = 60.0
 Found = dict[str, dict[tuple[tuple[str, str], ...], float]]

@@ -34,13 +34,22 @@ static enum rm_code config_allocate(struct rm_config_file const *file, struct rm
     return RM_OK;
 }
 
+/* A generator or a router needs no instruments. */
+static bool has_traffic(struct rm_config_file const *file) {
+    for (uint32_t i = 0; i < file->roles_count; i++)
+        if (file->roles[i].role == RM_ROLE_GENERATE || file->roles[i].role == RM_ROLE_FORWARD)
+            return true;
+    return false;
+}
+
 /* A server without any may have chains that answer. */
-static enum rm_code check_instruments(struct rm_config const *config, struct rm_error *error) {
-    if (config->instrument_count != 0)
+static enum rm_code check_instruments(struct rm_config_file const *file, struct rm_config const *config,
+                                      struct rm_error *error) {
+    if (config->instrument_count != 0 || has_traffic(file))
         return RM_OK;
     return rm_config_fail(config, error, "",
-                          "the key \"instruments\" is missing, expected a list of those that send, or \"chains\" of "
-                          "supplies that answer");
+                          "the key \"instruments\" is missing, expected a list of those that send, \"chains\" of "
+                          "supplies that answer, or a role that generates or forwards");
 }
 
 /** In simulated time cycles go out with the leader's setpoints, and at no other time. */
@@ -81,7 +90,7 @@ static enum rm_code resolve_machine(struct rm_config_file const *file, struct rm
     code = rm_code_first(code, rm_config_resolve_polling(file, config, error));
     code = rm_code_first(code, resolve_supplies(file, config, senders == RM_OK, error));
     if (code == RM_OK)
-        code = check_instruments(config, error);
+        code = check_instruments(file, config, error);
     return code == RM_OK ? rm_config_resolve_claims(file, config, error) : code;
 }
 

@@ -299,6 +299,10 @@ enum rm_role_kind {
     RM_ROLE_TRANSMIT,
     /** Steps a hosted application; one for each. */
     RM_ROLE_APPLICATION,
+    /** Generates traffic on its ports, and tells what comes back. */
+    RM_ROLE_GENERATE,
+    /** Forwards packets between ports: the router. */
+    RM_ROLE_FORWARD,
 };
 
 /** One receive queue of one port. */
@@ -318,11 +322,13 @@ struct rm_config_role {
     uint32_t queue_count;
     /** receive: so many queues, at the beginning of the list, are served first; not all of them. */
     uint32_t first_count;
-    /** receive: one queue or more. spread: queue 0 of each port. NULL for others. Queues of one port may go to several
-     * roles where datagrams are steered: rm_port_steering. */
+    /** receive, generate, forward: one queue or more. spread: queue 0 of each port. NULL for others. Queues of one port
+     * may go to several roles: receive roles where datagrams are steered (rm_port_steering), forward roles anyway. */
     struct rm_config_queue *queue;
     /** application: index into rm_config.application. */
     uint32_t application;
+    /** generate: path of the commands that it begins with; "" when there are none. */
+    char script[RM_CONFIG_PATH_BYTES];
 };
 
 struct rm_config {
@@ -391,6 +397,9 @@ struct rm_config_instrument const *rm_config_input_instrument(struct rm_config c
 
 /** Index of the application whose stream an input is, "tune/tune"; 0: it is an instrument's. */
 uint32_t rm_config_input_application(struct rm_config const *config, char const *stream);
+
+/** True when one of the role's queues is of that port. */
+bool rm_config_role_polls(struct rm_config_role const *role, uint32_t port);
 
 /** Frees everything. NULL is allowed. */
 void rm_config_free(struct rm_config *config);

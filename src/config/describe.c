@@ -248,11 +248,7 @@ static uint32_t sender_count(struct rm_config const *config) {
     return count;
 }
 
-void rm_config_describe(struct rm_config const *config, FILE *out) {
-    fprintf(out, "workspace %s, %.10g turns per second\n", config->workspace, config->turn_rate_hz);
-    fprintf(out, "ports: %u\n", config->port_count);
-    for (uint32_t i = 0; i < config->port_count; i++)
-        print_port(&config->port[i], out);
+static void describe_instruments(struct rm_config const *config, FILE *out) {
     uint32_t const senders = sender_count(config);
     fprintf(out, "instruments: %u, ", config->instrument_count);
     if (senders != config->instrument_count)
@@ -266,6 +262,15 @@ void rm_config_describe(struct rm_config const *config, FILE *out) {
         print_instruments(config, i, count, out);
     }
     print_streams(config, out);
+}
+
+void rm_config_describe(struct rm_config const *config, FILE *out) {
+    fprintf(out, "workspace %s, %.10g turns per second\n", config->workspace, config->turn_rate_hz);
+    fprintf(out, "ports: %u\n", config->port_count);
+    for (uint32_t i = 0; i < config->port_count; i++)
+        print_port(&config->port[i], out);
+    if (config->instrument_count != 0)
+        describe_instruments(config, out);
     rm_config_describe_setpoints(config, out);
     fprintf(out, "roles: %u\n", config->role_count);
     for (uint32_t i = 0; i < config->role_count; i++)

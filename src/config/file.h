@@ -110,6 +110,7 @@ struct rm_file_role {
     char **first;
     uint32_t first_count;
     char *application;
+    char *script;
 };
 
 struct rm_file_setpoints {

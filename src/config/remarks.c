@@ -20,13 +20,6 @@ void rm_config_remark(struct rm_config_remarks *remarks, char const *format, ...
     fputs("\n", remarks->out);
 }
 
-static bool role_polls_port(struct rm_config_role const *role, uint32_t port) {
-    for (uint32_t i = 0; i < role->queue_count; i++)
-        if (role->queue[i].port == port)
-            return true;
-    return false;
-}
-
 /* The first receive role publishes the turn clock, by which cycles go out. */
 static void remark_clock(struct rm_config const *config, struct rm_config_remarks *remarks) {
     uint32_t first = 0;
@@ -35,7 +28,7 @@ static void remark_clock(struct rm_config const *config, struct rm_config_remark
     bool told = false, reported_elsewhere = false;
     for (uint32_t i = 0; i < config->instrument_count; i++) {
         struct rm_config_instrument const *const instrument = &config->instrument[i];
-        bool const here = first < config->role_count && role_polls_port(&config->role[first], instrument->port);
+        bool const here = first < config->role_count && rm_config_role_polls(&config->role[first], instrument->port);
         told |= !instrument->follows && here;
         reported_elsewhere |= !instrument->follows && !here;
     }

@@ -70,7 +70,9 @@ static enum rm_code claim_entry(struct rm_config *config, struct polled *polled,
     enum rm_code code = rm_config_read_queues(config, error, name, &queue, &end);
     for (; code == RM_OK && queue.queue < end; queue.queue++)
         code = claim_queue(config, polled, error, name, queue);
-    return code == RM_OK ? check_one_writer(config, polled, error, name, queue.port) : code;
+    return code == RM_OK && config->role[name->role].kind != RM_ROLE_FORWARD
+               ? check_one_writer(config, polled, error, name, queue.port)
+               : code;
 }
 
 static enum rm_code want_ports(struct rm_config *config, struct rm_error *error, uint32_t role,
@@ -84,12 +86,20 @@ static enum rm_code want_ports(struct rm_config *config, struct rm_error *error,
     return RM_OK;
 }
 
-static enum rm_code resolve_receive(struct rm_config *config, struct polled *polled, struct rm_error *error,
-                                    uint32_t role, struct rm_file_role const *written) {
+/* Roles that poll: receive, generate and forward. */
+static enum rm_code resolve_polls(struct rm_config *config, struct polled *polled, struct rm_error *error,
+                                  uint32_t role, struct rm_file_role const *written) {
     enum rm_code code = want_ports(config, error, role, written, "polls");
     for (uint32_t i = 0; i < written->ports_count && code == RM_OK; i++)
         code = claim_entry(config, polled, error, &(struct rm_config_queue_name){role, "ports", i, written->ports[i]});
-    return code == RM_OK ? rm_config_put_first(config, error, role, written) : code;
+    if (code == RM_OK && written->first != NULL)
+        code = rm_config_put_first(config, error, role, written);
+    if (code == RM_OK && written->script != NULL &&
+        !rm_config_locate(config, written->script, config->role[role].script))
+        code = rm_config_fail_entry(config, error, "roles", role, "script",
+                                    "with the configuration's folder before it the path is longer than %d bytes",
+                                    RM_CONFIG_PATH_BYTES - 1);
+    return code;
 }
 
 static enum rm_code spread_entry(struct rm_config *config, struct polled *polled, struct rm_error *error,
@@ -131,16 +141,24 @@ static enum rm_code resolve_single(struct rm_config const *config, struct rm_err
     return RM_OK;
 }
 
-/* Only a receive role polls anything in an order, and only one kind has an application. */
+/* Keys that one kind of role has alone. */
 static enum rm_code check_role_keys(struct rm_config const *config, struct rm_error *error, uint32_t role,
                                     struct rm_file_role const *written) {
-    bool const stray_first = written->role != RM_ROLE_RECEIVE && written->first != NULL;
-    bool const stray_application = written->role != RM_ROLE_APPLICATION && written->application != NULL;
-    if (!stray_first && !stray_application)
-        return RM_OK;
-    return rm_config_fail_entry(config, error, "roles", role, stray_first ? "first" : "application",
-                                "a role %s has no such key, take it out; it belongs to a role %s",
-                                rm_config_role_name(written->role), stray_first ? "receive" : "application");
+    struct {
+        char const *key;
+        bool written;
+        enum rm_role_kind belongs;
+    } const own[] = {
+        {"first", written->first != NULL, RM_ROLE_RECEIVE},
+        {"application", written->application != NULL, RM_ROLE_APPLICATION},
+        {"script", written->script != NULL, RM_ROLE_GENERATE},
+    };
+    for (uint32_t i = 0; i < sizeof own / sizeof own[0]; i++)
+        if (own[i].written && own[i].belongs != written->role)
+            return rm_config_fail_entry(config, error, "roles", role, own[i].key,
+                                        "a role %s has no such key, take it out; it belongs to a role %s",
+                                        rm_config_role_name(written->role), rm_config_role_name(own[i].belongs));
+    return RM_OK;
 }
 
 static enum rm_code resolve_role(struct rm_config *config, struct polled *polled, struct rm_error *error, uint32_t role,
@@ -154,7 +172,9 @@ static enum rm_code resolve_role(struct rm_config *config, struct polled *polled
         return code;
     switch (written->role) {
     case RM_ROLE_RECEIVE:
-        return resolve_receive(config, polled, error, role, written);
+    case RM_ROLE_GENERATE:
+    case RM_ROLE_FORWARD:
+        return resolve_polls(config, polled, error, role, written);
     case RM_ROLE_SPREAD:
         return resolve_spread(config, polled, error, role, written);
     case RM_ROLE_TRANSMIT:
@@ -173,7 +193,7 @@ static enum rm_code check_all_polled(struct rm_config const *config, struct poll
         for (uint32_t j = 0; j < config->port[i].port.queues; j++)
             if (polled->by[i][j] == NOBODY)
                 return rm_config_fail(config, error, "roles",
-                                      "no receive role polls queue %u of port \"%s\", expected \"%s\" in one role's "
+                                      "no role polls queue %u of port \"%s\", expected \"%s\" in one role's "
                                       "ports",
                                       j, config->port[i].port.name, config->port[i].port.name);
     return RM_OK;
@@ -186,6 +206,24 @@ static enum rm_code check_all_spread(struct rm_config const *config, struct poll
             return rm_config_fail(config, error, "roles",
                                   "no role spreads port \"%s\", expected {role: spread, core: …, ports: [%s]}",
                                   config->port[i].port.name, config->port[i].port.name);
+    return RM_OK;
+}
+
+/* Instruments' datagrams are for a receive role. */
+static enum rm_code check_all_received(struct rm_config const *config, struct polled const *polled,
+                                       struct rm_error *error) {
+    for (uint32_t i = 0; i < config->instrument_count; i++) {
+        uint32_t const port = config->instrument[i].port;
+        for (uint32_t j = 0; j < config->port[port].port.queues; j++) {
+            uint16_t const role = polled->by[port][j];
+            if (config->role[role].kind != RM_ROLE_RECEIVE)
+                return rm_config_fail(config, error, "roles",
+                                      "instrument \"%s\" comes by port \"%s\", which roles[%u] polls to %s; expected a "
+                                      "role receive there, or another port",
+                                      config->instrument[i].name, config->port[port].port.name, role,
+                                      rm_config_role_name(config->role[role].kind));
+        }
+    }
     return RM_OK;
 }
 
@@ -237,6 +275,13 @@ static void add_missing(struct rm_config *config) {
             .kind = RM_ROLE_EXCEPTION_PATH, .core = find_role(config, RM_ROLE_HOUSEKEEPING)->core};
 }
 
+bool rm_config_role_polls(struct rm_config_role const *role, uint32_t port) {
+    for (uint32_t i = 0; i < role->queue_count; i++)
+        if (role->queue[i].port == port)
+            return true;
+    return false;
+}
+
 enum rm_code rm_config_resolve_roles(struct rm_config_file const *file, struct rm_config *config,
                                      struct rm_error *error) {
     struct polled polled;
@@ -249,6 +294,8 @@ enum rm_code rm_config_resolve_roles(struct rm_config_file const *file, struct r
         code = check_all_polled(config, &polled, error);
     if (code == RM_OK)
         code = check_all_spread(config, &polled, error);
+    if (code == RM_OK)
+        code = check_all_received(config, &polled, error);
     if (code == RM_OK)
         code = check_mirrors(config, &polled, error);
     if (code == RM_OK)

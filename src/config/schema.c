@@ -55,6 +55,7 @@ static cyaml_strval_t const role_kinds[] = {
     {"receive", RM_ROLE_RECEIVE},   {"housekeeping", RM_ROLE_HOUSEKEEPING},
     {"spread", RM_ROLE_SPREAD},     {"exception_path", RM_ROLE_EXCEPTION_PATH},
     {"transmit", RM_ROLE_TRANSMIT}, {"application", RM_ROLE_APPLICATION},
+    {"generate", RM_ROLE_GENERATE}, {"forward", RM_ROLE_FORWARD},
 };
 
 static cyaml_strval_t const reductions[] = {
@@ -241,7 +242,9 @@ static cyaml_schema_field_t const role_fields[] = {
     CYAML_FIELD_ENUM(RM_KEY("role", "What the core does.", .example = "receive"), WORD, struct rm_file_role, role,
                      role_kinds, CYAML_ARRAY_LEN(role_kinds)),
     CYAML_FIELD_UINT(RM_KEY("core", "Number of the CPU core.", .example = "1"), PLAIN, struct rm_file_role, core),
-    CYAML_FIELD_SEQUENCE(RM_KEY("ports", "What it polls: ports, or queues PORT/NUMBER. Of receive and spread.",
+    CYAML_FIELD_SEQUENCE(RM_KEY("ports",
+                                "What it polls: ports, or queues PORT/NUMBER. Of receive, spread, "
+                                "generate and forward.",
                                 .otherwise = "none", .example = "[ring, ring2]"),
                          MAYBE, struct rm_file_role, ports, &queue_name_schema, 1, QUEUES_MAX),
     CYAML_FIELD_SEQUENCE(RM_KEY("first", "What it serves before its other ports: the inputs of a loop. Of receive.",
@@ -250,6 +253,10 @@ static cyaml_schema_field_t const role_fields[] = {
     CYAML_FIELD_STRING_PTR(RM_KEY("application", "Which hosted application it steps. Of application.",
                                   .otherwise = "none", .example = "feedback", .apart = true),
                            MAYBE, struct rm_file_role, application, 1, NAME_MAX_BYTES),
+    CYAML_FIELD_STRING_PTR(RM_KEY("script",
+                                  "Commands that it begins with, relative to this file's folder. Of generate.",
+                                  .otherwise = "none", .example = "traffic.pkt", .apart = true),
+                           MAYBE, struct rm_file_role, script, 1, RM_CONFIG_PATH_BYTES - 1),
     CYAML_FIELD_END,
 };
 
@@ -473,8 +480,10 @@ static cyaml_schema_field_t const fields[] = {
                                 .example = "{name: ring2, kind: memif, socket: /run/ringmaster/all-keys-2.sock}"),
                          CYAML_FLAG_POINTER, struct rm_config_file, ports, &rm_config_port_schema, 1,
                          RM_CONFIG_PORTS_MAX),
-    CYAML_FIELD_SEQUENCE(RM_KEY("instruments", "Who sends them.", .otherwise = "none, if there are chains that answer"),
-                         MAYBE, struct rm_config_file, instruments, &instrument_schema, 1, RM_CONFIG_INSTRUMENTS_MAX),
+    CYAML_FIELD_SEQUENCE(
+        RM_KEY("instruments", "Who sends them.",
+               .otherwise = "none, if there are chains that answer, or roles that generate or forward"),
+        MAYBE, struct rm_config_file, instruments, &instrument_schema, 1, RM_CONFIG_INSTRUMENTS_MAX),
     CYAML_FIELD_MAPPING_PTR(RM_KEY("buffers", "How much of the past is kept.", .fallback = "{}"), MAYBE,
                             struct rm_config_file, buffers, buffers_fields),
     CYAML_FIELD_MAPPING_PTR(RM_KEY("turn_window", "Which turns are accepted.", .fallback = "{}"), MAYBE,

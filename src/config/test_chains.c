@@ -399,8 +399,8 @@ static void places(void **state) {
          "expected a udp_port of its own for one of them"},
         {MACHINE "ports:\n" LINK "roles:\n  - {role: receive, ports: [link], core: @}\n" TRANSMIT SETPOINTS
                  "chains:\n  - {" CHAIN ", readback: false, supplies: [{" SUPPLY "}]}\n",
-         "1:1: the key \"instruments\" is missing, expected a list of those that send, or \"chains\" of supplies that "
-         "answer"},
+         "1:1: the key \"instruments\" is missing, expected a list of those that send, \"chains\" of supplies that "
+         "answer, or a role that generates or forwards"},
     };
     EXPECT_ERRORS(*state, wrong);
     rm_config_free(load_config(*state, BESIDE("ring", "10.30.0.1")));

@@ -276,9 +276,10 @@ static void sizes(void **state) {
 static void roles(void **state) {
     static struct wrong_yaml const wrong[] = {
         {MACHINE PORTS INSTRUMENTS "roles: []\n", "6:8: roles: found a list of 0, expected a list of 1 to 64 entries"},
-        {ONE_ROLE("role: recieve, ports: [ring], core: @"), "7:12: roles[0].role: found \"recieve\", expected one of: "
-                                                            "receive, housekeeping, spread, exception_path, transmit, "
-                                                            "application (did you mean \"receive\"?)"},
+        {ONE_ROLE("role: recieve, ports: [ring], core: @"),
+         "7:12: roles[0].role: found \"recieve\", expected one of: "
+         "receive, housekeeping, spread, exception_path, transmit, "
+         "application, generate, forward (did you mean \"receive\"?)"},
         {ONE_ROLE("role: receive, core: @"),
          "7:5: roles[0]: the key \"ports\" is missing, expected the ports that this role polls"},
         {ONE_ROLE("role: receive, ports: [], core: @"),
@@ -299,9 +300,14 @@ static void roles(void **state) {
          "8:29: roles[1].ports[0]: two queues for one identity: roles[0] polls port \"ring\" too, and any of its "
          "queues may carry any instrument; expected all queues of a port in one role, or spread: true in the port"},
         {ONE_ROLE("role: receive, ports: [ring/0], core: @"),
-         "7:3: roles: no receive role polls queue 1 of port \"ring\", expected \"ring\" in one role's ports"},
+         "7:3: roles: no role polls queue 1 of port \"ring\", expected \"ring\" in one role's ports"},
+        {ONE_ROLE("role: receive, ports: [ring], script: a.pkt, core: @"),
+         "7:44: roles[0].script: a role receive has no such key, take it out; it belongs to a role generate"},
+        {ONE_ROLE("role: generate, ports: [ring], core: @"),
+         "7:3: roles: instrument \"bpm01\" comes by port \"ring\", which roles[0] polls to generate; expected a role "
+         "receive there, or another port"},
         {ONE_ROLE("role: housekeeping, core: @"),
-         "7:3: roles: no receive role polls queue 0 of port \"ring\", expected \"ring\" in one role's ports"},
+         "7:3: roles: no role polls queue 0 of port \"ring\", expected \"ring\" in one role's ports"},
         {ONE_ROLE("role: receive, ports: [ring], first: [rin], core: @"),
          "7:44: roles[0].first[0]: found \"rin\", expected the name of a port (did you mean \"ring\"?)"},
         {ONE_ROLE("role: receive, ports: [ring], first: [ring/0, ring/0], core: @"),

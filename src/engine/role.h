@@ -20,6 +20,7 @@
 #include "config/config.h"
 
 struct rm_server;
+struct rm_command_table;
 
 struct rm_role {
     /** Makes the state of config->role[role], and stores it in `*made` as soon as there is anything to free. */
@@ -27,11 +28,14 @@ struct rm_role {
     /** One turn of the duty cycle at `tsc`. Returns packets, or whatever it counts as work; 0 is idle. */
     uint32_t (*duty)(void *made, uint64_t tsc);
     void (*free)(void *made);
+    /** Fills in the commands that this role knows (commands/command.h). They are done by the commands' thread while the
+     * role's core runs. False: it has none, or a role before it has them. NULL: its kind has none. */
+    bool (*commands)(void *made, struct rm_command_table *table);
     /** It answers to one event, not to many: its core never waits for more packets. */
     bool latency_critical;
 };
 
 extern struct rm_role const rm_role_receive, rm_role_housekeeping, rm_role_spread, rm_role_exception_path,
-    rm_role_transmit, rm_role_application;
+    rm_role_transmit, rm_role_application, rm_role_generate, rm_role_forward;
 
 #endif

@@ -7,6 +7,7 @@
 #include "base/fail.h"
 #include "base/timebase.h"
 #include "base/zeroed.h"
+#include "commands/command_server.h"
 #include "config/instrument_rates.h"
 #include "engine/server_state.h"
 #include "fabric/workspace_leave.h"
@@ -19,7 +20,7 @@ enum rm_code rm_server_no_memory(struct rm_error *error) {
 
 static bool server_allocate(struct rm_server *server, struct rm_config const *config) {
     server->port = calloc(config->port_count, sizeof *server->port);
-    server->instrument = calloc(config->instrument_count, sizeof(void *));
+    server->instrument = calloc(config->instrument_count + 1, sizeof(void *)); // there may be none
     server->role = calloc(config->role_count, sizeof(void *));
     return server->port && server->instrument && server->role;
 }
@@ -153,6 +154,8 @@ enum rm_code rm_server_start(struct rm_config const *config, enum rm_simd simd, 
     if (code == RM_OK)
         code = rm_server_open_applications(made, error);
     if (code == RM_OK)
+        code = rm_server_start_commands(made, error);
+    if (code == RM_OK)
         *server = made;
     else
         rm_server_stop(made);
@@ -185,6 +188,7 @@ static void leave_workspace(struct rm_server *server) {
 void rm_server_stop(struct rm_server *server) {
     if (server == NULL)
         return;
+    rm_command_server_stop(server->commands);
     rm_server_stop_cores(server);
     rm_server_close_applications(server);
     rm_control_thread_stop(server->control_thread);

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <limits.h>
 #include <stdlib.h>
 
+#include "commands/command_server.h"
 #include "engine/role.h"
 #include "engine/server_state.h"
+#include "fabric/segment_map.h"
 
 static double const SPIN_SECONDS = 200e-6; /**< in simulated time: a ring with a core of its own goes on by then */
 
@@ -17,6 +20,7 @@ static struct rm_role const *const ROLE[] = {
     [RM_ROLE_RECEIVE] = &rm_role_receive,   [RM_ROLE_HOUSEKEEPING] = &rm_role_housekeeping,
     [RM_ROLE_SPREAD] = &rm_role_spread,     [RM_ROLE_EXCEPTION_PATH] = &rm_role_exception_path,
     [RM_ROLE_TRANSMIT] = &rm_role_transmit, [RM_ROLE_APPLICATION] = &rm_role_application,
+    [RM_ROLE_GENERATE] = &rm_role_generate, [RM_ROLE_FORWARD] = &rm_role_forward,
 };
 
 enum rm_code rm_server_make_roles(struct rm_server *server, struct rm_error *error) {
@@ -63,6 +67,24 @@ enum rm_code rm_server_start_cores(struct rm_server *server, struct rm_error *er
         code = rm_core_start(&server->core[server->cores_started], &server->stop, error);
         server->cores_started += code == RM_OK;
     }
+    return code;
+}
+
+enum rm_code rm_server_start_commands(struct rm_server *server, struct rm_error *error) {
+    struct rm_config const *const config = server->config;
+    struct rm_command_table table[RM_COMMAND_TABLES_MAX];
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < config->role_count && count < RM_COMMAND_TABLES_MAX; ++i) {
+        struct rm_role const *const kind = ROLE[config->role[i].kind];
+        count += kind->commands != NULL && kind->commands(server->role[i], &table[count]);
+    }
+    char folder[PATH_MAX];
+    enum rm_code code = count == 0 ? RM_OK : rm_workspace_path(config->workspace, folder, error);
+    if (code == RM_OK && count != 0)
+        code = rm_command_server_start(folder, table, count, &server->commands, error);
+    for (uint32_t i = 0; code == RM_OK && i < config->role_count; ++i)
+        if (config->role[i].script[0] != '\0')
+            code = rm_command_run_file(table, count, config->role[i].script, stderr, error);
     return code;
 }
 

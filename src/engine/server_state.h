@@ -55,6 +55,8 @@ struct rm_server_setpoints {
     struct rm_owner owner;
 };
 
+struct rm_command_server;
+
 struct rm_server {
     struct rm_config const *config;
     enum rm_simd simd;
@@ -79,6 +81,8 @@ struct rm_server {
     struct rm_transmit *transmit;
 
     struct rm_control_thread *control_thread;
+    /** NULL: no role has any. */
+    struct rm_command_server *commands;
     /** In the order of store.core. */
     struct rm_core *core;
 
@@ -105,6 +109,9 @@ enum rm_code rm_server_steer(struct rm_server *server, struct rm_error *error);
 enum rm_code rm_server_make_roles(struct rm_server *server, struct rm_error *error);
 enum rm_code rm_server_start_cores(struct rm_server *server, struct rm_error *error);
 void rm_server_stop_cores(struct rm_server *server);
+
+/** Serves the commands of those roles that have some, and does what their scripts say. The cores run. */
+enum rm_code rm_server_start_commands(struct rm_server *server, struct rm_error *error);
 void rm_server_free_roles(struct rm_server *server);
 
 /** True where there are chains and no instrument tells the turn: then the transmit role publishes the clock. */

@@ -120,6 +120,30 @@ static void plan_ports(struct rm_store *store, struct rm_config const *config) {
     }
 }
 
+/** What a role that generates or forwards counts of each of its ports. */
+static void plan_traffic(struct rm_store *store, struct rm_config const *config, uint32_t role, uint32_t port) {
+    char name[OBJECT_NAME_BYTES];
+    rm_planned_index *const counters = &store->traffic_counters[role * config->port_count + port];
+    char const *const port_name = config->port[port].port.name;
+    if (config->role[role].kind == RM_ROLE_GENERATE) {
+        snprintf(name, sizeof name, "counters/generator/%s", port_name);
+        *counters = rm_plan_counters(&store->plan, name, "what a generator sent by the port and took there",
+                                     RM_COUNTER_SET_GENERATOR, RM_GENERATOR_COUNTERS);
+    } else {
+        snprintf(name, sizeof name, "counters/forward/%s/%u", port_name, role);
+        *counters = rm_plan_counters(&store->plan, name, "what became of the frames of the port in one role",
+                                     RM_COUNTER_SET_FORWARD, RM_FORWARD_COUNTERS);
+    }
+}
+
+static void plan_traffic_roles(struct rm_store *store, struct rm_config const *config) {
+    for (uint32_t i = 0; i < config->role_count; ++i)
+        for (uint32_t port = 0; port < config->port_count; ++port)
+            if ((config->role[i].kind == RM_ROLE_GENERATE || config->role[i].kind == RM_ROLE_FORWARD) &&
+                rm_config_role_polls(&config->role[i], port))
+                plan_traffic(store, config, i, port);
+}
+
 static void plan_parameters(struct rm_store *store, struct rm_config const *config) {
     struct rm_segment_plan *plan = &store->plan;
     store->version = rm_plan_parameter(plan, "server/version", "utf-8", "version of the server", RM_ELEMENT_U8,
@@ -155,14 +179,15 @@ static void collect_cores(struct rm_store *store, struct rm_config const *config
 }
 
 static bool store_allocate(struct rm_store *store, struct rm_config const *config) {
-    store->instrument = calloc(config->instrument_count, sizeof *store->instrument);
+    store->instrument = calloc(config->instrument_count + 1, sizeof *store->instrument); // there may be none
     store->port_counters = calloc(config->port_count, sizeof *store->port_counters);
+    store->traffic_counters = calloc((size_t)config->role_count * config->port_count, sizeof *store->traffic_counters);
     store->gate_counters = calloc(config->role_count, sizeof *store->gate_counters);
     store->latency = calloc(config->role_count, sizeof *store->latency);
     store->core_counters = calloc(config->role_count, sizeof *store->core_counters);
     store->core = calloc(config->role_count + 1, sizeof *store->core);
-    return store->instrument && store->port_counters && store->gate_counters && store->latency &&
-           store->core_counters && store->core;
+    return store->instrument && store->port_counters && store->traffic_counters && store->gate_counters &&
+           store->latency && store->core_counters && store->core;
 }
 
 /** The configuration file's own text, so that a reader sees what the server runs on. */
@@ -195,6 +220,7 @@ enum rm_code rm_store_open(struct rm_store *store, struct rm_config const *confi
     if (!rm_store_plan_setpoints(&store->plan, config))
         return rm_fail(error, RM_E_NO_SPACE, "no memory to plan %u supplies", config->supply_count);
     plan_ports(store, config);
+    plan_traffic_roles(store, config);
     plan_roles(store, config);
     for (uint32_t i = 0; i < config->instrument_count; ++i) {
         plan_instrument(store, config, i);
@@ -212,6 +238,7 @@ void rm_store_close(struct rm_store *store) {
     rm_calibrations_free(store->calibrations);
     free(store->instrument);
     free(store->port_counters);
+    free(store->traffic_counters);
     free(store->gate_counters);
     free(store->latency);
     free(store->core_counters);

@@ -33,6 +33,8 @@ struct rm_store {
     struct rm_store_instrument *instrument;
     /** [port]. */
     rm_planned_index *port_counters;
+    /** [role * port_count + port]; of roles that generate or forward and poll the port: sets "generator", "forward". */
+    rm_planned_index *traffic_counters;
     /** [role]; receive roles only. */
     rm_planned_index *gate_counters;
     /** [role]; receive roles only. */

@@ -24,6 +24,8 @@ LABELS: dict[str, tuple[str, ...]] = {
     "application": ("application",),
     "supply": ("chain",),
     "recorder": ("log",),
+    "generator": ("port",),
+    "forward": ("port", "role"),
 }
 """What the parts of a block's name are, by its set: counters/path/NAME/PORT."""
 SECONDS = {"ticks": "seconds", "ns": "seconds"}
