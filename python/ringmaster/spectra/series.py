@@ -91,11 +91,9 @@ def live(ws: Workspace, names: tuple[str, ...], seconds: float | None = None) ->
         if seconds > held:
             raise ValueError(f"{stream.name} holds {held:.3g} s, not {seconds:g} s: give --seconds less")
     last = _await(streams, seconds, turn_rate_hz)
+    raw = [_read_until(stream, last, seconds * turn_rate_hz) for stream in streams]  # all of them, before they go by
     found = []
-    for stream in streams:
-        count = max(1, int(seconds * turn_rate_hz / stream.period))
-        end = last // stream.period * stream.period
-        window = stream.read(end - (count - 1) * stream.period, count, physical=True)
+    for stream, window in zip(streams, map(Stream.physical, streams, raw), strict=True):
         units = stream.physical_units
         found += [
             Series(
@@ -111,6 +109,13 @@ def live(ws: Workspace, names: tuple[str, ...], seconds: float | None = None) ->
             for lane in chosen[stream.name]
         ]
     return found
+
+
+def _read_until(stream: Stream, last: int, turns: float) -> Window:
+    """The records of so many turns up to `last`, as they came."""
+    count = max(1, int(turns / stream.period))
+    end = last // stream.period * stream.period
+    return stream.read(end - (count - 1) * stream.period, count)
 
 
 def held_s(stream: Stream, turn_rate_hz: float) -> float:

@@ -147,7 +147,8 @@ def await_kick(
         ws.check()
         sleep(POLL_S)
     first, count = kick - before_turns, before_turns + after_turns
-    windows = {name: stream.read(first, count, physical=True) for name, stream in streams.items()}
+    raw = {name: stream.read(first, count) for name, stream in streams.items()}  # all, before they go by
+    windows = {name: streams[name].physical(window) for name, window in raw.items()}
     return [
         Series(
             f"{name}/{lane}",
