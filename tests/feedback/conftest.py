@@ -1,22 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What tests of closed loops share: where programs are, and rings to close them on."""
+"""Where tests of closed loops find the modules beside them."""
 
-import os
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
-sys.path.append(str(Path(__file__).parent))  # the tests' own helper, whatever import mode pytest runs in
-
-ROOT = Path(__file__).resolve().parents[2]
-
-
-@pytest.fixture(scope="session", autouse=True)
-def programs() -> Iterator[None]:
-    """Those of the checkout, unless the environment names others."""
-    with pytest.MonkeyPatch.context() as patch:
-        if "RINGMASTER_LIBEXEC" not in os.environ:
-            patch.setenv("RINGMASTER_LIBEXEC", str(ROOT / "build/libexec"))
-        yield
+sys.path.append(str(Path(__file__).parent))  # whatever import mode pytest runs in

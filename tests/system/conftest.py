@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the system tests share: a root of their own for workspaces, and a link between two network namespaces."""
 
-import os
 import shutil
 import sys
 import tempfile
@@ -13,7 +12,7 @@ import pytest
 sys.path.append(str(Path(__file__).parent))  # the tests' own helper, whatever import mode pytest runs in
 
 from bench_runs import check_folders_gone, watched
-from harness import LIBEXEC, VethPair, veth_pair
+from harness import VethPair, veth_pair
 
 
 @pytest.fixture(scope="module")
@@ -22,8 +21,6 @@ def root() -> Iterator[Path]:
     with pytest.MonkeyPatch.context() as patch:
         path = Path(tempfile.mkdtemp(prefix="ringmaster-test-", dir="/dev/shm"))
         patch.setenv("RINGMASTER_WORKSPACES", str(path))
-        if "RINGMASTER_LIBEXEC" not in os.environ:
-            patch.setenv("RINGMASTER_LIBEXEC", str(LIBEXEC))
         try:
             yield path
         finally:
