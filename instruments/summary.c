@@ -3,20 +3,12 @@
 
 #include <inttypes.h>
 
-/** The counters of faults, by their names in counters.toml. */
-static struct {
-    enum rm_sender_counter counter;
-    char const *name;
-} const faults[] = {
-    {RM_SENDER_DROPPED, "dropped"},
-    {RM_SENDER_DUPLICATED, "duplicated"},
-    {RM_SENDER_REORDERED, "reordered"},
-    {RM_SENDER_DELAYED, "delayed"},
-    {RM_SENDER_CORRUPTED, "corrupted"},
-    {RM_SENDER_TRUNCATED, "truncated"},
-    {RM_SENDER_WRONG_VERSION, "wrong_version"},
-    {RM_SENDER_TURN_JUMPS, "turn_jumps"},
-    {RM_SENDER_TURN_RESETS, "turn_resets"},
+#include "fabric/counter_names.h"
+
+/** The counters of faults. */
+static enum rm_sender_counter const faults[] = {
+    RM_SENDER_DROPPED,   RM_SENDER_DUPLICATED,    RM_SENDER_REORDERED,  RM_SENDER_DELAYED,     RM_SENDER_CORRUPTED,
+    RM_SENDER_TRUNCATED, RM_SENDER_WRONG_VERSION, RM_SENDER_TURN_JUMPS, RM_SENDER_TURN_RESETS,
 };
 enum { FAULTS = sizeof faults / sizeof faults[0] };
 
@@ -83,9 +75,9 @@ void rm_summary_print(struct rm_summary const *summary, FILE *out) {
             1e-6 * per_second(summary, sent), sum_sender_counter(summary, RM_SENDER_WAITS), longest_wait_us(summary));
     bool any = false;
     for (unsigned f = 0; f < FAULTS; ++f) {
-        uint64_t const count = sum_sender_counter(summary, faults[f].counter);
+        uint64_t const count = sum_sender_counter(summary, faults[f]);
         if (count != 0)
-            fprintf(out, "%s %" PRIu64 " %s", any ? "," : "", count, faults[f].name);
+            fprintf(out, "%s %" PRIu64 " %s", any ? "," : "", count, rm_counter_name(RM_COUNTER_SET_SENDER, faults[f]));
         any = any || count != 0;
     }
     fputs(any ? "" : " none", out);
@@ -117,8 +109,8 @@ void rm_summary_print_json(struct rm_summary const *summary, FILE *out) {
         fputs("\"tune_x\": null, \"tune_y\": null, ", out);
     fputs("\"faults\": {", out);
     for (unsigned f = 0; f < FAULTS; ++f)
-        fprintf(out, "%s\"%s\": %" PRIu64, f == 0 ? "" : ", ", faults[f].name,
-                sum_sender_counter(summary, faults[f].counter));
+        fprintf(out, "%s\"%s\": %" PRIu64, f == 0 ? "" : ", ", rm_counter_name(RM_COUNTER_SET_SENDER, faults[f]),
+                sum_sender_counter(summary, faults[f]));
     fputc('}', out);
     if (summary->chains != 0)
         print_chains_json(summary, out);

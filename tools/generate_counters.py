@@ -43,6 +43,37 @@ def c_header(sets: Sets) -> str:
     return "\n".join([*out, "// clang-format on", "", "#endif", ""])
 
 
+def c_names(sets: Sets) -> str:
+    """The names for C, by set."""
+    out = [
+        "// SPDX-License-Identifier: Apache-2.0",
+        f"/* {MADE} */",
+        '#include "fabric/counter_names.h"',
+        "",
+        "// clang-format off",
+        "",
+    ]
+    for s in sets:
+        out += [f"static char const *const {s['name']}_names[] = {{"]
+        out += [f'    "{name}",' for name, *_ in s["counters"]]
+        out += ["};", ""]
+    out += ["static struct {", "    char const *const *name;", "    unsigned count;", "} const counter_sets[] = {"]
+    out += [
+        f"    [RM_COUNTER_SET_{s['name'].upper()}] = {{{s['name']}_names, RM_{s['name'].upper()}_COUNTERS}},"
+        for s in sets
+    ]
+    out += ["};", "", "// clang-format on", ""]
+    out += [
+        "unsigned rm_counter_set_size(enum rm_counter_set_id set) {",
+        "    return set < sizeof counter_sets / sizeof counter_sets[0] ? counter_sets[set].count : 0;",
+        "}",
+        "",
+        "char const *rm_counter_name(enum rm_counter_set_id set, unsigned index) "
+        "{ return counter_sets[set].name[index]; }",
+    ]
+    return "\n".join([*out, ""])
+
+
 def python_module(sets: Sets) -> str:
     """Names, kinds and units for Python, by set number."""
     out = [
@@ -91,6 +122,7 @@ def main() -> int:
     sets: Sets = tomllib.loads(TABLE.read_text())["set"]
     files = {
         ROOT / "include/ringmaster/counters.h": c_header(sets),
+        ROOT / "src/fabric/counter_names.c": c_names(sets),
         ROOT / "python/ringmaster/fabric/_counters.py": python_module(sets),
         ROOT / "docs/counters.md": markdown(sets),
     }
