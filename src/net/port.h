@@ -184,6 +184,8 @@ struct rm_net_config {
     uint32_t memory_mib;
     /** DPDK's own log goes to standard error. */
     bool verbose;
+    /** DPDK's telemetry socket is there: telemetry.h. */
+    bool telemetry;
     /** Cards that DPDK may touch; it sees no others. */
     uint32_t device_count;
     /** Their PCI addresses. */
@@ -233,14 +235,14 @@ struct rm_port;
 void rm_net_config_add(struct rm_net_config *config, struct rm_port_config const *port);
 
 /** Starts DPDK: without hugepages when the machine has not enough free ones, with no cards but those listed, with no
- * signal handler and no telemetry of its own. The caller's CPU affinity stays as it is. RM_E_CONFIG: a card is not
- * there, or the kernel uses it. RM_E_BUSY: DPDK was started already; it starts once per process, also after
- * rm_net_stop. When it fails, DPDK prints a line on standard error too. Sockets need none of it, but it may always be
- * called. */
+ * signal handler of its own, with telemetry only where that is asked for. The caller's CPU affinity stays as it is.
+ * RM_E_CONFIG: a card is not there, or the kernel uses it. RM_E_BUSY: DPDK was started already; it starts once per
+ * process, also after rm_net_stop. When it fails, DPDK prints a line on standard error too. Sockets need none of it,
+ * but it may always be called. */
 enum rm_code rm_net_start(struct rm_net_config const *config, struct rm_error *error);
 
-/** Leaves no trace of DPDK in the file system; call it when all ports are closed. Its memory and its helper thread end
- * with the process. */
+/** Leaves no trace of DPDK in the file system but the telemetry socket, which goes when the process exits; call it when
+ * all ports are closed. DPDK's memory and its helper threads end with the process. */
 void rm_net_stop(void);
 
 /** True when DPDK's memory is on huge pages. */

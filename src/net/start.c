@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -23,6 +20,7 @@
 #include "net/dpdk_log.h"
 #include "net/pci_card.h"
 #include "net/port.h"
+#include "net/runtime_directory.h"
 
 enum {
     DEFAULT_MEMORY_MIB = 64, /**< a dozen queues' worth of buffers, see dpdk_device.c */
@@ -90,7 +88,8 @@ static void add_devices(struct arguments *arguments, struct rm_net_config const 
 static void add_all(struct arguments *arguments, struct rm_net_config const *config, cpu_set_t const *cpus) {
     uint32_t const memory_mib = config->memory_mib != 0 ? config->memory_mib : DEFAULT_MEMORY_MIB;
     add_eal_argument(arguments, "ringmaster");
-    add_eal_argument(arguments, "--no-telemetry");
+    if (!config->telemetry)
+        add_eal_argument(arguments, "--no-telemetry");
     add_devices(arguments, config);
     add_eal_argument(arguments, "--file-prefix=%s", config->prefix[0] != '\0' ? config->prefix : "ringmaster");
     add_eal_argument(arguments, "--log-level=%s", config->verbose ? "info" : "error");
@@ -114,37 +113,6 @@ static int initialise_eal(struct arguments *arguments) {
     int const result = rte_eal_init(arguments->count, arguments->pointers);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return result;
-}
-
-static void remove_runtime_directory(void) {
-    rmdir(rte_eal_get_runtime_dir()); // DPDK makes it and leaves it; another process of the same prefix may use it
-}
-
-/** True for STEM followed by the number of a process that is no more. */
-static bool was_left(char const *name, char const *stem, size_t length) {
-    char *end;
-    if (strncmp(name, stem, length) != 0 || name[length] < '1' || name[length] > '9')
-        return false;
-    long const pid = strtol(name + length, &end, 10);
-    return *end == '\0' && pid > 0 && pid <= INT_MAX && kill((pid_t)pid, 0) != 0 && errno == ESRCH;
-}
-
-/** Removes the empty directories of programs that were killed, where the prefix ends with the process: "…ring-4711".
- * The next program of that name never has theirs. */
-static void remove_left_directories(void) {
-    char const *const own = rte_eal_get_runtime_dir(), *const slash = strrchr(own, '/'),
-                      *const dash = strrchr(own, '-');
-    char parent[PATH_MAX];
-    if (slash == NULL || dash < slash || strspn(dash + 1, "0123456789") != strlen(dash + 1) ||
-        snprintf(parent, sizeof parent, "%.*s", (int)(slash - own), own) >= PATH_MAX)
-        return;
-    DIR *const listing = opendir(parent);
-    if (listing == NULL)
-        return;
-    for (struct dirent const *entry; (entry = readdir(listing)) != NULL;)
-        if (was_left(entry->d_name, slash + 1, (size_t)(dash - slash)))
-            unlinkat(dirfd(listing), entry->d_name, AT_REMOVEDIR); // which fails, as it should, if something is in it
-    closedir(listing);
 }
 
 static bool eal_is_started(void) { return rte_lcore_count() != 0; }
@@ -184,18 +152,20 @@ enum rm_code rm_net_start(struct rm_net_config const *config, struct rm_error *e
     else if (!rm_dpdk_log_open())
         return rm_fail(error, RM_E_SYSTEM, "cannot make a file in memory for DPDK's log: %s", strerror(errno));
 
+    if (config->telemetry && atexit(rm_runtime_directory_remove) != 0) // runs after DPDK's own, which takes its socket
+        return rm_fail(error, RM_E_NO_SPACE, "no memory to remember what to do at the program's end; free some memory");
     struct arguments arguments = {0};
     add_all(&arguments, config, &cpus);
     int const result = initialise_eal(&arguments);
     sched_setaffinity(0, sizeof cpus, &cpus);
     if (result >= 0) {
-        remove_left_directories();
+        rm_runtime_directory_tidy();
         return RM_OK;
     }
 
     char words[RM_DPDK_WORDS_BYTES];
     rm_dpdk_log_words(words);
-    remove_runtime_directory();
+    rm_runtime_directory_remove();
     rm_dpdk_log_close();
     return rm_fail(error, RM_E_SYSTEM, "DPDK does not start (%s): %s; a verbose start shows its whole log",
                    rte_strerror(rte_errno), words);
@@ -205,7 +175,7 @@ enum rm_code rm_net_start(struct rm_net_config const *config, struct rm_error *e
  * that thread first, and so crashes now and then. All that outlives the process is a directory. */
 void rm_net_stop(void) {
     if (eal_is_started())
-        remove_runtime_directory();
+        rm_runtime_directory_remove();
 }
 
 bool rm_net_hugepages(void) { return eal_is_started() && rte_eal_has_hugepages() != 0; }
