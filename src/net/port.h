@@ -14,6 +14,7 @@
 #ifndef RM_NET_PORT_H
 #define RM_NET_PORT_H
 
+#include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -186,6 +187,8 @@ struct rm_net_config {
     bool verbose;
     /** DPDK's telemetry socket is there: telemetry.h. */
     bool telemetry;
+    /** Where the program's own threads poll. DPDK's helpers run elsewhere, if the process may use any other CPU. */
+    cpu_set_t polled;
     /** Cards that DPDK may touch; it sees no others. */
     uint32_t device_count;
     /** Their PCI addresses. */

@@ -67,10 +67,14 @@ static bool enough_hugepages(uint32_t memory_mib) {
     return free_pages * meminfo_of("Hugepagesize") >= memory_mib * 1024ul; // the size is in kB
 }
 
-/** "0@(0-3,8)": DPDK's only thread, and with it its helpers, may run wherever this process may. */
-static void add_cpus(struct arguments *arguments, cpu_set_t const *cpus) {
+/** "0@(0-3,8)": the CPUs of DPDK's only thread, which is the caller, who has its own back after the start. DPDK's
+ * helpers run wherever else the process may; where that is nowhere, on the same. So it is told those that poll. */
+static void add_cpus(struct arguments *arguments, cpu_set_t const *cpus, cpu_set_t const *polled) {
     char list[ARGUMENT_BYTES - 16];
-    add_eal_argument(arguments, "--lcores=0@(%s)", rm_cores_text(cpus, list, sizeof list));
+    cpu_set_t both;
+    CPU_AND(&both, cpus, polled);
+    add_eal_argument(arguments, "--lcores=0@(%s)",
+                     rm_cores_text(CPU_COUNT(&both) > 0 ? &both : cpus, list, sizeof list));
 }
 
 /** Cards may know physical addresses only: then DPDK chooses. */
@@ -95,7 +99,7 @@ static void add_all(struct arguments *arguments, struct rm_net_config const *con
     add_eal_argument(arguments, "--log-level=%s", config->verbose ? "info" : "error");
     add_eal_argument(arguments, "-m");
     add_eal_argument(arguments, "%u", memory_mib);
-    add_cpus(arguments, cpus);
+    add_cpus(arguments, cpus, &config->polled);
     if (enough_hugepages(memory_mib)) {
         add_eal_argument(arguments, "--in-memory");            // no files, and no hugetlbfs mount needed
         add_eal_argument(arguments, "--single-file-segments"); // vhost-user hands over eight files at most

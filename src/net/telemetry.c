@@ -101,6 +101,8 @@ void rm_telemetry_refuse(struct rm_telemetry_reply *reply, char const *format, .
     va_start(values, format);
     vsnprintf(text, sizeof text, format, values);
     va_end(values);
+    for (char *at = text; *at != '\0'; ++at) // what the client sent need not be text, and JSON is
+        *at = (char)(*at < ' ' || *at > '~' ? '?' : *at);
     rm_telemetry_text(reply, "error", text);
 }
 

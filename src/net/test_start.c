@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Starting DPDK: what it must not do to the process and its surroundings. Each case in a process of its own. */
+#include <dirent.h>
 #include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -25,8 +27,7 @@ static bool passes(bool (*act)(void), bool *silent) {
         dup2(terminal, STDOUT_FILENO);
         dup2(terminal, STDERR_FILENO);
         bool const good = act();
-        fflush(NULL);
-        _exit(good ? 0 : 1);
+        exit(good ? 0 : 1);
     }
     int status = 1;
     struct stat printed;
@@ -63,6 +64,44 @@ static bool keeps_affinity(void) {
 static void the_affinity_of_the_caller_is_kept(void **state) {
     (void)state;
     assert_true(passes_silently(keeps_affinity));
+}
+
+/** True when no thread but the caller may run on a CPU. */
+static bool others_keep_off(int cpu) {
+    DIR *const threads = opendir("/proc/self/task");
+    int others = 0;
+    bool good = true;
+    if (threads == NULL)
+        return false;
+    for (struct dirent const *entry; good && (entry = readdir(threads)) != NULL;) {
+        pid_t const thread = (pid_t)strtol(entry->d_name, NULL, 10);
+        cpu_set_t cpus;
+        if (thread == 0 || thread == getpid())
+            continue;
+        good = sched_getaffinity(thread, sizeof cpus, &cpus) == 0 && !CPU_ISSET(cpu, &cpus);
+        ++others;
+    }
+    closedir(threads);
+    return good && others > 0;
+}
+
+static bool keeps_helpers_off(void) {
+    cpu_set_t all;
+    sched_getaffinity(0, sizeof all, &all);
+    int polled = 0;
+    while (!CPU_ISSET(polled, &all))
+        ++polled;
+    struct rm_net_config config = {.prefix = "ringmaster-test-start", .telemetry = true};
+    struct rm_error error;
+    CPU_SET(polled, &config.polled);
+    bool const good = rm_net_start(&config, &error) == RM_OK && (CPU_COUNT(&all) == 1 || others_keep_off(polled));
+    rm_net_stop();
+    return good;
+}
+
+static void helpers_keep_off_the_cpus_that_poll(void **state) {
+    (void)state;
+    assert_true(passes_silently(keeps_helpers_off));
 }
 
 static bool starts_once(void) {
@@ -152,6 +191,7 @@ static void without_dpdk_nothing_happens(void **state) {
 int main(void) {
     struct CMUnitTest const tests[] = {
         cmocka_unit_test(the_affinity_of_the_caller_is_kept),
+        cmocka_unit_test(helpers_keep_off_the_cpus_that_poll),
         cmocka_unit_test(a_second_start_is_refused),
         cmocka_unit_test(a_failure_quotes_dpdk),
         cmocka_unit_test(no_directory_is_left),
