@@ -22,6 +22,7 @@ static enum rm_code resolve_head(struct rm_config_file const *file, struct rm_co
                               config->turn_rate_hz, LARGEST_TURN_RATE_HZ);
     config->simulated_time = *file->simulated_time;
     config->keep_after_stop = *file->keep_after_stop;
+    config->dpdk_telemetry = *file->dpdk_telemetry;
     return RM_OK;
 }
 

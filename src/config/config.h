@@ -341,6 +341,8 @@ struct rm_config {
     bool simulated_time;
     /** A stop in good order leaves the workspace as a kill does, for the next start to take over. */
     bool keep_after_stop;
+    /** DPDK's telemetry socket is there, with the server's commands: engine/telemetry_answers.h. */
+    bool dpdk_telemetry;
     /** Receives the errors of rm_config_fail while the file is read; then it is NULL. */
     struct rm_errors *errors;
     /** Nominal revolution frequency, above 0, up to 100 MHz. */

@@ -190,6 +190,7 @@ struct rm_config_file {
     double *turn_rate_hz;
     bool *simulated_time;
     bool *keep_after_stop;
+    bool *dpdk_telemetry;
     struct rm_file_port *ports;
     uint32_t ports_count;
     /** NULL: the only instruments are the chains' readbacks. */

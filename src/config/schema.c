@@ -476,6 +476,9 @@ static cyaml_schema_field_t const fields[] = {
     CYAML_FIELD_BOOL_PTR(
         RM_KEY("keep_after_stop", "A stop leaves the workspace in shared memory.", .fallback = "false"), MAYBE,
         struct rm_config_file, keep_after_stop),
+    CYAML_FIELD_BOOL_PTR(RM_KEY("dpdk_telemetry", "DPDK's telemetry socket is there, with the commands /ringmaster/….",
+                                .fallback = "false"),
+                         MAYBE, struct rm_config_file, dpdk_telemetry),
     CYAML_FIELD_SEQUENCE(RM_KEY("ports", "Where datagrams come in.",
                                 .example = "{name: ring2, kind: memif, socket: /run/ringmaster/all-keys-2.sock}"),
                          CYAML_FLAG_POINTER, struct rm_config_file, ports, &rm_config_port_schema, 1,

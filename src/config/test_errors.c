@@ -39,7 +39,7 @@ static void machine(void **state) {
          "8:15: turn_rate_hz: found 1.1e+08 Hz, expected more than 0, up to 1e+08 Hz"},
         {MACHINE PORTS INSTRUMENTS ROLES "turn_rate: 1157000\n",
          "8:1: unknown key \"turn_rate\", expected one of: workspace, turn_rate_hz, simulated_time, "
-         "keep_after_stop, ports, "
+         "keep_after_stop, dpdk_telemetry, ports, "
          "instruments, buffers, "
          "turn_window, roles, formats, rates, calibration, polling, setpoints, chains, applications (did you mean "
          "\"turn_rate_hz\"?)"},

@@ -141,6 +141,18 @@ enum rm_code rm_server_open(struct rm_config const *config, enum rm_simd simd, s
     return code;
 }
 
+static enum rm_code open_telemetry(struct rm_server *server, struct rm_error *error) {
+    if (!server->config->dpdk_telemetry)
+        return RM_OK;
+    server->telemetry = (struct rm_telemetry_view){.config = server->config,
+                                                   .store = &server->store,
+                                                   .simd = server->simd,
+                                                   .huge_pages = rm_net_hugepages(),
+                                                   .tsc_hz = server->tsc_hz,
+                                                   .started_tsc = rm_tsc()};
+    return rm_telemetry_open(rm_telemetry_commands, RM_TELEMETRY_COMMANDS, &server->telemetry, error);
+}
+
 enum rm_code rm_server_start(struct rm_config const *config, enum rm_simd simd, struct rm_server **server,
                              struct rm_error *error) {
     struct rm_server *made;
@@ -155,6 +167,8 @@ enum rm_code rm_server_start(struct rm_config const *config, enum rm_simd simd, 
         code = rm_server_open_applications(made, error);
     if (code == RM_OK)
         code = rm_server_start_commands(made, error);
+    if (code == RM_OK)
+        code = open_telemetry(made, error);
     if (code == RM_OK)
         *server = made;
     else
@@ -189,6 +203,7 @@ void rm_server_stop(struct rm_server *server) {
     if (server == NULL)
         return;
     rm_command_server_stop(server->commands);
+    rm_telemetry_close();
     rm_server_stop_cores(server);
     rm_server_close_applications(server);
     rm_control_thread_stop(server->control_thread);

@@ -89,10 +89,12 @@ enum rm_code rm_server_open_ports(struct rm_server *server, struct rm_error *err
         for (uint32_t p = 0; p < places; ++p)
             add_format(server, place[p].port, config->instrument[i].format);
     }
-    struct rm_net_config net = {0};
+    struct rm_net_config net = {.telemetry = config->dpdk_telemetry};
     /* The workspace tells servers on one machine apart, so it does for DPDK too. */
     strcpy(net.prefix, "rm-");
     strncat(net.prefix, config->workspace, sizeof net.prefix - 4);
+    for (uint32_t i = 0; i < config->role_count; ++i)
+        CPU_SET(config->role[i].core, &net.polled);
     for (uint32_t i = 0; i < config->port_count; ++i)
         rm_net_config_add(&net, &config->port[i].port);
     enum rm_code code = rm_net_start(&net, error);

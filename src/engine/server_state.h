@@ -18,6 +18,7 @@
 #include "engine/exception_path.h"
 #include "engine/receive.h"
 #include "engine/store.h"
+#include "engine/telemetry_answers.h"
 #include "engine/transmit.h"
 #include "fabric/owner_parts.h"
 
@@ -83,6 +84,8 @@ struct rm_server {
     struct rm_control_thread *control_thread;
     /** NULL: no role has any. */
     struct rm_command_server *commands;
+    /** What DPDK's thread reads while rm_telemetry_open has it. */
+    struct rm_telemetry_view telemetry;
     /** In the order of store.core. */
     struct rm_core *core;
 
