@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import signal
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -19,6 +18,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from interrupts import hear_interrupts
 from repository import ROOT, tracked_files
 
 BUILD = ROOT / "build"
@@ -148,13 +148,6 @@ def verdict(parts: list[Results]) -> tuple[str, int]:
     ]
     lines.append(f"{total['passed']} passed, {total['failed']} failed, {total['skipped']} skipped")
     return "\n".join(lines), 1 if total["failed"] else 0
-
-
-def hear_interrupts() -> None:
-    """A shell starts what it puts into the background deaf to Ctrl-C, and programs that tests start inherit that."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    signal.signal(signal.SIGQUIT, signal.SIG_DFL)
-    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def main() -> int:

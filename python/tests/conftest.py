@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from interrupts import hear_interrupts
 
 sys.path.insert(0, str(Path(__file__).parent))  # the tests' own helper, whatever import mode pytest runs in
 
@@ -14,6 +15,8 @@ from fabric import Owner, Spec
 
 if TYPE_CHECKING:
     from postmortem_memory import Machine
+
+hear_interrupts()
 
 MakeOwner = Callable[..., Owner]
 

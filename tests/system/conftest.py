@@ -8,11 +8,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from interrupts import hear_interrupts
 
 sys.path.append(str(Path(__file__).parent))  # the tests' own helper, whatever import mode pytest runs in
 
 from bench_runs import check_folders_gone, watched
 from harness import VethPair, veth_pair
+
+hear_interrupts()
 
 
 @pytest.fixture(scope="module")

@@ -57,6 +57,17 @@ def _ends_with_us(program: str) -> tuple[str, ...]:
     return ("setpriv", "--pdeathsig", "TERM")
 
 
+def _hears_us(program: str) -> tuple[str, ...]:
+    """Words before a command that shall hear our SIGINT although this process is deaf to it.
+
+    A shell starts so what it puts into the background. Programs inherit that, and those in Python then raise no
+    KeyboardInterrupt.
+    """
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN or not all(map(shutil.which, ("env", program))):
+        return ()
+    return ("env", "--default-signal=INT")
+
+
 class Program:
     """A program, ours or a peer's, that runs until it is stopped; its words are kept in a file.
 
@@ -70,7 +81,7 @@ class Program:
         with _signals_later():  # an interrupt within Popen would leave a child that nobody knows
             self._words = tempfile.TemporaryFile(mode="w+b")  # noqa: SIM115 closed by __exit__
             self._process = subprocess.Popen(
-                [*_ends_with_us(command[0]), *command],
+                [*_ends_with_us(command[0]), *_hears_us(command[0]), *command],
                 stdin=subprocess.DEVNULL,
                 stdout=self._words,
                 stderr=subprocess.STDOUT,
