@@ -403,6 +403,31 @@ static void in_simulated_time_a_stall_is_no_reason_to_send_and_a_lost_leader_is(
     rig_free(rig);
 }
 
+/** The ring has not taken what it was sent, since the host gave it no core. */
+static void in_simulated_time_a_slow_ring_is_not_sent_a_turn_twice(void **state) {
+    (void)state;
+    struct transmit_rig *const rig = make_simulated();
+    rm_turn const turn = RIG_FIRST_TURN + 3 * RIG_PERIOD;
+    rig_set_clock(rig, turn, 1);
+    rig_commit(rig, 1, GRANT_NUMBER, 0.25);
+    rig_pass(rig, RIG_STEP);
+    assert_int_equal(rig->chain[0].datagrams, 2);
+    for (uint32_t passed = 0; passed < RIG_PERIOD; ++passed) { /* anywhere before the next cycle */
+        rig_set_clock(rig, turn + passed, 1);
+        rig_pass(rig, RIG_SIMULATED_ALONE);
+        assert_int_equal(rig->chain[0].datagrams, 2);
+    }
+    rig_set_clock(rig, turn + RIG_PERIOD, 1); /* it went on, and the leader is lost */
+    rig_pass(rig, RIG_SIMULATED_ALONE);
+    assert_int_equal(rig->chain[0].datagrams, 3);
+    assert_int_equal(rig->chain[0].turn, turn + RIG_PERIOD);
+    for (int i = 0; i < 60; ++i) /* it never takes that: the link has lost it */
+        rig_pass(rig, RIG_SIMULATED_ALONE);
+    assert_int_equal(rig->chain[0].datagrams, 4);
+    assert_int_equal(rig->chain[0].turn, turn + RIG_PERIOD);
+    rig_free(rig);
+}
+
 int main(void) {
     struct CMUnitTest const tests[] = {
         cmocka_unit_test(a_cycle_goes_out_at_its_phase_and_not_before),
@@ -420,6 +445,7 @@ int main(void) {
         cmocka_unit_test(an_application_is_granted_and_its_end_is_seen),
         cmocka_unit_test(the_operator_sets_what_no_application_owns),
         cmocka_unit_test(in_simulated_time_a_cycle_goes_out_with_the_leaders_vector_alone),
+        cmocka_unit_test(in_simulated_time_a_slow_ring_is_not_sent_a_turn_twice),
         cmocka_unit_test(in_simulated_time_no_turn_is_sent_twice),
         cmocka_unit_test(in_simulated_time_a_stall_is_no_reason_to_send_and_a_lost_leader_is),
     };

@@ -15,6 +15,10 @@
 static double const ALONE_SECONDS = 0.02;
 enum { ALONE_LOOKS = 1000 };
 
+/* And so many times that long before a ring that stands at a cycle is sent it again: it has lost it, and is not only
+ * without a core. */
+enum { LOST_FACTOR = 50 };
+
 static double const SANE_LATENCY_SECONDS =
     1.0; /**< a vector's TSC is its application's word: what is older is no time */
 
@@ -197,6 +201,7 @@ static void keep_pace(struct rm_transmit *transmit, uint64_t tsc) {
 static uint32_t begin_cycle(struct rm_transmit *transmit, uint64_t tsc, uint64_t late_ticks, bool led) {
     ++transmit->cycle;
     transmit->cycle_turn = transmit->turn;
+    transmit->cycle_epoch = transmit->clock.turn_epoch;
     transmit->turn_of[transmit->cycle % RM_TRANSMIT_WINDOW] = transmit->turn;
     rm_guard_begin(transmit->guard, transmit->turn);
     rm_transmit_open_chains(transmit);
@@ -264,37 +269,49 @@ static void transmit_work_while_idle(struct rm_transmit *transmit) {
 
 /** A ring waits for nothing before it has had its first setpoints: of what it sent until then no chain has answered.
  * Where the turn-counter epoch is another one, so is the ring, and the turns in between are nobody's. */
-static void count_turns_without_cycle(struct rm_transmit *transmit, rm_turn expected, uint64_t epoch) {
-    if (transmit->cycle != 0 && transmit->turn > expected && transmit->clock.turn_epoch == epoch)
+static void count_turns_without_cycle(struct rm_transmit *transmit, rm_turn expected) {
+    if (transmit->cycle != 0 && transmit->turn > expected && transmit->clock.turn_epoch == transmit->cycle_epoch)
         rm_counter_add(transmit->setup.counters, RM_TRANSMIT_SKIPPED,
                        (transmit->turn - expected) / transmit->period_turns);
 }
 
-/** In simulated time: the cycle of the leader's vector goes out with it. One that was sent alone is not sent again, as
- * each chain would answer twice of one turn: its vector goes with the next. After a ring that begins again, whose turns
- * are smaller, one cycle goes alone. */
+/** True when there has been no leader's vector for long enough, and the ring stands at a cycle that it has not been
+ * sent. One that it was sent waits in its queue, as long as it may only be without a core: sent again, each chain would
+ * answer twice of one turn. The cycle's turn is then the next one's. */
+static bool cycle_goes_alone(struct rm_transmit *transmit, uint64_t tsc) {
+    uint64_t const alone = (uint64_t)(ALONE_SECONDS * transmit->setup.tsc_hz), since = tsc - transmit->sent_tsc;
+    transmit->looks = since <= alone ? 0 : transmit->looks + 1;
+    if (transmit->looks <= ALONE_LOOKS)
+        return false;
+    (void)rm_transmit_look_at_clock(transmit, tsc);
+    rm_turn const stands = transmit->clock.turn / transmit->period_turns * transmit->period_turns;
+    bool const was_sent =
+        transmit->cycle != 0 && stands < transmit->turn && transmit->clock.turn_epoch == transmit->cycle_epoch;
+    if (was_sent && (since <= LOST_FACTOR * alone || transmit->looks <= LOST_FACTOR * ALONE_LOOKS))
+        return false;
+    rm_turn const expected = transmit->turn;
+    transmit->turn = stands;
+    count_turns_without_cycle(transmit, expected);
+    return true;
+}
+
+/** In simulated time: the cycle of the leader's vector goes out with it. One that was sent alone is not sent again: its
+ * vector goes with the next. After a ring that begins again, whose turns are smaller, one cycle goes alone. */
 static uint32_t send_with_leader(struct rm_transmit *transmit, uint64_t tsc) {
     uint32_t const leader = transmit->setup.config->setpoints.lead;
-    uint64_t const epoch = transmit->clock.turn_epoch;
     rm_turn const expected = transmit->turn;
     if (leader != 0 && rm_transmit_take_vector(transmit, leader)) {
         rm_turn const turn = transmit->source[leader].vector_turn / transmit->period_turns * transmit->period_turns;
         if (transmit->cycle == 0 || turn >= expected) {
             transmit->turn = turn;
-            count_turns_without_cycle(transmit, expected, epoch);
+            count_turns_without_cycle(transmit, expected);
             return begin_cycle(transmit, tsc, 0, true);
         }
     }
-    uint64_t const alone = (uint64_t)(ALONE_SECONDS * transmit->setup.tsc_hz);
-    transmit->looks = tsc - transmit->sent_tsc <= alone ? 0 : transmit->looks + 1;
-    if (transmit->looks <= ALONE_LOOKS) {
-        transmit_work_while_idle(transmit);
-        return 0;
-    }
-    (void)rm_transmit_look_at_clock(transmit, tsc);
-    rm_transmit_synchronise(transmit, transmit->clock.turn);
-    count_turns_without_cycle(transmit, expected, epoch);
-    return begin_cycle(transmit, tsc, 0, false);
+    if (cycle_goes_alone(transmit, tsc))
+        return begin_cycle(transmit, tsc, 0, false);
+    transmit_work_while_idle(transmit);
+    return 0;
 }
 
 static uint32_t without_clock(struct rm_transmit *transmit) {

@@ -180,6 +180,8 @@ struct rm_transmit {
     uint64_t cycle;
 
     rm_turn cycle_turn;
+    /** Turn-counter epoch of its turn. */
+    uint64_t cycle_epoch;
     /** TSC at which its first datagram was handed over; 0: not yet. */
     uint64_t first_tsc;
 
