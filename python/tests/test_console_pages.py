@@ -241,6 +241,30 @@ def driving(make_owner: MakeOwner) -> Iterator[Watch]:
         yield Watch(ws)
 
 
+def test_only_what_a_sender_let_pass_is_unsent(make_owner: MakeOwner) -> None:
+    """A chain has nothing to answer where no setpoints went out."""
+    lanes = [("sequence", "", LaneType.I32)]
+    specs = [
+        fabric.counters("transmit", "transmit", skipped=18),
+        fabric.counters("chain/c01", "chain"),
+        fabric.counters("stream/c01", "stream", skipped=18),
+        fabric.stream("c01/raw", kind=InstrumentKind.POWER_SUPPLY, period=12, lanes=lanes),
+    ]
+    sender = [
+        fabric.counters("sender/bpm", "sender", skipped_turns=5),
+        fabric.counters("stream/bpm01", "stream", skipped=5),
+        fabric.stream("bpm01/turn"),
+    ]
+    make_owner(specs)
+    make_owner([*specs, *sender], "other")
+    with ringmaster.attach("demo") as ws:
+        header = drawn(Watch(ws), View("overview"), 100, 40)[0]
+        assert "lost 0" in header
+        assert "unsent" not in header
+    with ringmaster.attach("other") as ws:
+        assert "lost 0  unsent 5" in drawn(Watch(ws), View("overview"), 100, 40)[0]
+
+
 def test_the_page_of_supplies_says_who_is_not_well(driving: Watch) -> None:
     text = "\n".join(drawn(driving, View("supplies"), 120, 40))
     assert "2 of 4 good" in text

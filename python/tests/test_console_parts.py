@@ -251,6 +251,15 @@ def test_faults_are_what_is_wrong_newest_change_first() -> None:
     assert look(4.0) == []
 
 
+def test_a_cycle_that_no_ring_waits_for_yet_is_no_fault() -> None:
+    readings = {"transmit": [reading("transmit", "", skipped=18, unsent=1)]}
+
+    def faults(simulated: bool) -> set[str]:
+        return {fault.counter for fault in FaultWatch().look(readings, [], [], NO_CLOCK, 0.0, simulated)}
+
+    assert (faults(False), faults(True)) == ({"skipped", "unsent"}, {"unsent"})
+
+
 def test_what_was_never_sent_is_not_lost() -> None:
     came = reading("stream", "bpm07", accepted=100, skipped=9, out_of_order=2)
     for unsent in (

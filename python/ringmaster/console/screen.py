@@ -6,6 +6,7 @@ from ringmaster.console.lines import Line, Span, fit, line, width_of, wrapped
 from ringmaster.console.pages import PAGES, applications, detail, page_named, ports, supplies
 from ringmaster.console.view import PAGE_KEYS, View
 from ringmaster.console.watch import Frame
+from ringmaster.monitor.figures import READBACK
 from ringmaster.monitor.monitor import Snapshot
 
 MARGIN = 1
@@ -76,7 +77,7 @@ def state(frame: Frame, view: View, width: int) -> Line:
     """What stands above every page: the workspace, what it takes in, what is lost."""
     snapshot = frame.snapshot
     lost = sum(stream.lost for stream in snapshot.streams)
-    unsent = sum(stream.unsent for stream in snapshot.streams)
+    unsent = sum(stream.unsent for stream in snapshot.streams if stream.kind != READBACK)
     left = line(
         Span("ringmaster ", "dim"),
         Span(snapshot.workspace, "head"),

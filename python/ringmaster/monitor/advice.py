@@ -130,8 +130,7 @@ ADVICE: dict[tuple[str, str], tuple[bool, str]] = {
     ),
     ("transmit", "skipped"): (
         False,
-        "The transmit role came a whole period too late: give it a core of its own. In simulated time: the ring began "
-        "before the loop did, and nothing is wrong.",
+        "The transmit role came a whole period too late: give it a core of its own.",
     ),
     ("transmit", "unsent"): (True, "A port did not take setpoints: the link is down or full."),
     ("application", "late"): (

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is wrong just now: counters that should be zero and are not, with what they mean and what to do."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from dataclasses import dataclass
 
 from ringmaster.fabric._counters import COUNTERS
@@ -34,6 +34,8 @@ SILENT_RECORDS = 20.0
 """An instrument that should have sent so many records between two looks, and sent none, is silent."""
 BEHIND_S = 0.1
 """A virtual sender that is further behind its pace than this is slow."""
+NONE_IN_SIMULATED_TIME = {("transmit", "skipped")}
+"""Counters that tell of nothing wrong there: a ring in lock-step waits for no cycle before its first setpoints."""
 
 
 @dataclass(frozen=True)
@@ -74,9 +76,18 @@ class FaultWatch:
         cores: Iterable[CoreFigures],
         clock: ClockFigures,
         now_s: float,
+        simulated: bool = False,
     ) -> tuple[Fault, ...]:
-        """Everything that is wrong, newest change first, what was so from the beginning last."""
-        found = [*_counted(readings), *_lost(streams), *_silent(streams, readings), *_saturated(cores)]
+        """Everything that is wrong, newest change first, what was so from the beginning last.
+
+        ``simulated``: a ring's time waits for the loop.
+        """
+        found = [
+            *_counted(readings, NONE_IN_SIMULATED_TIME if simulated else set()),
+            *_lost(streams),
+            *_silent(streams, readings),
+            *_saturated(cores),
+        ]
         found += _behind(readings.get("sender", []), clock.turn_rate_hz)
         found += _out_of_phase(streams, clock.phase_limit_turns)
         dated = [self._dated(fault, now_s) for fault in found]
@@ -96,10 +107,12 @@ class FaultWatch:
         return Fault(**{**vars(fault), "changed_s": changed})
 
 
-def _counted(readings: dict[str, list[Reading]]) -> Iterable[Fault]:
-    """Counters of ``ADVICE`` that are not zero."""
+def _counted(readings: dict[str, list[Reading]], without: Set[tuple[str, str]]) -> Iterable[Fault]:
+    """Counters of ``ADVICE`` that are not zero, ``without`` some."""
     together = refused_together(reading.counts() for reading in readings.get("stream", []))
     for (set_name, counter), (severe, alone) in ADVICE.items():
+        if (set_name, counter) in without:
+            continue
         advice = TOGETHER.get((set_name, counter), alone) if together else alone
         for reading in readings.get(set_name, []):
             count = reading.now[counter] - reading.base.get(counter, 0)

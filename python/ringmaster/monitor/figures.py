@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ringmaster.fabric.counters import refused, refused_packets
+from ringmaster.fabric.layout import InstrumentKind
 
 FOREIGN = ("not_ipv4", "not_udp", "not_our_port")
 """Counters of a port for what was never meant for an instrument."""
@@ -42,6 +43,10 @@ class Reading(NamedTuple):
     def rate(self, *counters: str) -> float:
         """The same, per second."""
         return self.grown(*counters) / self.elapsed_s
+
+
+READBACK = InstrumentKind.POWER_SUPPLY.name.lower()
+"""Kind of an instrument that is the answers of a chain: one to each cycle of setpoints, and none without."""
 
 
 class Unsent(NamedTuple):

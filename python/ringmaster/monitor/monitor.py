@@ -10,7 +10,7 @@ from ringmaster.beam.orbit import Orbit, read_orbit
 from ringmaster.beam.tune import read_tunes
 from ringmaster.errors import WorkspaceError
 from ringmaster.fabric.histogram import HistogramReading
-from ringmaster.fabric.simulated_time import real_time_ratio
+from ringmaster.fabric.simulated_time import is_simulated, real_time_ratio
 from ringmaster.fabric.stream import Stream
 from ringmaster.fabric.workspace import Workspace
 from ringmaster.monitor.driving import (
@@ -170,7 +170,7 @@ class Monitor:
             supplies=read_supplies(self._supplies),
             feedback=self._feedback.read(),
             steering=_steering(ws),
-            faults=self._faults.look(readings, streams, cores, clock, now.time_s),
+            faults=self._faults.look(readings, streams, cores, clock, now.time_s, is_simulated(ws)),
             latency_ns=self._latencies(),
             latency_about={name: histogram.description for name, histogram in ws.histograms.items()},
             orbit=_orbit(ws) if beam else None,

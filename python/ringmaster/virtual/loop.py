@@ -12,10 +12,10 @@ from time import monotonic, sleep
 
 import numpy as np
 
-from ringmaster.fabric.layout import InstrumentKind
 from ringmaster.fabric.workspace import Workspace
 from ringmaster.feedback.names import State
 from ringmaster.monitor.feedback import RECORDS, FeedbackFigures, Motion, read_feedback, read_motion
+from ringmaster.monitor.figures import READBACK
 from ringmaster.monitor.monitor import Monitor
 from ringmaster.places import CONFIGS
 from ringmaster.programs.cores import cores
@@ -204,7 +204,7 @@ class Loop(VirtualRing):
         monitor = Monitor(self.ws)
         sleep(LOOKS_APART_S)
         instruments = monitor.look(beam=False).streams
-        return sum(one.lost for one in instruments if one.kind != InstrumentKind.POWER_SUPPLY.name.lower())
+        return sum(one.lost for one in instruments if one.kind != READBACK)
 
 
 def stable_rate_hz() -> float | None:
