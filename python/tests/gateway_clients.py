@@ -230,19 +230,21 @@ def server_of(path: Path) -> fabric.Owner:
 
 
 @contextmanager
-def scene(folder: Path, settings: str) -> Iterator[Scene]:
-    """A server's memory, an owner, and a gateway whose file has these settings."""
+def scene(
+    folder: Path, settings: str, protocol: tuple[str, ...] = ("epics",), ready: str = "PVs of demo"
+) -> Iterator[Scene]:
+    """A server's memory, an owner, and a gateway whose file has these settings, with the words that it begins with."""
     path = folder / "demo"
     file = folder / "gateway.yaml"
     file.write_text(settings)
     environment = os.environ | {"PYTHONPATH": str(PACKAGE), "RINGMASTER_WORKSPACES": str(folder)} | ports()
     server = server_of(path)
     bump = Bump(path)
-    command = [sys.executable, "-m", "ringmaster", "gateway", "epics", str(file)]
+    command = [sys.executable, "-m", "ringmaster", "gateway", *protocol, str(file)]
     try:
         with program(command, environment) as gateway:
             made = Scene(path, environment, gateway, server, bump)
-            gateway.wait_for("PVs of demo")
+            gateway.wait_for(ready)
             yield made
             assert gateway.process.poll() is None, gateway.text
     finally:

@@ -56,6 +56,7 @@ ASKING: dict[str, tuple[str, ...]] = {
     "correlate sources": ("--at", "50", "--matrix", "response.csv"),
     "optics": ("elettra2_like", "--mapping", "bpms.yaml"),
     "gateway epics": (),
+    "gateway tango": ("--port", "10001"),
     "tune chromaticity": ("elettra2_like", "--mapping", "bpms.yaml"),
     "tune synchrotron": ("elettra2_like", "--mapping", "bpms.yaml"),
     "tune coupling": ("elettra2_like", "--mapping", "bpms.yaml", "--quadrupoles", "q*", "--most", "1"),

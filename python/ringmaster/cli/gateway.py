@@ -6,6 +6,7 @@ import click
 from ringmaster.cli.gateway_epics import epics
 from ringmaster.cli.gateway_fast_archiver import fast_archiver
 from ringmaster.cli.gateway_metrics import metrics
+from ringmaster.cli.gateway_tango import tango
 from ringmaster.cli.options import examples
 
 
@@ -14,6 +15,7 @@ from ringmaster.cli.options import examples
         "ringmaster gateway epics",
         "ringmaster gateway fast-archiver configs/fast-archiver.yaml",
         "ringmaster gateway metrics",
+        "ringmaster gateway tango --port 10001",
     ),
     no_args_is_help=True,
 )
@@ -21,5 +23,5 @@ def gateway() -> None:
     """Serve a workspace to programs that speak another protocol."""
 
 
-for command in (epics, fast_archiver, metrics):
+for command in (epics, fast_archiver, metrics, tango):
     gateway.add_command(command)

@@ -56,6 +56,7 @@ Examples:
   ringmaster doctor --for ingest
   ringmaster archive ls /archive
   ringmaster gateway epics
+  ringmaster gateway tango --port 10001
   ringmaster postmortem ls
   ringmaster gateway fast-archiver configs/fast-archiver.yaml
   ringmaster simulate config.yaml overlay.yaml feedback --seconds 2 --out run

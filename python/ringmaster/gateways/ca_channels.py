@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ringmaster.gateways.point import Point, State
+from ringmaster.gateways.point import Point, State, asked
 from ringmaster.gateways.rights import Client
 
 if TYPE_CHECKING:
@@ -170,21 +170,7 @@ class Live:
         if not self._writable:
             return "it is a reading, which nothing sets"
         client = Client(user or "", host or address, address, "CA")
-        return await self._sink.put(self.point, _asked(self.point, value), client)
-
-
-def _asked(point: Point, value: Any) -> Any:
-    """What a client puts, as an owner takes it."""
-    if point.is_text:
-        return value
-    if point.choices:
-        return point.choices.index(value) if isinstance(value, str) else int(value)
-    numbers = np.atleast_1d(np.asarray(value))
-    if point.dtype.kind in "iu" and np.all(numbers == np.round(numbers)):
-        numbers = numbers.astype(np.int64)
-    if numbers.size != point.count:
-        raise ValueError(f"{point.name}: {numbers.size} elements were given, expected {point.count}")
-    return numbers if point.count > 1 else numbers[0].item()
+        return await self._sink.put(self.point, asked(self.point, value), client)
 
 
 def _classes() -> dict[str, Any]:

@@ -8,6 +8,7 @@ from threading import Event
 from ringmaster.fabric.naming import counted
 from ringmaster.gateways.gateway import Gateway, Say
 from ringmaster.gateways.names import Legal
+from ringmaster.gateways.packages import PackagesMissing
 from ringmaster.gateways.settings import Settings
 
 LEGAL = Legal(
@@ -20,10 +21,6 @@ LEGAL = Legal(
 """Names of records: docs.epics-controls.org, Application Developer's Guide, Database Definition."""
 PACKAGES = ("p4p", "caproto")
 INSTALL = "pip install 'ringmaster[epics]', or `make gateways` in a checkout"
-
-
-class PackagesMissing(RuntimeError):
-    """What the gateway stands on is not installed. The text says what to do."""
 
 
 def check_packages() -> None:

@@ -18,12 +18,13 @@ from ringmaster.errors import WorkspaceDamaged, WorkspaceError
 from ringmaster.fabric.layout import Severity
 from ringmaster.fabric.request import Wanted
 from ringmaster.fabric.workspace import Workspace
-from ringmaster.gateways.names import Legal, Names
+from ringmaster.gateways.names import SHOWN, USUAL, Given, Legal, NameRule, Names
 from ringmaster.gateways.point import Point, State, damaged, point_of, state_of
 from ringmaster.gateways.puts import Done, Put, Puts
 from ringmaster.gateways.rights import Client, forbidden
 from ringmaster.gateways.settings import Settings
 from ringmaster.gateways.streams import NOTHING, Shown, shown_of
+from ringmaster.gateways.views import View, missing
 from ringmaster.values import time_format
 from ringmaster.values.changes import ALIVE_S, Change, Watch
 from ringmaster.values.value_format import show
@@ -69,8 +70,10 @@ class Gateway:
         self.points: dict[str, Point] = {}
         """By name outside."""
         self._shown: dict[str, Shown] = {}
-        self._names: dict[str, str] = {}
-        """Outside names by our own."""
+        self._names: dict[str, list[str]] = {}
+        """Outside names by our own: of one there may be views."""
+        self._views: dict[str, View] = {}
+        """By name outside."""
         self._describe()
         self._puts = Puts(self.workspace.path)
 
@@ -85,17 +88,35 @@ class Gateway:
         """Gives all their names. Raises ValueError for names that cannot be."""
         ws, parameters = self.workspace, self._watch.parameters
         shown = {it.point.source: it for it in shown_of(ws, self.settings) if it.point.source not in parameters}
-        names = Names(self.settings.names, ws.name, self._legal)
-        self._names = names.of([*parameters, *shown])
-        self.points, self._shown = {}, {}
-        for source, name in self._names.items():
-            rule = names.rule_of[source]
-            if source in parameters:
-                self.points[name] = point_of(name, parameters[source], rule.choices, rule.precision)
+        views = self.settings.views
+        names = Names(self.settings.names, ws.name, self._legal, self._legal.words(ws))
+        named = names.of([*parameters, *shown], [Given(view.name, view.of or view.name, view.place) for view in views])
+        if faults := missing(views, [*parameters, *shown]):
+            raise ValueError(
+                "; ".join(faults[:SHOWN]) + (f"; and {len(faults) - SHOWN} more" if faults[SHOWN:] else "")
+            )
+        self.points, self._shown, self._names = {}, {}, {}
+        self._views = {view.name: view for view in views}
+        for source, name in named.items():
+            self._place(source, name, self._source_point(source, names.rule_of[source], shown), shown)
+        for view in views:
+            if view.of:
+                point = view.point(self._source_point(view.of, names.rule_of.get(view.of, USUAL), shown))
+                self._place(view.of, view.name, point, shown)
             else:
-                self.points[name] = replace(shown[source].point, name=name)
-                self._shown[name] = shown[source]
+                self.points[view.name] = view.constant_point()
         self._found = parameters
+
+    def _source_point(self, source: str, rule: NameRule, shown: Mapping[str, Shown]) -> Point:
+        if source in shown:
+            return shown[source].point
+        return point_of("", self._watch.parameters[source], rule.choices, rule.precision)
+
+    def _place(self, source: str, name: str, point: Point, shown: Mapping[str, Shown]) -> None:
+        self.points[name] = replace(point, name=name)
+        self._names.setdefault(source, []).append(name)
+        if source in shown:
+            self._shown[name] = shown[source]
 
     def add(self, sink: Sink) -> None:
         """A protocol more."""
@@ -110,7 +131,19 @@ class Gateway:
         with self.lock:
             return self._state(name)
 
+    def lives(self, owner: str) -> bool:
+        """Whether an owner was there at the last look at who lives; "": the server."""
+        return self._watch.lives(owner or "server")
+
     def _state(self, name: str) -> State:
+        view = self._views.get(name)
+        if view is None:
+            return self._source_state(name)
+        if view.constant is not None:
+            return State(view.constant)
+        return view.state(self._source_state(name))
+
+    def _source_state(self, name: str) -> State:
         point = self.points[name]
         try:
             if name in self._shown:
@@ -147,24 +180,25 @@ class Gateway:
     def put(self, name: str, value: Wanted, client: Client, done: Done) -> None:
         """Asks the owner. ``done`` gets "" or why not, from another thread, after the new value was told."""
         with self.lock:
-            point = self.points.get(name)
+            point, view = self.points.get(name), self._views.get(name)
             parameter = None if point is None else self._watch.parameters.get(point.source)
         reason = forbidden(self.settings.puts, client, name)
-        if point is None or parameter is None:
+        if point is None or parameter is None or (view is not None and view.read_only):
             reason = reason or f"{name}: it is a reading, which nothing sets"
         if reason or parameter is None:
             self._say(f"put {name} by {client}: {show_wanted(value)}; refused: {reason}")
             done(reason)
             return
-        old = self.state(name).value
+        old, names = self.state(name).value, self._names[parameter.name]
 
         def answered(why: str) -> None:
             if not why:
-                self.tell(name)
+                for one in names:
+                    self.tell(one)
             self._say(f"put {name} by {client}: {show_wanted(old)} → {show_wanted(value)}{why and '; refused: '}{why}")
             done(why)
 
-        self._puts.put(Put(parameter, value, answered))
+        self._puts.put(Put(parameter, value if view is None else view.asked(value), answered))
 
     # ---- the loop
 
@@ -204,9 +238,10 @@ class Gateway:
         self._flush()
 
     def _show(self, change: Change) -> None:
-        name = self._names.get(change.name)
-        if name is None:
-            return
+        for name in self._names.get(change.name, ()):
+            self._show_as(name, change)
+
+    def _show_as(self, name: str, change: Change) -> None:
         with self.lock:
             if change.damage is not None:
                 self._tell(name, damaged(change.damage))
@@ -216,7 +251,8 @@ class Gateway:
                 return
             self._told[name] = reading.changes
             parameter = self._watch.parameters[change.name]
-            self._tell(name, state_of(parameter, reading, self._watch.lives(parameter.owner)))
+            state = state_of(parameter, reading, self._watch.lives(parameter.owner))
+            self._tell(name, self._views[name].state(state) if name in self._views else state)
 
     def _newest(self, name: str) -> None:
         with self.lock:

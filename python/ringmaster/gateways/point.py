@@ -124,6 +124,20 @@ def beyond(limits: Limits, value: Value) -> str:
     return ""
 
 
+def asked(point: Point, value: Any) -> Any:
+    """What a client puts, as an owner takes it. Raises ValueError where it has too few or too many elements."""
+    if point.is_text:
+        return value
+    if point.choices:
+        return point.choices.index(value) if isinstance(value, str) else int(value)
+    numbers = np.atleast_1d(np.asarray(value))
+    if point.dtype.kind in "iu" and np.all(numbers == np.round(numbers)):
+        numbers = numbers.astype(np.int64)
+    if numbers.size != point.count:
+        raise ValueError(f"{point.name}: {numbers.size} elements were given, expected {point.count}")
+    return numbers if point.count > 1 else numbers[0].item()
+
+
 def damaged(damage: WorkspaceDamaged) -> State:
     """What a parameter says that cannot be read."""
     return State(None, Severity.INVALID, "INVALID", str(damage))

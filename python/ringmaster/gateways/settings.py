@@ -18,12 +18,14 @@
 All keys may be left out.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from ringmaster.feedback.server_file import Part, place_of, read_marked_yaml
-from ringmaster.gateways.names import USUAL, NameRule
+from ringmaster.gateways.names import NameRule
 from ringmaster.gateways.rights import PutRule
+from ringmaster.gateways.views import View
 
 KEYS = ("workspace", "every_ms", "names", "puts", "streams", "windows")
 EVERY_MS = (1.0, 60_000.0)
@@ -37,13 +39,18 @@ class Settings:
     workspace: str | None = None
     """As in ``attach``."""
     every_s: float = 0.1
-    names: tuple[NameRule, ...] = (USUAL,)
+    names: tuple[NameRule, ...] = ()
+    """Empty: as the protocol's usual rule has it."""
     puts: tuple[PutRule, ...] = ()
     streams: tuple[str, ...] = ("*/slow",)
     """Shell patterns of streams of which each lane is a number."""
     windows: tuple[str, ...] = ("*/turn",)
     """And of those of which each lane is a window and a spectrum, on request."""
     window_records: int = 1024
+    views: tuple[View, ...] = ()
+    """More names, in other units."""
+    properties: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """Of TANGO's devices, by their names."""
 
 
 def read_settings(path: Path) -> Settings:
@@ -61,7 +68,7 @@ def read_settings(path: Path) -> Settings:
     return Settings(
         workspace=None if workspace is None else str(workspace),
         every_s=_number(whole, "every_ms", usual.every_s * 1e3, *EVERY_MS) / 1e3,
-        names=tuple(_name(part) for part in _parts(whole, "names")) or usual.names,
+        names=tuple(_name(part) for part in _parts(whole, "names")),
         puts=tuple(_put(part) for part in _parts(whole, "puts")),
         streams=_texts(whole, "streams", usual.streams),
         windows=windows,

@@ -1,0 +1,283 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The TANGO gateway without a database, as PyTango's own client sees it."""
+
+import json
+import socket
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import fabric
+import numpy as np
+import pytest
+from gateway_clients import TURN, Bump, Scene, program
+from tango_clients import code_of, tango_scene
+
+from ringmaster import Limits
+from ringmaster.fabric.layout import ElementType, Severity
+from ringmaster.gateways.names import NameRule, Names
+from ringmaster.gateways.point import Point, State
+from ringmaster.gateways.tango_names import LEGAL
+from ringmaster.gateways.tango_values import content, described, latin
+
+pytest.importorskip("tango", reason="pytango is not installed: `make gateways` installs it")
+
+SETTINGS = """
+every_ms: 20
+names:
+  - {match: bump/mode, name: "{device}/{attribute}", choices: [off, on, hold]}
+  - {match: "*", name: "{device}/{attribute}"}
+puts:
+  - {to: "demo/application/*", hosts: 127.0.0.1}
+"""
+BUMP = "demo/application/bump"
+
+Run = Callable[[str], str]
+
+
+@pytest.fixture(scope="module")
+def both(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Scene, str]]:
+    """One for all tests that leave it as it was."""
+    with tango_scene(tmp_path_factory.mktemp("gateway"), SETTINGS) as made:
+        yield made
+
+
+@pytest.fixture
+def live(both: tuple[Scene, str]) -> Scene:
+    """Its scene."""
+    return both[0]
+
+
+@pytest.fixture
+def run(both: tuple[Scene, str]) -> Run:
+    """Runs a program with PyTango against it, and returns what that printed."""
+    scene, where = both
+    return lambda code: scene.client(sys.executable, "-c", code_of(where, code)).strip()
+
+
+def test_an_attribute_has_value_unit_limits_time_and_turn(run: Run) -> None:
+    code = f"""
+bump = device({BUMP!r})
+begun = time.time()
+bump.current = 3.5
+read, config = bump.read_attribute("current"), bump.get_attribute_config("current")
+print(read.value, read.w_value, read.quality, config.unit, config.description, config.format)
+print(config.min_value, config.max_value, config.alarms.max_warning, config.alarms.max_alarm, bump.Turn)
+print(begun - 1 < read.time.totime() < time.time() + 1)
+"""
+    assert run(code).splitlines() == [
+        "3.5 3.5 ATTR_VALID A where it shall go %.4f",
+        f"-10.0 10.0 8.0 9.0 {TURN}",
+        "True",
+    ]
+
+
+def test_there_are_arrays_texts_choices_and_pictures(run: Run) -> None:
+    code = f"""
+import json
+bump, orbit = device({BUMP!r}), device("demo/beam/orbit")
+print(json.dumps([bump.weights.tolist(), bump.comment, int(bump.mode), bump.counts.dtype.str]))
+print(list(bump.get_attribute_config("mode").enum_labels))
+print(orbit.get_attribute_config("turns_x").data_format, orbit.get_attribute_config("x").max_dim_x)
+print(orbit.read_attribute("x").quality, device("demo/server/server").turn_rate_hz)
+"""
+    first, labels, orbit, quality = run(code).splitlines()
+    assert json.loads(first) == [[float(i) for i in range(8)], "fine", 1, "<u8"]
+    assert labels == "['off', 'on', 'hold']"
+    assert orbit == "IMAGE 2"
+    assert quality == "ATTR_INVALID 1000.0"
+
+
+def test_the_quality_and_the_state_tell_of_alarms(run: Run) -> None:
+    code = f"""
+bump = device({BUMP!r})
+for value in (8.5, 9.5, 2.0):
+    bump.current = value
+    print(bump.read_attribute("current").quality, bump.state())
+"""
+    assert run(code).splitlines() == ["ATTR_WARNING ALARM", "ATTR_ALARM ALARM", "ATTR_VALID ON"]
+
+
+def test_change_events_tell_what_an_owner_changes(live: Scene, run: Run) -> None:
+    """The owner changes it while the client waits, which says when it listens."""
+    code = f"""
+bump = device({BUMP!r})
+events = heard(bump, "actual")
+bump.comment = "listening"
+wait_for(lambda: (6.25, "ATTR_VALID") in events)
+"""
+    with program([sys.executable, "-c", code_of(_where(live), code)], live.environment) as client:
+        live.gateway.wait_for('→ "listening"')
+        live.bump.actual.value = 6.25
+        client.process.wait()
+    assert client.process.returncode == 0, client.text
+    live.bump.actual.value = 0.0
+
+
+def test_periodic_events_come_of_an_attribute_that_is_polled(run: Run) -> None:
+    code = f"""
+bump = device({BUMP!r})
+print(refusal(bump.subscribe_event, "rate", EventType.PERIODIC_EVENT, print))
+bump.poll_attribute("rate", 100)
+events = heard(bump, "rate", EventType.PERIODIC_EVENT)
+wait_for(lambda: len(events) > 2)
+bump.stop_poll_attribute("rate")
+"""
+    assert "polling (necessary to send events) for the attribute rate is not started" in run(code)
+
+
+def test_a_put_reaches_the_owner_and_is_logged(live: Scene, run: Run) -> None:
+    before = len(live.bump.asked)
+    assert run(f"bump = device({BUMP!r})\nbump.current = 7.25\nprint(bump.current)\nbump.current = 2.0") == "7.25"
+    assert [request.values[0] for request in live.bump.asked[before:]] == [7.25, 2.0]
+    live.gateway.wait_for(rf"put {BUMP}/current by nobody@127.0.0.1 by TANGO: .* → 7.25$")
+
+
+def test_what_an_owner_refuses_is_the_failure_of_the_write(run: Run) -> None:
+    code = f"""
+bump = device({BUMP!r})
+bump.rate = 13.0
+print(refusal(bump.write_attribute, "rate", 5.0))
+print(refusal(bump.write_attribute, "comment", "x" * 100))
+print(refusal(bump.write_attribute, "weights", [1.0, 2.0]))
+print(refusal(bump.write_attribute, "weights", [1.0] * 9))
+print(refusal(bump.write_attribute, "current", float("nan")))
+print(refusal(bump.write_attribute, "current", 40.0))
+print(refusal(bump.write_attribute, "actual", 1.0))
+print(refusal(bump.read_attribute, "nothing"))
+try:
+    bump.write_attribute("current", "much")
+except TypeError:
+    print("no number")
+print(bump.current)
+"""
+    told = run(code).splitlines()
+    assert "not at 13" in told[0]
+    assert "bump/comment has room for 63 bytes" in told[1]
+    assert told[2].endswith("weights: 2 elements were given, expected 8")
+    assert "greater than the max defined for attribute weights" in told[3]
+    assert "current is a NaN or INF" in told[4]
+    assert "above the maximum authorized" in told[5]
+    assert "actual is not writable" in told[6]
+    assert "nothing" in told[7]
+    assert told[-2:] == ["no number", "2.0"]
+
+
+def test_who_has_no_right_is_told(tmp_path: Path) -> None:
+    settings = 'puts:\n  - {to: "demo/application/*", hosts: 10.1.2.3}\n'
+    with tango_scene(tmp_path, settings) as (scene, where):
+        code = f"print(refusal(device({BUMP!r}).write_attribute, 'current', 1.0))"
+        said = scene.client(sys.executable, "-c", code_of(where, code))
+        assert "no rule of the gateway's `puts` lets nobody@127.0.0.1 by TANGO put it" in said
+        assert not scene.bump.asked
+
+
+def test_without_a_rule_nothing_can_be_written(tmp_path: Path) -> None:
+    with tango_scene(tmp_path, "") as (scene, where):
+        code = f"print(refusal(device({BUMP!r}).write_attribute, 'current', 1.0))"
+        assert "current is not writable" in scene.client(sys.executable, "-c", code_of(where, code))
+        assert "read-only" in scene.gateway.text
+
+
+def test_a_client_that_says_nothing_hinders_no_other(live: Scene, run: Run) -> None:
+    host, port = _where(live).removeprefix("tango://").partition("/")[0].split(":")
+    with socket.create_connection((host, int(port))) as silent, socket.create_connection((host, int(port))) as other:
+        other.sendall(b"GET / HTTP/1.0\r\n\r\n\xff\x00")
+        assert run(f"print(device({BUMP!r}).read_attribute('rate').quality)") == "ATTR_VALID"
+        silent.sendall(b"G")
+
+
+def test_an_owner_that_ends_makes_it_invalid_until_it_comes_again(tmp_path: Path) -> None:
+    code = f"""
+bump = device({BUMP!r})
+events = heard(bump, "current")
+states = heard(bump, "State")
+bump.comment = "listening"
+wait_for(lambda: events[-1:] == [(None, "ATTR_INVALID")])
+wait_for(lambda: str(states[-1][0]) == "UNKNOWN")
+print(bump.read_attribute("current").quality, bump.state(), bump.status(), flush=True)
+wait_for(lambda: events[-1] == (2.0, "ATTR_VALID"))
+wait_for(lambda: str(states[-1][0]) == "ON")
+"""
+    with tango_scene(tmp_path, SETTINGS) as (scene, where):
+        with program([sys.executable, "-c", code_of(where, code)], scene.environment) as client:
+            scene.gateway.wait_for('→ "listening"')
+            scene.bump.end()
+            client.wait_for("ATTR_INVALID UNKNOWN bump has ended or is stopped")
+            scene.bump = Bump(scene.path)
+            client.process.wait()
+        scene.bump.end()
+    assert client.process.returncode == 0, client.text
+
+
+def test_a_server_that_comes_again_with_others_changes_what_its_device_shows(tmp_path: Path) -> None:
+    code = """
+server = device("demo/server/server")
+wait_for(lambda: server.read_attribute("turn_rate_hz").quality == tango.AttrQuality.ATTR_INVALID)
+print("it has ended", flush=True)
+wait_for(lambda: "more" in refusal_or(server.get_attribute_list))
+print(server.more, refusal(server.read_attribute, "turn_rate_hz"), flush=True)
+"""
+    with tango_scene(tmp_path, SETTINGS) as (scene, where):
+        with program([sys.executable, "-c", code_of(where, code)], scene.environment) as client:
+            scene.server.die()
+            client.wait_for("it has ended")
+            more = fabric.parameter("server/more", np.array([5.0]), "Hz", ElementType.F64)
+            again = fabric.Owner(scene.path, [more], header={"generation": 2})
+            client.process.wait()
+        again.die()
+    assert client.process.returncode == 0, client.text
+    assert client.text.startswith("it has ended\n5.0 ")
+
+
+def _where(scene: Scene) -> str:
+    line = next(line for line in scene.gateway.lines if "tango://" in line)
+    return f"tango://{line.partition('tango://')[2]}".replace("DEVICE", "%s")
+
+
+# ---- parts
+
+
+def names(*rules: NameRule, words: dict[str, str] | None = None) -> Names:
+    given = {"device": "demo/bpm/bpm01", "attribute": "x", "kind": "bpm"} if words is None else words
+    return Names(rules, "demo", LEGAL, lambda _: given)
+
+
+@pytest.mark.parametrize(
+    ("rule", "sources", "words"),
+    [
+        (NameRule("*", "a/b/{name}"), ["x"], "is not DOMAIN/FAMILY/MEMBER/ATTRIBUTE"),
+        (NameRule("*", "a/b/c/d/{name}"), ["x"], "is not DOMAIN/FAMILY/MEMBER/ATTRIBUTE"),
+        (NameRule("*", "a/b/c/Status"), ["x"], "none of State, Status, Turn"),
+        (NameRule("*", "a/b/c/turn"), ["x"], "none of State, Status, Turn"),
+        (NameRule("*", "a/b/c/{name}"), ["x", "X"], "X and x would both be 'a/b/c/X'"),
+        (NameRule("*", "a/b c/d/x"), ["x"], "has a character that is none of"),
+        (NameRule("*", "a/b/c/2x"), ["x"], "is not DOMAIN/FAMILY/MEMBER/ATTRIBUTE"),
+        (NameRule("*", "a//c/x"), ["x"], "is not DOMAIN/FAMILY/MEMBER/ATTRIBUTE"),
+    ],
+)
+def test_names_that_tango_cannot_have_are_refused(rule: NameRule, sources: list[str], words: str) -> None:
+    with pytest.raises(ValueError, match="write a rule of `names`") as told:
+        names(rule).of(sources)
+    assert words in str(told.value)
+
+
+def test_a_rule_may_use_the_usual_device_and_the_kind() -> None:
+    assert names().of(["bpm01/slow/x"]) == {"bpm01/slow/x": "demo/bpm/bpm01/x"}
+    assert names(NameRule("*", "sr/{kind}/1/{attribute}")).of(["x"]) == {"x": "sr/bpm/1/x"}
+
+
+def test_what_tango_cannot_carry_is_left_out() -> None:
+    assert latin("µrad → Ω²") == "µrad ? ?²"
+    point = Point("a/b/c/d", "d", np.dtype("i4"), limits=Limits(control_low=1.0, control_high=1.0, minor_high=np.inf))
+    assert not {"min_value", "max_value", "max_warning"} & described(point).keys()
+
+
+def test_a_value_that_is_not_of_now_is_none() -> None:
+    point = Point("a/b/c/d", "d", np.dtype("f8"))
+    values: list[Any] = [
+        content(point, State(value, severity))
+        for value, severity in ((1.0, Severity.NONE), (1.0, Severity.INVALID), (None, Severity.NONE))
+    ]
+    assert values == [1.0, None, None]
