@@ -18,6 +18,7 @@ from ringmaster.errors import WorkspaceDamaged, WorkspaceError
 from ringmaster.fabric.layout import Severity
 from ringmaster.fabric.request import Wanted
 from ringmaster.fabric.workspace import Workspace
+from ringmaster.gateways.injection import Injection
 from ringmaster.gateways.names import SHOWN, USUAL, Given, Legal, NameRule, Names
 from ringmaster.gateways.point import Point, State, damaged, point_of, state_of
 from ringmaster.gateways.puts import Done, Put, Puts
@@ -74,6 +75,7 @@ class Gateway:
         """Outside names by our own: of one there may be views."""
         self._views: dict[str, View] = {}
         """By name outside."""
+        self._injection = None if settings.injection is None else Injection(settings.injection, settings.window_records)
         self._describe()
         self._puts = Puts(self.workspace.path)
 
@@ -87,7 +89,8 @@ class Gateway:
     def _describe(self) -> None:
         """Gives all their names. Raises ValueError for names that cannot be."""
         ws, parameters = self.workspace, self._watch.parameters
-        shown = {it.point.source: it for it in shown_of(ws, self.settings) if it.point.source not in parameters}
+        computed = [*shown_of(ws, self.settings), *(self._injection.shown(ws) if self._injection else ())]
+        shown = {it.point.source: it for it in computed if it.point.source not in parameters}
         views = self.settings.views
         names = Names(self.settings.names, ws.name, self._legal, self._legal.words(ws))
         named = names.of([*parameters, *shown], [Given(view.name, view.of or view.name, view.place) for view in views])
@@ -179,26 +182,53 @@ class Gateway:
 
     def put(self, name: str, value: Wanted, client: Client, done: Done) -> None:
         """Asks the owner. ``done`` gets "" or why not, from another thread, after the new value was told."""
-        with self.lock:
-            point, view = self.points.get(name), self._views.get(name)
-            parameter = None if point is None else self._watch.parameters.get(point.source)
         reason = forbidden(self.settings.puts, client, name)
-        if point is None or parameter is None or (view is not None and view.read_only):
-            reason = reason or f"{name}: it is a reading, which nothing sets"
-        if reason or parameter is None:
+        asked: tuple[str, Wanted] | None = None
+        if not reason:
+            try:
+                asked = self._asked(name, value)
+            except ValueError as error:
+                reason = str(error)
+        if reason:
             self._say(f"put {name} by {client}: {show_wanted(value)}; refused: {reason}")
             done(reason)
             return
-        old, names = self.state(name).value, self._names[parameter.name]
+        old = self.state(name).value
 
         def answered(why: str) -> None:
             if not why:
-                for one in names:
-                    self.tell(one)
+                self._was_put(name, value)
             self._say(f"put {name} by {client}: {show_wanted(old)} → {show_wanted(value)}{why and '; refused: '}{why}")
             done(why)
 
-        self._puts.put(Put(parameter, value if view is None else view.asked(value), answered))
+        with self.lock:
+            parameter = None if asked is None else self._watch.parameters.get(asked[0])
+        if asked is None:
+            answered("")
+        elif parameter is None:
+            answered(f"{asked[0]} is not there any more")
+        else:
+            self._puts.put(Put(parameter, asked[1], answered))
+
+    def _asked(self, name: str, value: Wanted) -> tuple[str, Wanted] | None:
+        """Which parameter is asked for what, if any. Raises ValueError where nothing sets it."""
+        with self.lock:
+            point, view, shown = self.points.get(name), self._views.get(name), self._shown.get(name)
+            read_only = point is None or (view is not None and (view.read_only or view.constant is not None))
+            if point is None or read_only or (shown is not None and shown.ask is None):
+                raise ValueError(f"{name}: it is a reading, which nothing sets")
+            wanted = value if view is None else view.asked(value)
+            return (point.source, wanted) if shown is None or shown.ask is None else shown.ask(self.workspace, wanted)
+
+    def _was_put(self, name: str, value: Wanted) -> None:
+        """Tells what has changed under all its names."""
+        with self.lock:
+            point, shown = self.points.get(name), self._shown.get(name)
+            if shown is not None:
+                shown.done(value)
+            names = [] if point is None else self._names.get(point.source, [name])
+        for one in names:
+            self.tell(one)
 
     # ---- the loop
 
@@ -228,6 +258,8 @@ class Gateway:
 
     def look(self) -> None:
         """Tells what has changed of what clients look at."""
+        if self._injection is not None:
+            self._injection.look(self.workspace)
         wanted = self.wanted()
         sources = {self.points[name].source for name in wanted if name in self.points}
         for change in self._watch.look(sources):

@@ -14,6 +14,12 @@
       - {to: "SR:PS:*:SP", users: [alice, "op*"], hosts: "10.1.*"}
     streams: ["*/slow"]                    # each lane a number
     windows: {streams: ["*/turn"], records: 1024}   # each lane an array, and its spectrum, on request
+    views:                                 # more names, in other units; and numbers that never change
+      - {name: "SR:RF:MHZ", of: sr/rf/frequency/setpoint, scale: 1.0e-6, offset: 499.654, unit: MHz}
+      - {name: "SR:BPMS", value: 168}
+    magnets: …                             # magnets.py
+    injection: {put: ring/event, value: "event: injection", turn: ring/event_turn}   # injection.py
+    properties: [{device: sr/ring/1, name: RingFile, value: ring.m}]   # in a TANGO database
 
 All keys may be left out.
 """
@@ -23,13 +29,30 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ringmaster.feedback.server_file import Part, place_of, read_marked_yaml
+from ringmaster.gateways.magnets import magnet_views
 from ringmaster.gateways.names import NameRule
+from ringmaster.gateways.parts import number, part, parts, text, texts
 from ringmaster.gateways.rights import PutRule
 from ringmaster.gateways.views import View
 
-KEYS = ("workspace", "every_ms", "names", "puts", "streams", "windows")
+KEYS = (
+    *("workspace", "every_ms", "names", "puts", "streams", "windows"),
+    *("views", "magnets", "injection", "properties"),
+)
 EVERY_MS = (1.0, 60_000.0)
 RECORDS = (16, 65_536)
+ANY = 1e300
+
+
+@dataclass(frozen=True)
+class InjectionRule:
+    """How an injection is asked for."""
+
+    put: str
+    """A parameter, and what is put to it."""
+    value: str
+    turn: str
+    """The parameter that says at which turn it was."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +74,7 @@ class Settings:
     """More names, in other units."""
     properties: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Of TANGO's devices, by their names."""
+    injection: InjectionRule | None = None
 
 
 def read_settings(path: Path) -> Settings:
@@ -65,46 +89,38 @@ def read_settings(path: Path) -> Settings:
     usual = Settings()
     windows, records = _windows(whole, usual)
     workspace = given.get("workspace")
+    magnets = part(whole, "magnets", "{lattice: elettra2_like, families: […]}")
     return Settings(
         workspace=None if workspace is None else str(workspace),
-        every_s=_number(whole, "every_ms", usual.every_s * 1e3, *EVERY_MS) / 1e3,
-        names=tuple(_name(part) for part in _parts(whole, "names")),
-        puts=tuple(_put(part) for part in _parts(whole, "puts")),
-        streams=_texts(whole, "streams", usual.streams),
+        every_s=number(whole, "every_ms", usual.every_s * 1e3, *EVERY_MS) / 1e3,
+        names=tuple(_name(part) for part in parts(whole, "names")),
+        puts=tuple(_put(part) for part in parts(whole, "puts")),
+        streams=texts(whole, "streams", usual.streams),
         windows=windows,
         window_records=records,
+        views=(*(_view(entry) for entry in parts(whole, "views")), *(magnet_views(magnets) if magnets else ())),
+        properties=_properties(whole),
+        injection=_injection(whole),
     )
 
 
 def _windows(whole: Part, usual: Settings) -> tuple[tuple[str, ...], int]:
-    written = whole.values.get("windows")
+    written = part(whole, "windows", '{streams: ["*/turn"], records: 1024}')
     if written is None:
         return usual.windows, usual.window_records
-    if not isinstance(written, dict):
-        raise whole.error("windows", f'{written!r}, expected a mapping such as {{streams: ["*/turn"], records: 1024}}')
-    part = Part(whole.path, "windows", written)
-    part.check_keys(("streams", "records"))
-    records = _number(part, "records", usual.window_records, *RECORDS)
-    return _texts(part, "streams", usual.windows), int(records)
-
-
-def _parts(whole: Part, key: str) -> list[Part]:
-    listed = whole.values.get(key)
-    if listed is None:
-        return []
-    if not isinstance(listed, list) or not all(isinstance(entry, dict) for entry in listed):
-        raise whole.error(key, f"{listed!r}, expected a list of mappings")
-    return [Part(whole.path, f"{key}[{i}]", entry) for i, entry in enumerate(listed)]
+    written.check_keys(("streams", "records"))
+    records = number(written, "records", usual.window_records, *RECORDS)
+    return texts(written, "streams", usual.windows), int(records)
 
 
 def _name(part: Part) -> NameRule:
     part.check_keys(("match", "name", "choices", "precision"))
     precision = part.values.get("precision")
     return NameRule(
-        match=_text(part, "match"),
-        name=_text(part, "name"),
-        choices=_texts(part, "choices", ()),
-        precision=None if precision is None else int(_number(part, "precision", 0, 0, 15)),
+        match=text(part, "match"),
+        name=text(part, "name"),
+        choices=texts(part, "choices", ()),
+        precision=None if precision is None else int(number(part, "precision", 0, 0, 15)),
         place=place_of(part.path, part.values, "name"),
     )
 
@@ -113,28 +129,40 @@ def _put(part: Part) -> PutRule:
     part.check_keys(("to", "users", "hosts"))
     if "to" not in part.values:
         raise part.error("to", "is missing; expected names that may be put, as shell patterns")
-    return PutRule(_texts(part, "to", ()), _texts(part, "users", ("*",)), _texts(part, "hosts", ("*",)))
+    return PutRule(texts(part, "to", ()), texts(part, "users", ("*",)), texts(part, "hosts", ("*",)))
 
 
-def _text(part: Part, key: str) -> str:
-    written = part.values.get(key)
-    if not isinstance(written, str):
-        raise part.error(key, f"{written!r}, expected text")
-    return written
+def _view(part: Part) -> View:
+    part.check_keys(("name", "of", "value", "unit", "scale", "offset", "description"))
+    if ("of" in part.values) == ("value" in part.values):
+        raise part.error("name", "expected one of `of`, a name of ours, and `value`, a number")
+    constant = number(part, "value", 0.0, -ANY, ANY) if "value" in part.values else None
+    scale = number(part, "scale", 1.0, -ANY, ANY)
+    if scale == 0:
+        raise part.error("scale", "0, expected another number")
+    return View(
+        name=text(part, "name"),
+        of="" if constant is not None else text(part, "of"),
+        constant=constant,
+        scale=scale,
+        offset=number(part, "offset", 0.0, -ANY, ANY),
+        unit=text(part, "unit") if "unit" in part.values else None,
+        description=text(part, "description") if "description" in part.values else None,
+        place=place_of(part.path, part.values, "name"),
+    )
 
 
-def _texts(part: Part, key: str, usual: tuple[str, ...]) -> tuple[str, ...]:
-    written = part.values.get(key)
+def _injection(whole: Part) -> InjectionRule | None:
+    written = part(whole, "injection", '{put: ring/event, value: "event: injection", turn: ring/event_turn}')
     if written is None:
-        return usual
-    listed = written if isinstance(written, list) else [written]
-    if not all(isinstance(one, str) for one in listed):
-        raise part.error(key, f"{written!r}, expected texts; write numbers between quotes")
-    return tuple(str(one) for one in listed)
+        return None
+    written.check_keys(("put", "value", "turn"))
+    return InjectionRule(text(written, "put"), text(written, "value"), text(written, "turn"))
 
 
-def _number(part: Part, key: str, usual: float, low: float, high: float) -> float:
-    written = part.values.get(key, usual)
-    if isinstance(written, bool) or not isinstance(written, int | float) or not low <= written <= high:
-        raise part.error(key, f"{written!r}, expected a number from {low:g} to {high:g}")
-    return float(written)
+def _properties(whole: Part) -> dict[str, dict[str, str]]:
+    found: dict[str, dict[str, str]] = {}
+    for entry in parts(whole, "properties"):
+        entry.check_keys(("device", "name", "value"))
+        found.setdefault(text(entry, "device"), {})[text(entry, "name")] = text(entry, "value")
+    return found

@@ -12,6 +12,7 @@ from ringmaster.beam.bpm import OWN_RATES, bpm_streams, common_turn, position_la
 from ringmaster.beam.orbit import Orbit, read_orbit
 from ringmaster.errors import ObjectNotFound, WorkspaceError
 from ringmaster.fabric.layout import LaneType, Severity
+from ringmaster.fabric.request import Wanted
 from ringmaster.fabric.stream import Stream
 from ringmaster.fabric.workspace import Workspace
 from ringmaster.gateways.point import Point, State
@@ -30,6 +31,10 @@ class Shown:
     point: Point
     """Under our name, until it has one outside."""
     compute: Callable[[Workspace], State]
+    ask: Callable[[Workspace, Wanted], tuple[str, Wanted] | None] | None = None
+    """Where it may be put: what is asked for then, of which parameter; or nothing. Raises ValueError."""
+    done: Callable[[Wanted], None] = lambda _: None
+    """Is called when that was done."""
 
 
 def shown_of(ws: Workspace, settings: Settings) -> Iterator[Shown]:
@@ -41,10 +46,14 @@ def shown_of(ws: Workspace, settings: Settings) -> Iterator[Shown]:
             yield from _windows(stream, min(settings.window_records, stream.capacity // 2))
     electronics = bpm_streams(ws, *OWN_RATES)
     if electronics:
-        bpms = sum(len(position_lanes(stream)) for stream in electronics)
-        unit = next(lane.unit for lane in electronics[0].lanes if lane.name == position_lanes(electronics[0])[0][0])
+        bpms, unit = _bpms_and_unit(electronics)
         yield from _orbit(bpms, unit)
-        yield from _images(bpms, unit, settings.window_records)
+        yield from _images(ws, settings.window_records)
+
+
+def _bpms_and_unit(electronics: list[Stream]) -> tuple[int, str]:
+    bpms = sum(len(position_lanes(stream)) for stream in electronics)
+    return bpms, next(lane.unit for lane in electronics[0].lanes if lane.name == position_lanes(electronics[0])[0][0])
 
 
 def _fits(patterns: tuple[str, ...], stream: Stream) -> bool:
@@ -58,7 +67,7 @@ def _lanes(stream: Stream) -> Iterator[tuple[str, str]]:
             yield lane.name, units[lane.name]
 
 
-def _time(ws: Workspace, turn: int) -> int:
+def time_of(ws: Workspace, turn: int) -> int:
     """When a turn came, by the clock: nanoseconds of UTC; 0 where the clock cannot tell."""
     try:
         clock = ws.clock.read()
@@ -78,7 +87,7 @@ def _newest(stream: Stream) -> Iterator[Shown]:
             if not len(window) or not window.ok[0]:
                 return NOTHING
             turn = int(window.turn[0])
-            return State(float(window[lane][0]), utc_ns=_time(ws, turn), turn=turn)
+            return State(float(window[lane][0]), utc_ns=time_of(ws, turn), turn=turn)
 
         yield Shown(Point(f"{stream.name}/{lane}", f"{stream.name}/{lane}", FLOAT, unit=unit), compute)
 
@@ -95,7 +104,7 @@ def _windows(stream: Stream, records: int) -> Iterator[Shown]:
             if not len(found):
                 return NOTHING
             turn = int(found.turn[-1])
-            return State(found.values(lane), utc_ns=_time(ws, turn), turn=turn)
+            return State(found.values(lane), utc_ns=time_of(ws, turn), turn=turn)
 
         def spectrum(ws: Workspace, name: str = stream.name, lane: str = lane) -> State:
             return _spectrum(ws, ws.streams[name], lane, records, hz=False)
@@ -121,7 +130,7 @@ def _spectrum(ws: Workspace, stream: Stream, lane: str, records: int, hz: bool) 
     except (ValueError, ObjectNotFound) as error:
         return State(None, Severity.INVALID, "INVALID", str(error))
     turn = int(window.turn[-1])
-    return State(density.hz if hz else density.density, utc_ns=_time(ws, turn), turn=turn)
+    return State(density.hz if hz else density.density, utc_ns=time_of(ws, turn), turn=turn)
 
 
 def _orbit(bpms: int, unit: str) -> Iterator[Shown]:
@@ -131,7 +140,7 @@ def _orbit(bpms: int, unit: str) -> Iterator[Shown]:
                 orbit = read_orbit(ws)
             except ValueError:
                 return NOTHING
-            return State(values(orbit), utc_ns=_time(ws, orbit.turn), turn=orbit.turn)
+            return State(values(orbit), utc_ns=time_of(ws, orbit.turn), turn=orbit.turn)
 
         return compute
 
@@ -141,20 +150,28 @@ def _orbit(bpms: int, unit: str) -> Iterator[Shown]:
     yield Shown(names, of(lambda orbit: list(orbit.names)))
 
 
-def _images(bpms: int, unit: str, records: int) -> Iterator[Shown]:
-    """Turns of all BPMs as a picture: a row for each BPM, a column for each turn."""
+def image_point(ws: Workspace, source: str, records: int, description: str) -> Point:
+    """Of turns of all BPMs as a picture. There must be a BPM."""
+    bpms, unit = _bpms_and_unit(bpm_streams(ws, *OWN_RATES))
+    return _on_request(source, bpms * records, unit, description, image=True)
+
+
+def picture(ws: Workspace, last: int, records: int, plane: int) -> npt.NDArray[np.float64]:
+    """Turns of all BPMs up to ``last``: a row for each BPM, a column for each turn."""
+    return np.array([row for stream in bpm_streams(ws, *OWN_RATES) for row in _rows(stream, last, records, plane)])
+
+
+def _images(ws: Workspace, records: int) -> Iterator[Shown]:
     for plane in (0, 1):
 
         def compute(ws: Workspace, plane: int = plane) -> State:
-            streams = bpm_streams(ws, *OWN_RATES)
-            last = common_turn(streams, records)
+            last = common_turn(bpm_streams(ws, *OWN_RATES), records)
             if last is None:
                 return NOTHING
-            rows = [row for stream in streams for row in _rows(stream, last, records, plane)]
-            return State(np.array(rows), utc_ns=_time(ws, last), turn=last)
+            return State(picture(ws, last, records, plane), utc_ns=time_of(ws, last), turn=last)
 
         words = f"newest turns of all BPMs, {'xy'[plane]}: a row for each BPM"
-        yield Shown(_on_request(f"orbit/turns_{'xy'[plane]}", bpms * records, unit, words, image=True), compute)
+        yield Shown(image_point(ws, f"orbit/turns_{'xy'[plane]}", records, words), compute)
 
 
 def _rows(stream: Stream, last: int, records: int, plane: int) -> Iterator[npt.NDArray[np.float64]]:

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The device of TANGO: one class for all, whose attributes are made when it is known what there is.
+"""The device of TANGO, whose attributes are made when it is known what there is.
 
 The class is made in a function, because PyTango is not in every installation.
 """
 
 from typing import TYPE_CHECKING, Any
 
+from ringmaster.gateways.point import Point
 from ringmaster.gateways.rights import Client
-from ringmaster.gateways.tango_values import content, latin, quality, seconds
+from ringmaster.gateways.tango_names import attribute_of
+from ringmaster.gateways.tango_values import content, described, latin, quality, seconds
 
 if TYPE_CHECKING:
     from ringmaster.gateways.tango_sink import Tango
 
-CLASS = "Ringmaster"
-"""Of all devices."""
 REFUSED, GONE = "Ringmaster_Refused", "Ringmaster_Gone"
 """Reasons of a DevFailed."""
 
@@ -31,8 +31,29 @@ def fail(reason: str, words: str, device: str) -> None:
     tango.Except.throw_exception(reason, latin(words), device)
 
 
-def device_class(sink: "Tango") -> Any:
-    """The class, whose devices are this sink's."""
+def describe(device: Any, point: Point) -> None:
+    """Gives an attribute its unit, ranges and words. TANGO has them from the first device of a class, and would write
+    others to its database, for good: what the workspace says counts.
+    """
+    import tango
+
+    words = described(point)
+    if not words:
+        return
+    attribute = device.get_device_attr().get_attr_by_name(attribute_of(point.name))
+    properties = attribute.get_properties()
+    for name, value in words.items():
+        setattr(properties, name, value)
+    with_database = tango.Util._UseDb
+    tango.Util.set_use_db(False)
+    try:
+        attribute.set_properties(properties)
+    finally:
+        tango.Util.set_use_db(with_database)
+
+
+def device_class(sink: "Tango", name: str) -> Any:
+    """A class of that name, whose devices are this sink's."""
     import tango
     from tango.server import Device
 
@@ -62,8 +83,8 @@ def device_class(sink: "Tango") -> Any:
                 attribute.set_date(tango.TimeVal.fromtimestamp(seconds(state)))
                 attribute.set_quality(tango.AttrQuality.ATTR_INVALID)
                 return
-            if point.writable and not point.is_text:
-                attribute.set_write_value(value)
+            if sink.is_unwritten(point):
+                attribute.set_write_value(value)  # else the setpoint is what was written last
             attribute.set_value_date_quality(value, seconds(state), getattr(tango.AttrQuality, quality(state)))
 
         def write_point(self, attribute: Any) -> None:
@@ -98,4 +119,5 @@ def device_class(sink: "Tango") -> Any:
             """Leave the state FAULT, after having looked why."""
             self._command("Reset")
 
+    Ringmaster.__name__ = Ringmaster.TangoClassName = name
     return Ringmaster

@@ -14,7 +14,8 @@ from ringmaster.fabric.naming import counted
 from ringmaster.gateways.gateway import Gateway, Say
 from ringmaster.gateways.packages import PackagesMissing
 from ringmaster.gateways.settings import Settings
-from ringmaster.gateways.tango_device import CLASS, device_class
+from ringmaster.gateways.tango_classes import CLASS
+from ringmaster.gateways.tango_device import device_class
 from ringmaster.gateways.tango_names import LEGAL
 from ringmaster.gateways.tango_sink import Tango
 
@@ -43,36 +44,45 @@ def serve(settings: Settings, workspace: str | None, place: Place, over: Event, 
     if find_spec("tango") is None:
         raise PackagesMissing(f"the TANGO gateway needs pytango: {INSTALL}")
     with closing(Gateway(settings, workspace, LEGAL, say)) as gateway, closing(Tango(gateway, over)) as sink:
-        names = [device.name for device in sink.devices.values()]
+        classes = sink.classes()
         instance = place.instance or gateway.workspace.name
         if place.port is None:
-            words = register(f"{CLASS}/{instance}", names, settings.properties)
+            words = register(f"{CLASS}/{instance}", classes, settings.properties)
         else:
             words = f"tango://{place.address}:{place.port}/DEVICE#dbase=no"
-        _run(gateway, sink, _arguments(place, instance, names), over, lambda: say(_ready(gateway, names, words)))
+        _run(
+            gateway,
+            sink,
+            classes,
+            _arguments(place, instance, classes),
+            over,
+            lambda: say(_ready(gateway, classes, words)),
+        )
         if sink.outdated:
             say(f"{gateway.workspace.name} has other objects than before: starts anew")
         return sink.outdated
 
 
-def _ready(gateway: Gateway, names: Iterable[str], words: str) -> str:
+def _ready(gateway: Gateway, classes: Mapping[str, str], words: str) -> str:
     puts = gateway.settings.puts
     rights = f"{counted(len(puts), 'rule')} for puts" if puts else "read-only"
     return (
-        f"{counted(len(list(names)), 'device')} with {counted(len(gateway.points), 'attribute')} of "
+        f"{counted(len(classes), 'device')} with {counted(len(gateway.points), 'attribute')} of "
         f"{gateway.workspace.name}, {rights}; {words}"
     )
 
 
-def _arguments(place: Place, instance: str, names: Iterable[str]) -> list[str]:
+def _arguments(place: Place, instance: str, classes: Mapping[str, str]) -> list[str]:
     port = "" if place.port is None else str(place.port)
     where = ["-ORBendPoint", f"giop:tcp:{place.address}:{port}"]
     if place.port is None:
         return [CLASS, instance, *where]
-    return [CLASS, instance, "-nodb", "-dlist", ",".join(names), *where]
+    return [CLASS, instance, "-nodb", "-dlist", ",".join(f"{kind}::{name}" for name, kind in classes.items()), *where]
 
 
-def _run(gateway: Gateway, sink: Tango, arguments: list[str], over: Event, ready: Any) -> None:
+def _run(
+    gateway: Gateway, sink: Tango, classes: Mapping[str, str], arguments: list[str], over: Event, ready: Any
+) -> None:
     """TANGO serves by threads of its own, and calls ``loop`` by the main one until that returns True."""
     import tango
     from tango.server import run
@@ -87,12 +97,18 @@ def _run(gateway: Gateway, sink: Tango, arguments: list[str], over: Event, ready
         return True
 
     try:
-        run([device_class(sink)], args=arguments, event_loop=loop, msg_stream=None, raises=True)
+        run(
+            [device_class(sink, name) for name in sorted(set(classes.values()))],
+            args=arguments,
+            event_loop=loop,
+            msg_stream=None,
+            raises=True,
+        )
     except tango.DevFailed as failure:
         raise OSError(f"TANGO cannot serve: {failure.args[0].desc}") from None
 
 
-def register(server: str, names: Iterable[str], properties: Mapping[str, Mapping[str, str]]) -> str:
+def register(server: str, classes: Mapping[str, str], properties: Mapping[str, Mapping[str, str]]) -> str:
     """Makes the database of TANGO_HOST know these devices as this server's, and no others; returns where that is.
 
     Raises ValueError for a device that is another server's, OSError where the database does not answer.
@@ -102,14 +118,14 @@ def register(server: str, names: Iterable[str], properties: Mapping[str, Mapping
     try:
         database = tango.Database()
         known = list(database.get_device_class_list(server))[0::2]
-        ours = {name.casefold() for name in names}
-        if others := [words for name in names if (words := _others(database, server, name, known))]:
+        ours = {name.casefold() for name in classes}
+        if others := [words for name in classes if (words := _others(database, server, name, known))]:
             more = f"; and {len(others) - 1} more" if others[1:] else ""
             raise ValueError(f"{others[0]}{more}; give it another name, or take it out of the database")
         for name in known:
             if name.casefold() not in ours and not name.casefold().startswith("dserver/"):
                 database.delete_device(name)
-        database.add_server(server, [_device_info(server, name) for name in names], with_dserver=True)
+        database.add_server(server, [_device_info(server, *it) for it in classes.items()], with_dserver=True)
         for device, given in properties.items():
             database.put_device_property(device, {name: [value] for name, value in given.items()})
     except tango.DevFailed as failure:
@@ -121,11 +137,11 @@ def register(server: str, names: Iterable[str], properties: Mapping[str, Mapping
     return f"{server} in the database of {database.get_db_host()}:{database.get_db_port()}"
 
 
-def _device_info(server: str, name: str) -> Any:
+def _device_info(server: str, name: str, kind: str) -> Any:
     import tango
 
     info = tango.DbDevInfo()
-    info.name, info._class, info.server = name, CLASS, server
+    info.name, info._class, info.server = name, kind, server
     return info
 
 

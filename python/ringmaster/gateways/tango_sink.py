@@ -14,11 +14,12 @@ from typing import Any
 from ringmaster.gateways.gateway import Gateway
 from ringmaster.gateways.point import Point, State, asked
 from ringmaster.gateways.rights import Client
-from ringmaster.gateways.tango_device import GONE, REFUSED, fail
+from ringmaster.gateways.tango_classes import classes_of
+from ringmaster.gateways.tango_device import GONE, REFUSED, describe, fail
 from ringmaster.gateways.tango_events import push, push_state, subscribed
 from ringmaster.gateways.tango_names import attribute_of, device_of
 from ringmaster.gateways.tango_state import COMMANDS, Loop, loops_of, state_of_loop
-from ringmaster.gateways.tango_values import described
+from ringmaster.gateways.tango_values import typed
 
 SUBSCRIBED_S = 0.5
 """How often to ask which attributes have subscribers: what changes before is told then."""
@@ -55,6 +56,8 @@ class Tango:
         self._shown: dict[str, tuple[Point, State]] = {}
         self._busy: set[str] = set()
         """Devices that wait for an owner's answer."""
+        self._written: set[str] = set()
+        """Names that a client has written."""
         self._loops: dict[str, Loop] = {}
         self._new = Condition()
         self._over = False
@@ -72,7 +75,8 @@ class Tango:
                 point.name
                 for device in tuple(self.devices.values())
                 for point in tuple(device.points.values())
-                if subscribed(device.server, attribute_of(point.name))
+                if point.source != point.name  # a constant
+                and subscribed(device.server, attribute_of(point.name))
             }
         return self._wanted
 
@@ -157,12 +161,24 @@ class Tango:
         from tango.server import attribute
 
         name = attribute_of(point.name)
-        puts = any(rule.allows_user("", point.name) for rule in self._gateway.settings.puts)
-        write = {"fset": server.write_point} if point.writable and puts else {}
+        write = {"fset": server.write_point} if self.is_written(point) else {}
         access = AttrWriteType.READ_WRITE if write else AttrWriteType.READ
-        server.add_attribute(attribute(name=name, access=access, fget=server.read_point, **write, **described(point)))
+        server.add_attribute(attribute(name=name, access=access, fget=server.read_point, **write, **typed(point)))
+        describe(server, point)
         server.set_change_event(name, True, False)
         server.set_archive_event(name, True, False)
+
+    def is_written(self, point: Point) -> bool:
+        """Whether a client may write it, from wherever it asks."""
+        return point.writable and any(rule.allows_user("", point.name) for rule in self._gateway.settings.puts)
+
+    def is_unwritten(self, point: Point) -> bool:
+        """Whether a client may write it, and none has."""
+        return point.name not in self._written and self.is_written(point) and not point.is_text
+
+    def classes(self) -> dict[str, str]:
+        """The class of each device, by its name."""
+        return classes_of({it.name: it.points.values() for it in self.devices.values()}, self.is_written)
 
     def _point(self, device: str, attribute: str) -> Point:
         return self.devices[device.casefold()].points[attribute.casefold()]
@@ -195,6 +211,7 @@ class Tango:
             fail(REFUSED, str(error), device)
             raise
         self._put(device, point.name, wanted, client)
+        self._written.add(point.name)
 
     def _put(self, device: str, name: str, wanted: Any, client: Client) -> None:
         answered, answer = Event(), ["no answer came"]

@@ -35,25 +35,30 @@ def is_scalar(point: Point) -> bool:
     return point.count == 1 and not point.image
 
 
-def described(point: Point) -> dict[str, Any]:
-    """What an attribute is made of."""
+def typed(point: Point) -> dict[str, Any]:
+    """What kind of attribute it is: the same for one name in all devices of a class."""
     kind = "DevEnum" if point.choices else "DevString" if point.is_text else TYPES[point.dtype.str[1:]]
-    made: dict[str, Any] = {
-        "doc": latin(point.description) or "no description",
+    if point.image:
+        return {"dtype": ((kind,),), "max_dim_x": IMAGE_MAX, "max_dim_y": IMAGE_MAX}
+    if point.count > 1:
+        return {"dtype": (kind,), "max_dim_x": point.count}
+    labels = {"enum_labels": [latin(choice) for choice in point.choices]} if point.choices else {}
+    return {"dtype": kind, **labels}
+
+
+def described(point: Point) -> dict[str, str]:
+    """What else TANGO says of it, of this device alone; of choices nothing can be said."""
+    if point.choices:
+        return {}
+    made = {
+        "description": latin(point.description) or "no description",
         "unit": latin(point.unit),
         "label": point.name.rpartition("/")[2],
-        "dtype": kind,
     }
-    if point.image:
-        made |= {"dtype": ((kind,),), "max_dim_x": IMAGE_MAX, "max_dim_y": IMAGE_MAX}
-    elif point.count > 1:
-        made |= {"dtype": (kind,), "max_dim_x": point.count}
-    if point.choices:
-        return made | {"enum_labels": [latin(choice) for choice in point.choices]}
     return made if point.is_text else made | _numeric(point)
 
 
-def _numeric(point: Point) -> dict[str, Any]:
+def _numeric(point: Point) -> dict[str, str]:
     limits = point.limits
     whole = point.dtype.kind in "iu"
     pairs: Mapping[str, tuple[float | None, float | None]] = {
@@ -63,13 +68,13 @@ def _numeric(point: Point) -> dict[str, Any]:
         "warning": (limits.minor_low, limits.minor_high),
         "alarm": (limits.major_low, limits.major_high),
     }
-    made: dict[str, Any] = {"format": "%d" if whole else f"%.{point.precision}f"}
+    made = {"format": "%d" if whole else f"%.{point.precision}f"}
     for name, (low, high) in pairs.items():
         if low is not None and high is not None and not low < high:
             continue  # TANGO has no range of one value
         for end, limit in (("min", low), ("max", high)):
             if limit is not None and math.isfinite(limit):
-                made[f"{end}_{name}"] = round(limit) if whole else limit
+                made[f"{end}_{name}"] = str(round(limit) if whole else limit)
     return made
 
 
