@@ -67,7 +67,10 @@ demo: ## run a virtual ring and its server, live; DEMO_SECONDS=20 for a report
 	@.venv/clients/bin/pip --disable-pip-version-check --quiet install --no-compile -r python/requirements-clients.txt
 	@touch $@
 
-test: build .venv/dev .venv/clients/made ## run every test
+.venv/tango/made: tools/unpack_packages tools/packages.txt | test-dependencies
+	@tools/unpack_packages .venv/tango tango
+
+test: build .venv/dev .venv/clients/made .venv/tango/made ## run every test
 	@.venv/bin/python tools/run_tests.py
 
 lint: build .venv/dev ## check rooms, format, types, generated files

@@ -9,7 +9,7 @@ from repository import ROOT, tracked_files
 
 LINE = "SPDX-License-Identifier: Apache-2.0"
 SUFFIXES = (".c", ".h", ".py", ".sh", ".toml", ".yaml", ".yml", ".txt", ".css", ".js", ".html", "meson.build")
-WITHOUT_SUFFIX = {"Makefile", "run", "dependencies", "launcher", "lint", "fuzz"}
+WITHOUT_SUFFIX = {"Makefile", "run", "dependencies", "launcher", "lint", "fuzz", "unpack_packages"}
 
 
 def main() -> int:

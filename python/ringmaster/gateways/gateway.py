@@ -130,23 +130,28 @@ class Gateway:
     # ---- what it says
 
     def state(self, name: str) -> State:
-        """What a point says now."""
+        """What a point says now, for a sink that tells it to all that look at it: they are not told once more."""
         with self.lock:
             return self._state(name)
+
+    def peek(self, name: str) -> State:
+        """The same for one that asks, whatever others are told."""
+        with self.lock:
+            return self._state(name, telling=False)
 
     def lives(self, owner: str) -> bool:
         """Whether an owner was there at the last look at who lives; "": the server."""
         return self._watch.lives(owner or "server")
 
-    def _state(self, name: str) -> State:
+    def _state(self, name: str, telling: bool = True) -> State:
         view = self._views.get(name)
         if view is None:
-            return self._source_state(name)
+            return self._source_state(name, telling)
         if view.constant is not None:
             return State(view.constant)
-        return view.state(self._source_state(name))
+        return view.state(self._source_state(name, telling))
 
-    def _source_state(self, name: str) -> State:
+    def _source_state(self, name: str, telling: bool) -> State:
         point = self.points[name]
         try:
             if name in self._shown:
@@ -158,7 +163,8 @@ class Gateway:
             return damaged(damage)
         except (WorkspaceError, ValueError, IndexError):  # of a workspace that is just being made
             return NOTHING
-        self._told[name] = reading.changes
+        if telling:
+            self._told[name] = reading.changes
         return state_of(parameter, reading, self._watch.lives(parameter.owner))
 
     def _tell(self, name: str, state: State) -> None:
@@ -193,7 +199,7 @@ class Gateway:
             self._say(f"put {name} by {client}: {show_wanted(value)}; refused: {reason}")
             done(reason)
             return
-        old = self.state(name).value
+        old = self.peek(name).value
 
         def answered(why: str) -> None:
             if not why:
