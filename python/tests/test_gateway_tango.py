@@ -6,6 +6,7 @@ import socket
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import fabric
@@ -18,6 +19,7 @@ from ringmaster import Limits
 from ringmaster.fabric.layout import ElementType, Severity
 from ringmaster.gateways.names import NameRule, Names
 from ringmaster.gateways.point import Point, State
+from ringmaster.gateways.tango_device import client_of
 from ringmaster.gateways.tango_names import LEGAL
 from ringmaster.gateways.tango_values import content, described, latin
 
@@ -272,6 +274,19 @@ def test_what_tango_cannot_carry_is_left_out() -> None:
     assert latin("µrad → Ω²") == "µrad ? ?²"
     point = Point("a/b/c/d", "d", np.dtype("i4"), limits=Limits(control_low=1.0, control_high=1.0, minor_high=np.inf))
     assert not {"min_value", "max_value", "max_warning"} & described(point).keys()
+
+
+@pytest.mark.parametrize(
+    ("told", "address"),
+    [
+        ("giop:tcp:10.1.0.7:43720", "10.1.0.7"),
+        ("giop:tcp:[fe80::1]:43720", "fe80::1"),
+        ("giop:unix:/tmp/omni-operator/000012345", "127.0.0.1"),
+    ],
+)
+def test_a_client_is_known_by_its_address(told: str, address: str) -> None:
+    client = client_of(SimpleNamespace(client_ip=told))
+    assert (client.user, client.host, client.address) == ("", address, address)
 
 
 def test_a_value_that_is_not_of_now_is_none() -> None:

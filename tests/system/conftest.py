@@ -11,6 +11,7 @@ import pytest
 from interrupts import hear_interrupts
 
 sys.path.append(str(Path(__file__).parent))  # the tests' own helper, whatever import mode pytest runs in
+sys.path.append(str(Path(__file__).parents[2] / "python/tests"))  # clients of gateways
 
 from bench_runs import check_folders_gone, watched
 from harness import VethPair, veth_pair

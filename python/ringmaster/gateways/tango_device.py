@@ -14,13 +14,16 @@ from ringmaster.gateways.tango_values import content, described, latin, quality,
 if TYPE_CHECKING:
     from ringmaster.gateways.tango_sink import Tango
 
+LOCAL = "127.0.0.1"
 REFUSED, GONE = "Ringmaster_Refused", "Ringmaster_Gone"
 """Reasons of a DevFailed."""
 
 
 def client_of(ident: Any) -> Client:
-    """Who asks: TANGO tells the address alone."""
-    address = str(getattr(ident, "client_ip", "")).removeprefix("giop:tcp:").rpartition(":")[0].strip("[]")
+    """Who asks: TANGO tells the address alone, as giop:tcp:10.1.0.7:43720; on this host it may be a socket's name."""
+    told = str(ident.client_ip)
+    here = told.startswith("giop:unix:")
+    address = LOCAL if here else told.removeprefix("giop:tcp:").rpartition(":")[0].strip("[]")
     return Client("", address, address, "TANGO")
 
 
