@@ -2,21 +2,25 @@
 """The TANGO gateway without a database, as PyTango's own client sees it."""
 
 import json
+import os
 import socket
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from threading import Event, Thread
 from types import SimpleNamespace
 from typing import Any
 
 import fabric
 import numpy as np
 import pytest
-from gateway_clients import TURN, Bump, Scene, program
-from tango_clients import code_of, tango_scene
+from gateway_clients import TIMEOUT_S, TURN, Bump, Scene, free_ports, program, server_of
+from tango_clients import code_of, tango_scene, without_database
 
 from ringmaster import Limits
 from ringmaster.fabric.layout import ElementType, Severity
+from ringmaster.fabric.owner import Owner
 from ringmaster.gateways.names import NameRule, Names
 from ringmaster.gateways.point import Point, State
 from ringmaster.gateways.tango_device import client_of
@@ -126,6 +130,7 @@ events = heard(bump, "rate", EventType.PERIODIC_EVENT)
 wait_for(lambda: len(events) > 2)
 bump.stop_poll_attribute("rate")
 """
+    assert run(f'print(heard(device({BUMP!r}), "rate", EventType.ARCHIVE_EVENT))') == "[(5.0, 'ATTR_VALID')]"
     assert "polling (necessary to send events) for the attribute rate is not started" in run(code)
 
 
@@ -231,6 +236,81 @@ print(server.more, refusal(server.read_attribute, "turn_rate_hz"), flush=True)
         again.die()
     assert client.process.returncode == 0, client.text
     assert client.text.startswith("it has ended\n5.0 ")
+
+
+@contextmanager
+def feedback(path: Path) -> Iterator[list[tuple[str, float]]]:
+    """An application with a loop, which is ready until it is switched on; what it was asked for."""
+    over, ready = Event(), Event()
+    asked: list[tuple[str, float]] = []
+
+    def serve() -> None:
+        owner = Owner("feedback", str(path))
+        for name in ("feedback/loop", "feedback/reset"):
+            owner.parameter(name, 0.0, writable=True)
+        state = owner.parameter("feedback/state", 1.0)
+        with owner:
+            ready.set()
+            while not over.is_set():
+                for request in owner.serve(timeout=0.02):
+                    value = float(request.values[0])
+                    asked.append((request.parameter, value))
+                    state.value = 4.0 if request.parameter == "feedback/reset" else {0: 1.0, 1: 2.0, 2: 3.0}[int(value)]
+
+    thread = Thread(target=serve)
+    thread.start()
+    assert ready.wait(60)
+    try:
+        yield asked
+    finally:
+        over.set()
+        thread.join()
+
+
+def test_a_loop_is_a_device_with_a_state_and_commands(tmp_path: Path) -> None:
+    """The state changes once the owner has done what it was asked for."""
+    code = """
+loop = device("demo/application/feedback")
+print(loop.state(), loop.status(), loop.get_command_list()[-4:])
+states = heard(loop, "State")
+for word, state in (("On", "ON"), ("Hold", "DISABLE"), ("Off", "STANDBY"), ("Reset", "FAULT")):
+    loop.command_inout(word)
+    wait_for(lambda: str(loop.state()) == state and str(states[-1][0]) == state)
+print([word for word in ("On", "Off") if word in device("demo/server/server").get_command_list()])
+"""
+    with feedback(tmp_path / "demo") as asked, tango_scene(tmp_path, SETTINGS) as (scene, where):
+        first, last = scene.client(sys.executable, "-c", code_of(where, code)).splitlines()
+    assert first.startswith("STANDBY the loop is ready; `ringmaster feedback why` says why")
+    assert first.endswith("['On', 'Off', 'Hold', 'Reset']")
+    assert last == "[]"
+    loop, reset = "feedback/loop", "feedback/reset"
+    assert asked == [(loop, 1.0), (loop, 2.0), (loop, 0.0), (reset, 1.0)]
+
+
+def test_a_command_needs_the_right_to_put(tmp_path: Path) -> None:
+    code = 'print(refusal(device("demo/application/feedback").On))'
+    with feedback(tmp_path / "demo") as asked, tango_scene(tmp_path, "") as (scene, where):
+        said = scene.client(sys.executable, "-c", code_of(where, code))
+    assert "demo/application/feedback/loop: this gateway is read-only" in said
+    assert not asked
+
+
+def test_it_ends_by_the_command_of_its_admin_device(tmp_path: Path) -> None:
+    settings = tmp_path / "gateway.yaml"
+    server = server_of(tmp_path / "demo")
+    (port,) = free_ports(1)
+    variables = os.environ | {"RINGMASTER_WORKSPACES": str(tmp_path)}
+    settings.write_text("")
+    command = [sys.executable, "-m", "ringmaster", "gateway", "tango", str(settings), "--port", str(port)]
+    try:
+        with program(command, variables) as gateway:
+            gateway.wait_for("devices with")
+            code = 'device("dserver/Ringmaster/demo").Kill()'
+            with program([sys.executable, "-c", code_of(without_database(port), code)], variables) as client:
+                client.process.wait()
+            assert gateway.process.wait(TIMEOUT_S) == 0, gateway.text
+    finally:
+        server.die()
 
 
 def _where(scene: Scene) -> str:

@@ -21,10 +21,12 @@ from ringmaster.cli.options import examples, workspace_option
 )
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path), required=False)
 @click.option("--port", type=click.IntRange(1, 65535), help="Serve on this TCP port, without a database.")
-@click.option("--address", default="127.0.0.1", show_default=True, help="Where to listen.")
+@click.option("--address", help="Where to listen. [default: 127.0.0.1 with --port, else all]")
 @click.option("--instance", help="Of the server, as the database knows it. [default: the workspace's name]")
 @workspace_option
-def tango(file: Path | None, port: int | None, address: str, instance: str | None, workspace: str | None) -> None:
+def tango(
+    file: Path | None, port: int | None, address: str | None, instance: str | None, workspace: str | None
+) -> None:
     """Serve every parameter as an attribute of a TANGO device, until it is ended.
 
     FILE says under which names, and who may put what; without it a supply is a device of its own, all else is

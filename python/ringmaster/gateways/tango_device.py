@@ -4,6 +4,7 @@
 The class is made in a function, because PyTango is not in every installation.
 """
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from ringmaster.gateways.point import Point
@@ -86,8 +87,9 @@ def device_class(sink: "Tango", name: str) -> Any:
                 attribute.set_date(tango.TimeVal.fromtimestamp(seconds(state)))
                 attribute.set_quality(tango.AttrQuality.ATTR_INVALID)
                 return
-            if sink.is_unwritten(point):
-                attribute.set_write_value(value)  # else the setpoint is what was written last
+            if sink.is_unwritten(point):  # else the setpoint is what was written last
+                with suppress(tango.DevFailed):  # of what stands beyond its own limits TANGO takes no setpoint
+                    attribute.set_write_value(value)
             attribute.set_value_date_quality(value, seconds(state), getattr(tango.AttrQuality, quality(state)))
 
         def write_point(self, attribute: Any) -> None:

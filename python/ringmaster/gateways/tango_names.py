@@ -17,7 +17,8 @@ def words_of(ws: Workspace) -> Words:
     """{device}, {attribute} and {kind}: which device our name belongs to, and as what.
 
     A supply is a device of its own name where that has three parts: sr/ps/ch_01, else WORKSPACE/supply/NAME. Of all
-    others it is WORKSPACE/KIND/FIRST, FIRST being the first part of our name.
+    others it is WORKSPACE/KIND/FIRST, FIRST being the first part of our name. What would have the name of an attribute
+    that every device has, as feedback/state, is state_value.
     """
     supplies = tuple(ws.supplies)
     kinds = {stream.instrument: stream.instrument_kind for stream in ws.streams.values()}
@@ -35,7 +36,10 @@ def words_of(ws: Workspace) -> Words:
 
 
 def _words(device: str, attribute: str, kind: str) -> Mapping[str, str]:
-    return {"device": device, "attribute": attribute.replace("/", "_"), "kind": kind}
+    attribute = attribute.replace("/", "_")
+    if attribute.casefold() in (own.casefold() for own in OWN):
+        attribute = f"{attribute}_value"
+    return {"device": device, "attribute": attribute, "kind": kind}
 
 
 def _kind(source: str, instrument: InstrumentKind | None) -> str:

@@ -15,7 +15,7 @@ from ringmaster.gateways.gateway import Gateway, Say
 from ringmaster.gateways.packages import PackagesMissing
 from ringmaster.gateways.settings import Settings
 from ringmaster.gateways.tango_classes import CLASS
-from ringmaster.gateways.tango_device import device_class
+from ringmaster.gateways.tango_device import LOCAL, device_class
 from ringmaster.gateways.tango_names import LEGAL
 from ringmaster.gateways.tango_sink import Tango
 
@@ -28,8 +28,8 @@ class Place:
 
     port: int | None = None
     """Of TCP, without a database; None: the database of TANGO_HOST knows."""
-    address: str = "127.0.0.1"
-    """Where it listens."""
+    address: str | None = None
+    """Where it listens; None: on this host alone without a database, everywhere with one."""
     instance: str | None = None
     """Of the server, as the database knows it; None: the name of the workspace."""
 
@@ -49,7 +49,7 @@ def serve(settings: Settings, workspace: str | None, place: Place, over: Event, 
         if place.port is None:
             words = register(f"{CLASS}/{instance}", classes, settings.properties)
         else:
-            words = f"tango://{place.address}:{place.port}/DEVICE#dbase=no"
+            words = f"tango://{place.address or LOCAL}:{place.port}/DEVICE#dbase=no"
         _run(
             gateway,
             sink,
@@ -73,10 +73,9 @@ def _ready(gateway: Gateway, classes: Mapping[str, str], words: str) -> str:
 
 
 def _arguments(place: Place, instance: str, classes: Mapping[str, str]) -> list[str]:
-    port = "" if place.port is None else str(place.port)
-    where = ["-ORBendPoint", f"giop:tcp:{place.address}:{port}"]
     if place.port is None:
-        return [CLASS, instance, *where]
+        return [CLASS, instance, "-ORBendPoint", f"giop:tcp:{place.address or ''}:"]
+    where = ["-ORBendPoint", f"giop:tcp:{place.address or LOCAL}:{place.port}"]
     return [CLASS, instance, "-nodb", "-dlist", ",".join(f"{kind}::{name}" for name, kind in classes.items()), *where]
 
 
@@ -94,6 +93,9 @@ def _run(
         ready()
         gateway.run(over)
         sink.close()
+        if sink.killed:
+            gateway.close()
+            os._exit(0)  # to end it once more would be a segmentation fault
         return True
 
     try:

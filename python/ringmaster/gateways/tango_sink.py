@@ -50,6 +50,8 @@ class Tango:
         """The workspace has other objects than before, which a device server cannot show: it must start anew."""
         self.devices: dict[str, Device] = {}
         """By name, in small letters."""
+        self.killed = False
+        """By the command Kill of its admin device: TANGO's library has ended already."""
         self._wanted: set[str] = set()
         self._looked = 0.0
         self._pending: dict[str, tuple[Point, State]] = {}
@@ -119,6 +121,9 @@ class Tango:
                     self._new.wait(SUBSCRIBED_S)
                     if self._over:
                         return
+                    if tango.Util.instance().is_svr_shutting_down():
+                        self.killed = True
+                        self._at_end.set()
                     ready = {n: it for n, it in self._pending.items() if device_of(n).casefold() not in self._busy}
                     for name in ready:
                         del self._pending[name]

@@ -5,6 +5,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from ringmaster.feedback.names import Loop as Setting
 from ringmaster.feedback.names import State as Does
 from ringmaster.gateways.point import Point, State
@@ -50,7 +52,7 @@ def loops_of(points: Iterable[Point]) -> dict[str, Loop]:
 
 def state_of_loop(state: State) -> tuple[str, str]:
     """DevState and status of what a loop's reading ``state`` says."""
-    if not isinstance(state.value, int | float):
+    if state.value is None:
         return "UNKNOWN", state.message or "the loop has said nothing yet"
-    does = Does(int(state.value))
+    does = Does(int(np.asarray(state.value)))
     return STATES[does], f"the loop is {does.name.lower()}; `ringmaster feedback why` says why"
