@@ -6,7 +6,7 @@ import os
 import socket
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from threading import Event, Thread
 from types import SimpleNamespace
@@ -187,12 +187,15 @@ def test_without_a_rule_nothing_can_be_written(tmp_path: Path) -> None:
         assert "read-only" in scene.gateway.text
 
 
-def test_a_client_that_says_nothing_hinders_no_other(live: Scene, run: Run) -> None:
+def test_clients_that_say_nothing_or_rubbish_hinder_no_other(live: Scene, run: Run) -> None:
     host, port = _where(live).removeprefix("tango://").partition("/")[0].split(":")
-    with socket.create_connection((host, int(port))) as silent, socket.create_connection((host, int(port))) as other:
-        other.sendall(b"GET / HTTP/1.0\r\n\r\n\xff\x00")
+    rubbish = (b"", b"G", b"GET / HTTP/1.0\r\n\r\n", b"GIOP\x01\x02\x00\x00\xff\xff\xff\x00", bytes(1000))
+    with ExitStack() as stack:
+        for i in range(300):
+            client = stack.enter_context(socket.create_connection((host, int(port))))
+            client.sendall(rubbish[i % len(rubbish)])
         assert run(f"print(device({BUMP!r}).read_attribute('rate').quality)") == "ATTR_VALID"
-        silent.sendall(b"G")
+    assert run(f"print(device({BUMP!r}).read_attribute('rate').quality)") == "ATTR_VALID"
 
 
 def test_an_owner_that_ends_makes_it_invalid_until_it_comes_again(tmp_path: Path) -> None:
