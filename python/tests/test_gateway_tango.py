@@ -121,6 +121,27 @@ wait_for(lambda: (6.25, "ATTR_VALID") in events)
     live.bump.actual.value = 0.0
 
 
+def test_change_events_tell_of_orbits_and_pictures(tmp_path: Path) -> None:
+    """They are computed once a client has subscribed, and there is something."""
+    code = """
+orbit = device("demo/beam/orbit")
+orbits, pictures = heard(orbit, "x"), heard(orbit, "turns_x")
+print(orbits, pictures, flush=True)
+wait_for(lambda: orbits[-1][1] == pictures[-1][1] == "ATTR_VALID")
+print(orbits[-1][0].tolist(), pictures[-1][0].shape, orbit.Turn)
+"""
+    with (
+        tango_scene(tmp_path, "every_ms: 20") as (scene, where),
+        program([sys.executable, "-c", code_of(where, code)], scene.environment) as client,
+    ):
+        client.wait_for(r"\[\(None, 'ATTR_INVALID'\)\]")
+        for bpm in ("bpm01", "bpm02"):
+            scene.server.fill(f"{bpm}/turn", 0, 2047)
+        client.process.wait()
+    assert client.process.returncode == 0, client.text
+    assert client.lines[-1] == "[1535.5, 1535.5] (2, 1024) 2047"
+
+
 def test_periodic_events_come_of_an_attribute_that_is_polled(run: Run) -> None:
     code = f"""
 bump = device({BUMP!r})
@@ -298,7 +319,7 @@ def test_a_command_needs_the_right_to_put(tmp_path: Path) -> None:
     assert not asked
 
 
-def test_it_ends_by_the_command_of_its_admin_device(tmp_path: Path) -> None:
+def test_it_has_its_port_for_itself_and_ends_by_the_command_of_its_admin_device(tmp_path: Path) -> None:
     settings = tmp_path / "gateway.yaml"
     server = server_of(tmp_path / "demo")
     (port,) = free_ports(1)
@@ -308,6 +329,9 @@ def test_it_ends_by_the_command_of_its_admin_device(tmp_path: Path) -> None:
     try:
         with program(command, variables) as gateway:
             gateway.wait_for("devices with")
+            with program(command, variables) as other:
+                assert other.process.wait(TIMEOUT_S) == 1, other.text
+            assert f"TANGO cannot listen at giop:tcp:127.0.0.1:{port}: is another program there?" in other.text
             code = 'device("dserver/Ringmaster/demo").Kill()'
             with program([sys.executable, "-c", code_of(without_database(port), code)], variables) as client:
                 client.process.wait()

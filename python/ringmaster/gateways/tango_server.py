@@ -3,7 +3,7 @@
 
 import os
 import signal
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -50,14 +50,7 @@ def serve(settings: Settings, workspace: str | None, place: Place, over: Event, 
             words = register(f"{CLASS}/{instance}", classes, settings.properties)
         else:
             words = f"tango://{place.address or LOCAL}:{place.port}/DEVICE#dbase=no"
-        _run(
-            gateway,
-            sink,
-            classes,
-            _arguments(place, instance, classes),
-            over,
-            lambda: say(_ready(gateway, classes, words)),
-        )
+        _run(gateway, sink, _arguments(place, instance, classes), over, lambda: say(_ready(gateway, classes, words)))
         if sink.outdated:
             say(f"{gateway.workspace.name} has other objects than before: starts anew")
         return sink.outdated
@@ -79,9 +72,7 @@ def _arguments(place: Place, instance: str, classes: Mapping[str, str]) -> list[
     return [CLASS, instance, "-nodb", "-dlist", ",".join(f"{kind}::{name}" for name, kind in classes.items()), *where]
 
 
-def _run(
-    gateway: Gateway, sink: Tango, classes: Mapping[str, str], arguments: list[str], over: Event, ready: Any
-) -> None:
+def _run(gateway: Gateway, sink: Tango, arguments: list[str], over: Event, ready: Callable[[], None]) -> None:
     """TANGO serves by threads of its own, and calls ``loop`` by the main one until that returns True."""
     import tango
     from tango.server import run
@@ -98,16 +89,15 @@ def _run(
             os._exit(0)  # to end it once more would be a segmentation fault
         return True
 
+    classes = [device_class(sink, name) for name in sorted(set(sink.classes().values()))]
     try:
-        run(
-            [device_class(sink, name) for name in sorted(set(classes.values()))],
-            args=arguments,
-            event_loop=loop,
-            msg_stream=None,
-            raises=True,
-        )
+        run(classes, args=arguments, event_loop=loop, msg_stream=None, raises=True)
     except tango.DevFailed as failure:
         raise OSError(f"TANGO cannot serve: {failure.args[0].desc}") from None
+    except RuntimeError:  # "unknown", of omniORB
+        raise OSError(
+            f"TANGO cannot listen at {arguments[-1]}: is another program there? choose another --port"
+        ) from None
 
 
 def register(server: str, classes: Mapping[str, str], properties: Mapping[str, Mapping[str, str]]) -> str:
