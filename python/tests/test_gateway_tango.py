@@ -9,8 +9,6 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from threading import Event, Thread
-from types import SimpleNamespace
-from typing import Any
 
 import fabric
 import numpy as np
@@ -18,14 +16,8 @@ import pytest
 from gateway_clients import TIMEOUT_S, TURN, Bump, Scene, free_ports, program, server_of
 from tango_clients import code_of, tango_scene, without_database
 
-from ringmaster import Limits
-from ringmaster.fabric.layout import ElementType, Severity
+from ringmaster.fabric.layout import ElementType
 from ringmaster.fabric.owner import Owner
-from ringmaster.gateways.names import NameRule, Names
-from ringmaster.gateways.point import Point, State
-from ringmaster.gateways.tango_device import client_of
-from ringmaster.gateways.tango_names import LEGAL
-from ringmaster.gateways.tango_values import content, described, latin
 
 pytest.importorskip("tango", reason="pytango is not installed: `make gateways` installs it")
 
@@ -343,63 +335,3 @@ def test_it_has_its_port_for_itself_and_ends_by_the_command_of_its_admin_device(
 def _where(scene: Scene) -> str:
     line = next(line for line in scene.gateway.lines if "tango://" in line)
     return f"tango://{line.partition('tango://')[2]}".replace("DEVICE", "%s")
-
-
-# ---- parts
-
-
-def names(*rules: NameRule, words: dict[str, str] | None = None) -> Names:
-    given = {"device": "demo/bpm/bpm01", "attribute": "x", "kind": "bpm"} if words is None else words
-    return Names(rules, "demo", LEGAL, lambda _: given)
-
-
-@pytest.mark.parametrize(
-    ("rule", "sources", "words"),
-    [
-        (NameRule("*", "a/b/{name}"), ["x"], "is not DOMAIN/FAMILY/MEMBER/ATTRIBUTE"),
-        (NameRule("*", "a/b/c/d/{name}"), ["x"], "is not DOMAIN/FAMILY/MEMBER/ATTRIBUTE"),
-        (NameRule("*", "a/b/c/Status"), ["x"], "none of State, Status, Turn"),
-        (NameRule("*", "a/b/c/turn"), ["x"], "none of State, Status, Turn"),
-        (NameRule("*", "a/b/c/{name}"), ["x", "X"], "X and x would both be 'a/b/c/X'"),
-        (NameRule("*", "a/b c/d/x"), ["x"], "has a character that is none of"),
-        (NameRule("*", "a/b/c/2x"), ["x"], "is not DOMAIN/FAMILY/MEMBER/ATTRIBUTE"),
-        (NameRule("*", "a//c/x"), ["x"], "is not DOMAIN/FAMILY/MEMBER/ATTRIBUTE"),
-    ],
-)
-def test_names_that_tango_cannot_have_are_refused(rule: NameRule, sources: list[str], words: str) -> None:
-    with pytest.raises(ValueError, match="write a rule of `names`") as told:
-        names(rule).of(sources)
-    assert words in str(told.value)
-
-
-def test_a_rule_may_use_the_usual_device_and_the_kind() -> None:
-    assert names().of(["bpm01/slow/x"]) == {"bpm01/slow/x": "demo/bpm/bpm01/x"}
-    assert names(NameRule("*", "sr/{kind}/1/{attribute}")).of(["x"]) == {"x": "sr/bpm/1/x"}
-
-
-def test_what_tango_cannot_carry_is_left_out() -> None:
-    assert latin("µrad → Ω²") == "µrad ? ?²"
-    point = Point("a/b/c/d", "d", np.dtype("i4"), limits=Limits(control_low=1.0, control_high=1.0, minor_high=np.inf))
-    assert not {"min_value", "max_value", "max_warning"} & described(point).keys()
-
-
-@pytest.mark.parametrize(
-    ("told", "address"),
-    [
-        ("giop:tcp:10.1.0.7:43720", "10.1.0.7"),
-        ("giop:tcp:[fe80::1]:43720", "fe80::1"),
-        ("giop:unix:/tmp/omni-operator/000012345", "127.0.0.1"),
-    ],
-)
-def test_a_client_is_known_by_its_address(told: str, address: str) -> None:
-    client = client_of(SimpleNamespace(client_ip=told))
-    assert (client.user, client.host, client.address) == ("", address, address)
-
-
-def test_a_value_that_is_not_of_now_is_none() -> None:
-    point = Point("a/b/c/d", "d", np.dtype("f8"))
-    values: list[Any] = [
-        content(point, State(value, severity))
-        for value, severity in ((1.0, Severity.NONE), (1.0, Severity.INVALID), (None, Severity.NONE))
-    ]
-    assert values == [1.0, None, None]
