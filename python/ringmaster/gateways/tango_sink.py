@@ -7,6 +7,7 @@ owner's answer.
 """
 
 from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
 from threading import Condition, Event, Thread
 from time import monotonic
 from typing import Any
@@ -115,21 +116,27 @@ class Tango:
     def _push(self) -> None:
         import tango
 
+        looked = 0.0
         with tango.EnsureOmniThread():
-            while True:
+            while not self._over:
                 with self._new:
-                    self._new.wait(SUBSCRIBED_S)
-                    if self._over:
-                        return
-                    if tango.Util.instance().is_svr_shutting_down():
-                        self.killed = True
-                        self._at_end.set()
-                    ready = {n: it for n, it in self._pending.items() if device_of(n).casefold() not in self._busy}
+                    self._new.wait_for(lambda: self._over or self._ready(), SUBSCRIBED_S)
+                    ready = self._ready()
                     for name in ready:
                         del self._pending[name]
                 for point, state in ready.values():
-                    self._push_point(point, state)
-                self._push_states()
+                    with suppress(tango.DevFailed):  # of a device that is just made anew
+                        self._push_point(point, state)
+                if monotonic() - looked > SUBSCRIBED_S:
+                    looked = monotonic()
+                    self._push_states()
+                    if tango.Util.instance().is_svr_shutting_down():
+                        self.killed = True
+                        self._at_end.set()
+
+    def _ready(self) -> dict[str, tuple[Point, State]]:
+        """What can be pushed now."""
+        return {name: it for name, it in self._pending.items() if device_of(name).casefold() not in self._busy}
 
     def _push_point(self, point: Point, state: State) -> None:
         device = self.devices[device_of(point.name).casefold()]
@@ -137,9 +144,12 @@ class Tango:
         push(device.server, point, state)
 
     def _push_states(self) -> None:
+        from tango import DevFailed
+
         for name, device in self.devices.items():
             if name not in self._busy and subscribed(device.server, "State"):
-                device.said = push_state(device.server, device.said)
+                with suppress(DevFailed):
+                    device.said = push_state(device.server, device.said)
 
     # ---- called by TANGO
 
