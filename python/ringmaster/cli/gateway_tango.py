@@ -21,7 +21,7 @@ from ringmaster.cli.options import examples, workspace_option
 )
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path), required=False)
 @click.option("--port", type=click.IntRange(1, 65535), help="Serve on this TCP port, without a database.")
-@click.option("--address", help="Where to listen. [default: 127.0.0.1 with --port, else all]")
+@click.option("--address", help="Where to listen. [default: 127.0.0.1 with --port, else 0.0.0.0]")
 @click.option("--instance", help="Of the server, as the database knows it. [default: the workspace's name]")
 @workspace_option
 def tango(

@@ -19,6 +19,7 @@ from ringmaster.gateways.tango_device import LOCAL, device_class
 from ringmaster.gateways.tango_names import LEGAL
 from ringmaster.gateways.tango_sink import Tango
 
+EVERYWHERE = "0.0.0.0"
 INSTALL = "pip install 'ringmaster[tango]', or `make gateways` in a checkout"
 
 
@@ -66,9 +67,11 @@ def _ready(gateway: Gateway, classes: Mapping[str, str], words: str) -> str:
 
 
 def _arguments(place: Place, instance: str, classes: Mapping[str, str]) -> list[str]:
+    address = place.address or (EVERYWHERE if place.port is None else LOCAL)
+    host = "" if address == EVERYWHERE else address  # events would be announced as coming from 0.0.0.0
+    where = ["-ORBendPoint", f"giop:tcp:{host}:{place.port or ''}"]
     if place.port is None:
-        return [CLASS, instance, "-ORBendPoint", f"giop:tcp:{place.address or ''}:"]
-    where = ["-ORBendPoint", f"giop:tcp:{place.address or LOCAL}:{place.port}"]
+        return [CLASS, instance, *where]
     return [CLASS, instance, "-nodb", "-dlist", ",".join(f"{kind}::{name}" for name, kind in classes.items()), *where]
 
 
