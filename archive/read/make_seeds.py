@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python/tests"))
-from archive_writer import EVENTS, REDUCED, ArchiveWriter, Description, LogWriter  # type: ignore[import-not-found]
+from archive_writer import EVENTS, REDUCED, ArchiveWriter, Description, LogWriter
 
 
 def fill(file: LogWriter) -> None:
