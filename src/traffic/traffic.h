@@ -148,8 +148,8 @@ enum rm_traffic_pace {
 enum rm_traffic_late {
     /** Sent late, as fast as it goes; but those later than `late_max_ns` are skipped, and counted. */
     RM_TRAFFIC_SEND_LATE,
-    /** Skipped, and counted. A frame that the link does not take at once is lost: counted as unsent. So a full link
-     * shows, as RFC 2544 asks. */
+    /** Once one is later than `late_max_ns`, all whose time has gone are skipped, and counted. A frame that the link
+     * does not take at once is lost: counted as unsent. So a full link shows, as RFC 2544 asks. */
     RM_TRAFFIC_SKIP_LATE,
 };
 
@@ -169,7 +169,7 @@ struct rm_traffic {
      * without a pace it is how many go to the port at once. */
     uint32_t burst;
     enum rm_traffic_late late;
-    /** With RM_TRAFFIC_SEND_LATE: 0 … 1e9. */
+    /** 0 … 1e9. */
     uint64_t late_max_ns;
     /** Seed of random fields. */
     uint64_t seed;
