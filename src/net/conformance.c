@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What every kind of port promises, held by every kind that links two processes: `conformance memif`, `… tap`, … */
 #include <setjmp.h>
+#include <stdalign.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -126,6 +127,28 @@ static void reserved_buffers_can_be_released_unsent(void **state) {
     run_both(endpoints_of(state), receive_one_burst, change_mind_then_send);
 }
 
+enum { ELSEWHERE_BYTES = 1536 };
+
+/** Frames that lie in memory of the sender's, where the port copies them; else in the buffers, as ever. */
+static void send_from_elsewhere(struct endpoints *endpoints, int end) {
+    (void)end;
+    alignas(64) static uint8_t elsewhere[RM_BURST][ELSEWHERE_BYTES];
+    struct rm_port *const port = open_sender(endpoints);
+    struct rm_burst burst = {0};
+    struct numbered numbered = {0};
+    expect(rm_port_reserve(port, 0, &burst, RM_BURST) == RM_BURST, "a full burst");
+    for (uint32_t i = 0; rm_port_copies(port) && i < RM_BURST; ++i)
+        burst.data[i] = elsewhere[i];
+    numbered_fill(endpoints, port, &numbered, &burst);
+    while (burst.count > 0)
+        rm_port_send(port, 0, &burst);
+    close_sender(endpoints, port, RM_BURST);
+}
+
+static void frames_may_lie_elsewhere(void **state) {
+    run_both(endpoints_of(state), receive_one_burst, send_from_elsewhere);
+}
+
 /** By the calls of those who would rather sleep; a port that cannot sleep returns at once. */
 static void sleep_and_receive(struct endpoints *endpoints, int end) {
     (void)end;
@@ -229,6 +252,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test_prestate(every_datagram_arrives_unchanged_and_in_order, &endpoints),
         cmocka_unit_test_prestate(buffers_come_back, &endpoints),
         cmocka_unit_test_prestate(reserved_buffers_can_be_released_unsent, &endpoints),
+        cmocka_unit_test_prestate(frames_may_lie_elsewhere, &endpoints),
         cmocka_unit_test_prestate(a_receiver_may_sleep, &endpoints),
         cmocka_unit_test_prestate(ports_can_be_closed_and_opened_again, &endpoints),
         cmocka_unit_test_prestate(impossible_configurations_are_refused_by_name, &endpoints),

@@ -166,6 +166,7 @@ static void memif_close(struct rm_port *port) {
 }
 
 static struct rm_port_ops const memif_ops = {.framing = RM_FRAMING_ETHERNET,
+                                             .copies = true,
                                              .receive = memif_receive,
                                              .release = memif_release,
                                              .discard = memif_discard,

@@ -105,6 +105,8 @@ void rm_port_close(struct rm_port *port) {
 
 enum rm_framing rm_port_framing(struct rm_port const *port) { return port->ops->framing; }
 
+bool rm_port_copies(struct rm_port const *port) { return port->ops->copies; }
+
 char const *rm_port_name(struct rm_port const *port) { return port->name; }
 
 /** Adds to a count that only this thread writes and others may read at any time. */

@@ -292,6 +292,11 @@ void rm_port_release(struct rm_port *port, uint16_t queue, struct rm_burst *burs
  * when the pool is dry. */
 uint32_t rm_port_reserve(struct rm_port *port, uint16_t queue, struct rm_burst *burst, uint32_t count);
 
+/** True when sending copies: then data[i] of a reserved burst may be pointed at other memory before it is sent, of
+ * whole cache lines, which stays until the burst is sent or released. Else a frame lies in the buffer that was
+ * reserved. */
+bool rm_port_copies(struct rm_port const *port);
+
 /** Sends burst entries in order, as many as the link takes; returns how many. The rest has moved to the front of the
  * burst, and burst->count is their number: call again, or rm_port_release them unsent. */
 uint32_t rm_port_send(struct rm_port *port, uint16_t queue, struct rm_burst *burst);

@@ -16,6 +16,8 @@
  * what was received and sent, moves unsent entries to the front, and has software queues and punted frames. */
 struct rm_port_ops {
     enum rm_framing framing;
+    /** As rm_port_copies. */
+    bool copies;
     uint32_t (*receive)(struct rm_port *port, uint16_t queue, struct rm_burst *burst);
     /** As receive, and sleeps in the kernel while nothing is there, at most RM_LONGEST_SLEEP_NS. NULL where `file` is
      * -1. */

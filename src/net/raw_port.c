@@ -48,6 +48,7 @@ static void raw_close(struct rm_port *port) {
 }
 
 static struct rm_port_ops const raw_ops = {.framing = RM_FRAMING_ETHERNET,
+                                           .copies = true,
                                            .receive = rm_kernel_socket_receive,
                                            .receive_sleeping = rm_kernel_socket_receive_sleeping,
                                            .release = rm_kernel_socket_release,

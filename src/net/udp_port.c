@@ -33,6 +33,7 @@ static enum rm_code udp_check(struct rm_port *port, struct rm_error *error) {
 }
 
 static struct rm_port_ops const udp_ops = {.framing = RM_FRAMING_UDP,
+                                           .copies = true,
                                            .receive = rm_kernel_socket_receive,
                                            .receive_sleeping = rm_kernel_socket_receive_sleeping,
                                            .release = rm_kernel_socket_release,
