@@ -463,7 +463,9 @@ enum rm_generator_counter {
     RM_GENERATOR_STAMPED = 20,
     /** packets: not captured, because the file was behind */
     RM_GENERATOR_CAPTURE_LOST = 21,
-    RM_GENERATOR_COUNTERS = 22,
+    /** packets: shorter than their own headers say */
+    RM_GENERATOR_BROKEN = 22,
+    RM_GENERATOR_COUNTERS = 23,
 };
 
 /** counters/forward/PORT/ROLE */

@@ -105,6 +105,27 @@ void rm_flow_read(struct rm_flow_sent const *sent, struct rm_flows const *const 
     reading->stamped = sent != NULL ? flow_get(&sent->stamped) : 0;
 }
 
+/** A count that may have been read a moment before the one that it follows. */
+static void take_away(uint64_t *count, uint64_t earlier) { *count -= earlier < *count ? earlier : *count; }
+
+void rm_flow_reading_subtract(struct rm_flow_reading *reading, struct rm_flow_reading const *earlier) {
+    take_away(&reading->stamped, earlier->stamped);
+    take_away(&reading->received, earlier->received);
+    take_away(&reading->duplicated, earlier->duplicated);
+    take_away(&reading->out_of_order, earlier->out_of_order);
+    take_away(&reading->lost, earlier->lost);
+    take_away(&reading->from_future, earlier->from_future);
+    take_away(&reading->latency_total, earlier->latency_total);
+    uint64_t end = 0;
+    for (unsigned i = 0; i < RM_HISTOGRAM_BUCKETS; ++i) {
+        take_away(&reading->latency[i], earlier->latency[i]);
+        if (reading->latency[i] != 0)
+            end = i + 1 < RM_HISTOGRAM_BUCKETS ? rm_histogram_floor(i + 1) - 1 : UINT64_MAX;
+    }
+    if (end < reading->latency_largest_ticks)
+        reading->latency_largest_ticks = end;
+}
+
 uint64_t rm_flow_latency_ticks(struct rm_flow_reading const *reading, double share) {
     double const wanted = share * (double)reading->latency_total;
     uint64_t values = 0;

@@ -76,6 +76,10 @@ struct rm_flow_reading {
 void rm_flow_read(struct rm_flow_sent const *sent, struct rm_flows const *const *sides, uint32_t side_count,
                   uint32_t flow, struct rm_flow_reading *reading);
 
+/** Takes an earlier reading away, so that what has come since is left; the largest latency is then the end of the last
+ * bucket that has any. */
+void rm_flow_reading_subtract(struct rm_flow_reading *reading, struct rm_flow_reading const *earlier);
+
 /** The latency in ticks below which `share` of the frames are, 0 … 1, to the end of its bucket. 0 without any. */
 uint64_t rm_flow_latency_ticks(struct rm_flow_reading const *reading, double share);
 

@@ -1190,6 +1190,12 @@ COUNTERS: dict[str, tuple[Counter, ...]] = {
             "packets",
             "not captured, because the file was behind",
         ),
+        Counter(
+            "broken",
+            "count",
+            "packets",
+            "shorter than their own headers say",
+        ),
     ),
     "forward": (
         Counter(
