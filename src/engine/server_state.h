@@ -57,6 +57,7 @@ struct rm_server_setpoints {
 };
 
 struct rm_command_server;
+struct rm_generator;
 
 struct rm_server {
     struct rm_config const *config;
@@ -82,6 +83,8 @@ struct rm_server {
     struct rm_transmit *transmit;
 
     struct rm_control_thread *control_thread;
+    /** The packet generator, made and freed by the first role that generates; NULL: there is none. */
+    struct rm_generator *generator;
     /** NULL: no role has any. */
     struct rm_command_server *commands;
     /** What DPDK's thread reads while rm_telemetry_open has it. */

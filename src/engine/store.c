@@ -120,6 +120,15 @@ static void plan_ports(struct rm_store *store, struct rm_config const *config) {
     }
 }
 
+static void plan_generator(struct rm_store *store, char const *port, struct rm_store_generator *generator) {
+    char name[OBJECT_NAME_BYTES];
+    snprintf(name, sizeof name, "latency/generator/%s", port);
+    generator->latency = rm_plan_histogram(&store->plan, name, "from a frame's stamp to its arrival here", "ticks");
+    snprintf(name, sizeof name, "jitter/generator/%s", port);
+    generator->jitter = rm_plan_histogram(
+        &store->plan, name, "by how much the time between two sends was longer or shorter than the pace", "ticks");
+}
+
 /** What a role that generates or forwards counts of each of its ports. */
 static void plan_traffic(struct rm_store *store, struct rm_config const *config, uint32_t role, uint32_t port) {
     char name[OBJECT_NAME_BYTES];
@@ -129,6 +138,7 @@ static void plan_traffic(struct rm_store *store, struct rm_config const *config,
         snprintf(name, sizeof name, "counters/generator/%s", port_name);
         *counters = rm_plan_counters(&store->plan, name, "what a generator sent by the port and took there",
                                      RM_COUNTER_SET_GENERATOR, RM_GENERATOR_COUNTERS);
+        plan_generator(store, port_name, &store->generator[role * config->port_count + port]);
     } else {
         snprintf(name, sizeof name, "counters/forward/%s/%u", port_name, role);
         *counters = rm_plan_counters(&store->plan, name, "what became of the frames of the port in one role",
@@ -182,12 +192,13 @@ static bool store_allocate(struct rm_store *store, struct rm_config const *confi
     store->instrument = calloc(config->instrument_count + 1, sizeof *store->instrument); // there may be none
     store->port_counters = calloc(config->port_count, sizeof *store->port_counters);
     store->traffic_counters = calloc((size_t)config->role_count * config->port_count, sizeof *store->traffic_counters);
+    store->generator = calloc((size_t)config->role_count * config->port_count, sizeof *store->generator);
     store->gate_counters = calloc(config->role_count, sizeof *store->gate_counters);
     store->latency = calloc(config->role_count, sizeof *store->latency);
     store->core_counters = calloc(config->role_count, sizeof *store->core_counters);
     store->core = calloc(config->role_count + 1, sizeof *store->core);
-    return store->instrument && store->port_counters && store->traffic_counters && store->gate_counters &&
-           store->latency && store->core_counters && store->core;
+    return store->instrument && store->port_counters && store->traffic_counters && store->generator &&
+           store->gate_counters && store->latency && store->core_counters && store->core;
 }
 
 /** The configuration file's own text, so that a reader sees what the server runs on. */
@@ -239,6 +250,7 @@ void rm_store_close(struct rm_store *store) {
     free(store->instrument);
     free(store->port_counters);
     free(store->traffic_counters);
+    free(store->generator);
     free(store->gate_counters);
     free(store->latency);
     free(store->core_counters);

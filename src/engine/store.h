@@ -26,6 +26,12 @@ struct rm_store_instrument {
     rm_planned_index path[RM_NETWORKS];
 };
 
+/** Histograms of a port in a role that generates. */
+struct rm_store_generator {
+    rm_planned_index jitter;
+    rm_planned_index latency;
+};
+
 struct rm_store {
     struct rm_segment_plan plan;
     struct rm_segment segment;
@@ -35,6 +41,8 @@ struct rm_store {
     rm_planned_index *port_counters;
     /** [role * port_count + port]; of roles that generate or forward and poll the port: sets "generator", "forward". */
     rm_planned_index *traffic_counters;
+    /** [role * port_count + port]; of roles that generate and poll the port. */
+    struct rm_store_generator *generator;
     /** [role]; receive roles only. */
     rm_planned_index *gate_counters;
     /** [role]; receive roles only. */
