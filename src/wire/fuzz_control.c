@@ -56,6 +56,16 @@ static void check_igmp(uint8_t const *frame, uint32_t length) {
     require(query.longest_wait_ms <= 3174400 && (query.version == 2 || query.version == 3));
 }
 
+/** What is read lies within the frame. */
+static void check_read(uint8_t const *frame, uint32_t length) {
+    struct rm_arp_packet packet;
+    struct rm_icmp_echo echo;
+    if (rm_arp_read(frame, length, &packet))
+        require(!rm_is_group(packet.sender_mac));
+    if (rm_icmp_read_reply(frame, length, &echo))
+        require(echo.content >= frame && echo.content + echo.content_bytes <= frame + length);
+}
+
 int LLVMFuzzerTestOneInput(uint8_t const *data, size_t size) {
     uint32_t const length = (uint32_t)size;
     uint8_t *const frame = malloc(size != 0 ? size : 1);
@@ -63,6 +73,7 @@ int LLVMFuzzerTestOneInput(uint8_t const *data, size_t size) {
     check_arp(data, frame, length);
     check_icmp(data, frame, length);
     check_igmp(data, length);
+    check_read(data, length);
     free(frame);
     return 0;
 }

@@ -135,7 +135,8 @@ CONTROL_FIELDS += [f"arp.{name}" for name in ("opcode", "src.hw_mac", "src.proto
 CONTROL_FIELDS += [f"icmp.{name}" for name in ("type", "checksum.status")]
 CONTROL_FIELDS += [f"igmp.{name}" for name in ("type", "checksum.status", "maddr", "max_resp")]
 OURS = ("02:00:00:00:00:01", "10.0.0.1")
-ECHO_REPLY, REPORT_V2, REPORT_V3 = "0", "0x16", "0x22"
+THEIR_MAC = "02:00:00:00:00:02"
+ECHO_REQUEST, ECHO_REPLY, REPORT_V2, REPORT_V3 = "8", "0", "0x16", "0x22"
 
 
 class Control(unittest.TestCase):
@@ -163,9 +164,10 @@ class Control(unittest.TestCase):
                 if sent["arp.opcode"]:
                     self.assertEqual((sent["arp.src.hw_mac"], sent["arp.src.proto_ipv4"]), OURS)
                 elif sent["icmp.type"]:
-                    self.assertEqual((sent["icmp.type"], sent["icmp.checksum.status"]), (ECHO_REPLY, GOOD))
+                    kind = ECHO_REPLY if "answer" in packets else ECHO_REQUEST
+                    self.assertEqual((sent["icmp.type"], sent["icmp.checksum.status"]), (kind, GOOD))
                     self.assertEqual(sent["ip.checksum.status"], GOOD)
-                    self.assertEqual(sent["eth.dst"], packets["received"]["eth.src"])
+                    self.assertEqual(sent["eth.dst"], packets.get("received", {}).get("eth.src", THEIR_MAC))
                 else:
                     self.assertIn(sent["igmp.type"], (REPORT_V2, REPORT_V3))
                     self.assertEqual((sent["igmp.checksum.status"], sent["ip.checksum.status"]), (GOOD, GOOD))

@@ -16,9 +16,20 @@
 #include "wire/igmp.h"
 #include "wire/test_guard_page.h"
 
-enum { FRAME_MOST = 1600, LINE_MOST = 8192, BLOCKS_LEAST = 35, OURS = 0x0A000001, GROUP = 0xEFC00102 };
+enum {
+    FRAME_MOST = 1600,
+    LINE_MOST = 8192,
+    BLOCKS_LEAST = 35,
+    OURS = 0x0A000001,
+    THEIRS = 0x0A000007,
+    GROUP = 0xEFC00102
+};
 
 static uint8_t const our_mac[6] = {2, 0, 0, 0, 0, 1};
+static struct rm_flow const to_them = {.destination_mac = {2, 0, 0, 0, 0, 2},
+                                       .source_mac = {2, 0, 0, 0, 0, 1},
+                                       .source_ipv4 = OURS,
+                                       .destination_ipv4 = THEIRS};
 
 struct bytes {
     uint8_t byte[FRAME_MOST];
@@ -132,6 +143,12 @@ static uint32_t send_unasked(char const *name, uint8_t *frame) {
         rm_arp_announce(frame, our_mac, OURS, 0);
         return RM_ARP_ANNOUNCEMENT_BYTES;
     }
+    if (strcmp(name, "arp-ask") == 0) {
+        rm_arp_request(frame, our_mac, OURS, THEIRS, 0);
+        return RM_ARP_REQUEST_BYTES;
+    }
+    if (strcmp(name, "ping-ask") == 0)
+        return rm_icmp_write_request(frame, &to_them, 0x1234, 7, 56);
     if (strcmp(name, "report-v2") == 0)
         return rm_igmp_write_report_v2(frame, &reporter, GROUP);
     if (strcmp(name, "report-v3") == 0)
@@ -180,6 +197,61 @@ static void announced_in_a_vlan(void **state) {
     assert_int_equal(rm_arp_answer(tagged, sizeof tagged, our_mac, OURS), 0);
 }
 
+/** Each length of an echo to `to_them`, and the reply to it, cut anywhere and with each bit flipped. */
+static void a_ping_is_answered_and_its_reply_read(void **state) {
+    (void)state;
+    uint8_t *const guard = guard_page_new();
+    assert_non_null(guard);
+    for (uint32_t content = 0; content < 70; ++content) {
+        uint8_t sent[FRAME_MOST], reply[FRAME_MOST];
+        struct rm_icmp_echo echo;
+        uint32_t const length = rm_icmp_write_request(sent, &to_them, 0xABCD, (uint16_t)content, content);
+        assert_false(rm_icmp_read_reply(sent, length, &echo));
+        memcpy(reply, sent, length);
+        assert_int_equal(rm_icmp_answer(reply, length, THEIRS), length);
+        uint8_t *const frame = guard_page_copy(guard, reply, length);
+        assert_true(rm_icmp_read_reply(frame, length, &echo));
+        assert_int_equal(echo.source_ipv4, THEIRS);
+        assert_int_equal(echo.destination_ipv4, OURS);
+        assert_int_equal(echo.identifier, 0xABCD);
+        assert_int_equal(echo.sequence, content);
+        assert_int_equal(echo.content_bytes, content);
+        for (uint32_t i = 0; i < content; ++i)
+            assert_int_equal(echo.content[i], i);
+        uint32_t const end = 14 + 20 + 8 + content;
+        for (uint32_t cut = 0; cut < end; ++cut)
+            assert_false(rm_icmp_read_reply(guard_page_copy(guard, reply, cut), cut, &echo));
+        for (uint32_t bit = 8 * 14; bit < 8 * end; ++bit) {
+            uint8_t *const flipped = guard_page_copy(guard, reply, length);
+            flipped[bit / 8] ^= (uint8_t)(1u << bit % 8);
+            assert_false(rm_icmp_read_reply(flipped, length, &echo));
+        }
+    }
+    guard_page_free(guard);
+}
+
+static void what_arp_says_is_read(void **state) {
+    (void)state;
+    static uint8_t const their_mac[6] = {2, 0, 0, 0, 0, 2};
+    uint8_t *const guard = guard_page_new();
+    assert_non_null(guard);
+    uint8_t asked[RM_ARP_REQUEST_BYTES];
+    struct rm_arp_packet packet;
+    rm_arp_request(asked, our_mac, OURS, THEIRS, 100);
+    assert_true(rm_arp_read(asked, sizeof asked, &packet));
+    assert_true(!packet.reply && packet.sender_ipv4 == OURS && packet.target_ipv4 == THEIRS && packet.vlan == 100);
+    assert_memory_equal(packet.sender_mac, our_mac, 6);
+    assert_int_equal(rm_arp_answer(asked, sizeof asked, their_mac, THEIRS), sizeof asked);
+    assert_true(rm_arp_read(asked, sizeof asked, &packet));
+    assert_true(packet.reply && packet.sender_ipv4 == THEIRS && packet.target_ipv4 == OURS);
+    assert_memory_equal(packet.sender_mac, their_mac, 6);
+    for (uint32_t cut = 0; cut < 18 + 28; ++cut)
+        assert_false(rm_arp_read(guard_page_copy(guard, asked, cut), cut, &packet));
+    asked[18 + 8] |= 1; /* a group has no address of its own */
+    assert_false(rm_arp_read(asked, sizeof asked, &packet));
+    guard_page_free(guard);
+}
+
 static void every_report_fits(void **state) {
     (void)state;
     uint8_t frame[RM_IGMP_FRAME_BYTES];
@@ -205,6 +277,8 @@ int main(int argc, char **argv) {
     struct CMUnitTest const tests[] = {
         cmocka_unit_test_prestate(every_vector_leads_to_what_it_says, argv[1]),
         cmocka_unit_test(announced_in_a_vlan),
+        cmocka_unit_test(a_ping_is_answered_and_its_reply_read),
+        cmocka_unit_test(what_arp_says_is_read),
         cmocka_unit_test(every_report_fits),
         cmocka_unit_test(a_made_up_mac_is_local_and_of_one_machine),
     };

@@ -156,7 +156,7 @@ def reports_v3(*groups: bytes, tag: bytes = b"") -> bytes:
 def arp_exchanges() -> list[Exchange]:
     """ARP."""
     request = asks()
-    announcement = arp(1, (OUR_MAC, OURS), (bytes(6), OURS))
+    announcement, question = (arp(1, (OUR_MAC, OURS), (bytes(6), target)) for target in (OURS, THEIRS))
     return [
         Exchange("arp-request", "Who has our address?", request, tells()),
         Exchange("arp-request-vlan", "The same in a VLAN.", asks(tag=TAG), tells(tag=TAG)),
@@ -168,6 +168,7 @@ def arp_exchanges() -> list[Exchange]:
         Exchange("arp-ipv6", "Of another protocol.", request[:16] + b"\x86\xdd" + request[18:]),
         Exchange("arp-cut", "Ends before the target's address does.", request[:41]),
         Exchange("arp-announce", "Unasked.", sent=ethernet(EVERYBODY, OUR_MAC, 0x0806, announcement)),
+        Exchange("arp-ask", "Who has theirs?", sent=ethernet(EVERYBODY, OUR_MAC, 0x0806, question)),
     ]
 
 
@@ -175,6 +176,7 @@ def icmp_exchanges() -> list[Exchange]:
     """ICMP echo."""
     long = bytes(i % 251 for i in range(1472))
     nops = bytes([1, 1, 1, 0])
+    question = ipv4(1, OURS, THEIRS, echo(8, long[:56]))
     ours = ipv4(1, THEIRS, OURS, with_checksum(struct.pack(">BBHI", 13, 0, 0, 7) + bytes(12)))
     return [
         Exchange("ping", "56 bytes, as ping sends.", ping(long[:56]), pong(long[:56])),
@@ -192,6 +194,7 @@ def icmp_exchanges() -> list[Exchange]:
         Exchange("ping-from-us", "Another host claims to be us.", ping(b"x", source=OURS)),
         Exchange("icmp-timestamp", "ICMP, but no echo request.", ethernet(OUR_MAC, THEIR_MAC, 0x0800, ours)),
         Exchange("icmp-reply", "An echo reply.", pong(b"x")),
+        Exchange("ping-ask", "Unasked.", sent=ethernet(THEIR_MAC, OUR_MAC, 0x0800, question)),
     ]
 
 
