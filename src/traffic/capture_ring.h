@@ -29,15 +29,15 @@ struct rm_capture_record {
 };
 
 struct rm_capture_ring {
-    /** A power of two of bytes, and its size less 1. */
-    uint8_t *bytes;
-    uint64_t mask;
-    /** Bytes ever written, and the tail as the core last saw it. The core's own cache line. */
+    /** Bytes ever written, and the tail as the core last saw it. A cache line that the core writes. */
     _Alignas(64) _Atomic uint64_t head;
     uint64_t tail_seen;
     /** Frames for which there was no room. */
     _Atomic uint64_t full;
-    /** Bytes ever read. The thread's own cache line. */
+    /** A power of two of bytes, and its size less 1. */
+    uint8_t *bytes;
+    uint64_t mask;
+    /** Bytes ever read. A cache line that the thread writes. */
     _Alignas(64) _Atomic uint64_t tail;
 };
 
