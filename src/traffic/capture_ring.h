@@ -47,18 +47,29 @@ static inline uint64_t rm_capture_ring_bytes(uint32_t length) {
     return (bytes + RM_CAPTURE_ALIGNMENT - 1) / RM_CAPTURE_ALIGNMENT * RM_CAPTURE_ALIGNMENT;
 }
 
-/** Copies a frame; false, counted, when there is no room. For the core alone. */
-static inline bool rm_capture_ring_put(struct rm_capture_ring *ring, uint8_t const *frame, uint32_t length,
-                                       uint64_t tsc) {
-    uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
+/** Where a core stands that copies several frames before it knows how many of them count. */
+struct rm_capture_mark {
+    uint64_t head;
+    /** Frames for which there was no room. */
+    uint64_t full;
+};
+
+static inline struct rm_capture_mark rm_capture_ring_mark(struct rm_capture_ring const *ring) {
+    return (struct rm_capture_mark){.head = atomic_load_explicit(&ring->head, memory_order_relaxed),
+                                    .full = atomic_load_explicit(&ring->full, memory_order_relaxed)};
+}
+
+/** Copies a frame behind `mark` and moves that on. The thread does not see it before rm_capture_ring_publish. */
+static inline void rm_capture_ring_stage(struct rm_capture_ring *ring, struct rm_capture_mark *mark,
+                                         uint8_t const *frame, uint32_t length, uint64_t tsc) {
+    uint64_t head = mark->head;
     uint64_t const to_end = ring->mask + 1 - (head & ring->mask), record_bytes = rm_capture_ring_bytes(length);
     uint64_t const bytes = record_bytes <= to_end ? record_bytes : to_end + record_bytes;
     if (head + bytes - ring->tail_seen > ring->mask + 1)
         ring->tail_seen = atomic_load_explicit(&ring->tail, memory_order_acquire);
     if (head + bytes - ring->tail_seen > ring->mask + 1) {
-        uint64_t const full = atomic_load_explicit(&ring->full, memory_order_relaxed);
-        atomic_store_explicit(&ring->full, full + 1, memory_order_relaxed);
-        return false;
+        ++mark->full;
+        return;
     }
     if (bytes != record_bytes) {
         struct rm_capture_record const padding = {.length = RM_CAPTURE_PADDING};
@@ -69,8 +80,23 @@ static inline bool rm_capture_ring_put(struct rm_capture_ring *ring, uint8_t con
     uint8_t *const to = ring->bytes + (head & ring->mask);
     memcpy(to, &record, sizeof record);
     memcpy(to + sizeof record, frame, length);
-    atomic_store_explicit(&ring->head, head + record_bytes, memory_order_release);
-    return true;
+    mark->head = head + record_bytes;
+}
+
+/** What was staged up to this mark counts; what was staged behind it was never there. */
+static inline void rm_capture_ring_publish(struct rm_capture_ring *ring, struct rm_capture_mark const *mark) {
+    atomic_store_explicit(&ring->full, mark->full, memory_order_relaxed);
+    atomic_store_explicit(&ring->head, mark->head, memory_order_release);
+}
+
+/** Copies one frame; false, counted, when there is no room. */
+static inline bool rm_capture_ring_put(struct rm_capture_ring *ring, uint8_t const *frame, uint32_t length,
+                                       uint64_t tsc) {
+    struct rm_capture_mark mark = rm_capture_ring_mark(ring);
+    uint64_t const full = mark.full;
+    rm_capture_ring_stage(ring, &mark, frame, length, tsc);
+    rm_capture_ring_publish(ring, &mark);
+    return mark.full == full;
 }
 
 /** The next record, which its frame follows, or NULL. It stays until rm_capture_ring_next. For the thread alone. */

@@ -134,6 +134,33 @@ static void a_small_ring_counts_what_it_had_no_room_for(void **state) {
     rm_pcap_frames_free(&frames);
 }
 
+/** A core stages a burst, and the link takes a part of it. */
+static void only_what_the_link_took_is_in_the_file(void **state) {
+    (void)state;
+    enum { BURSTS = 200, STAGED = 5 };
+    struct rm_capture *const capture = capture_start(0, 1 << 20);
+    struct rm_capture_ring *const ring = rm_capture_ring_of(capture);
+    uint32_t taken = 0;
+    for (uint32_t b = 0; b < BURSTS; ++b) {
+        struct rm_capture_mark mark[STAGED + 1] = {rm_capture_ring_mark(ring)};
+        uint8_t frame[LONGEST];
+        for (uint32_t i = 0; i < STAGED; ++i) {
+            uint32_t const length = frame_make(taken + i, frame);
+            mark[i + 1] = mark[i];
+            rm_capture_ring_stage(ring, &mark[i + 1], frame, length, rm_tsc());
+        }
+        rm_capture_ring_publish(ring, &mark[b % (STAGED + 1)]);
+        taken += b % (STAGED + 1);
+    }
+    struct rm_capture_counts counts;
+    struct rm_pcap_frames frames;
+    assert_int_equal(rm_capture_stop(capture, &counts, NULL), RM_OK);
+    read_back(&frames);
+    assert_int_equal(counts.ring_full, 0); /* it has room for all, also where the thread is late */
+    assert_int_equal(frames.count, taken);
+    rm_pcap_frames_free(&frames);
+}
+
 static void a_file_ends_at_its_size_with_a_whole_frame(void **state) {
     (void)state;
     enum { COUNT = 500, BYTES = 100000 };
@@ -188,6 +215,7 @@ int main(void) {
         cmocka_unit_test(what_was_put_is_in_the_file),
         cmocka_unit_test(stamps_are_utc),
         cmocka_unit_test(a_small_ring_counts_what_it_had_no_room_for),
+        cmocka_unit_test(only_what_the_link_took_is_in_the_file),
         cmocka_unit_test(a_file_ends_at_its_size_with_a_whole_frame),
         cmocka_unit_test(a_disk_that_refuses_is_told),
         cmocka_unit_test(a_place_that_cannot_be_written_is_told),
