@@ -116,6 +116,11 @@ void rm_arp_ping_init(struct rm_arp_ping *ping, double tsc_hz);
 /** For the polling core: from now on it answers for this address. NULL: for none. */
 void rm_arp_ping_answer_for(struct rm_arp_ping *ping, struct rm_arp_ping_identity const *identity);
 
+/** False while it has nothing to take: it answers for no address, and has asked nobody. */
+static inline bool rm_arp_ping_listens(struct rm_arp_ping const *ping) {
+    return ping->answers_for.ipv4 != 0 || ping->busy;
+}
+
 /** True for frames that rm_arp_ping_take wants to see: ARP, and ICMP in IPv4; tagged or not. */
 static inline bool rm_arp_ping_concerns(uint8_t const *frame, uint32_t length) {
     if (length < RM_ETHERNET_BYTES + RM_IPV4_BYTES)

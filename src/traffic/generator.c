@@ -6,6 +6,7 @@
 #include "base/fail.h"
 #include "base/timebase.h"
 #include "base/zeroed.h"
+#include "traffic/generator_beside.h"
 
 static enum rm_code generator_no_memory(struct rm_error *error) {
     return rm_fail(error, RM_E_NO_SPACE, "no memory for the packet generator; free some memory");
@@ -26,6 +27,7 @@ void rm_generator_free(struct rm_generator *generator) {
     for (uint32_t i = 0; i < generator->port_count; ++i) {
         rm_traffic_sender_stop(&generator->port[i]->sender);
         rm_traffic_job_free(generator->port[i]->sender.job);
+        rm_generator_end_capture(generator->port[i]);
         free(generator->port[i]->cleared);
         free(generator->port[i]);
     }
@@ -57,6 +59,7 @@ enum rm_code rm_generator_add_port(struct rm_generator *generator, struct rm_gen
     port->plan = *plan;
     port->flows = &generator->side[generator->side_count - 1];
     rm_traffic_sender_init(&port->sender, plan->port, plan->queue[0], plan->counters, plan->jitter, generator->tsc_hz);
+    rm_arp_ping_init(&port->arp_ping, generator->tsc_hz);
     generator->port[generator->port_count++] = port;
     return RM_OK;
 }
@@ -66,7 +69,11 @@ enum rm_code rm_generator_add_port(struct rm_generator *generator, struct rm_gen
 static void generator_port_obey(struct rm_generator_port *port, uint64_t tsc) {
     switch (port->message.order) {
     case RM_GENERATOR_TAKE_JOB:
+        rm_generator_answer_for(port, port->message.job != NULL ? &port->message.job->traffic : NULL);
         port->message.job = rm_traffic_sender_take(&port->sender, port->message.job, tsc);
+        break;
+    case RM_GENERATOR_CAPTURE:
+        port->sender.capture = port->message.capture;
         break;
     case RM_GENERATOR_START:
         rm_traffic_sender_start(&port->sender, tsc);
@@ -83,7 +90,9 @@ static uint32_t generator_port_receive(struct rm_generator_port *port, uint16_t 
     uint32_t const count = rm_port_receive(port->plan.port, queue, &burst);
     if (count == 0)
         return 0;
-    rm_arrivals_count(&burst, rm_tsc(), port->plan.counters, port->flows, port->plan.latency);
+    uint64_t const tsc = rm_tsc();
+    rm_arrivals_count(&burst, tsc, port->plan.counters, port->flows, port->plan.latency);
+    rm_generator_hear(port, &burst, tsc);
     rm_port_release(port->plan.port, queue, &burst);
     return count;
 }
@@ -91,7 +100,7 @@ static uint32_t generator_port_receive(struct rm_generator_port *port, uint16_t 
 uint32_t rm_generator_turn(struct rm_generator_port *port, uint64_t tsc) {
     if (rm_mailbox_take(&port->mailbox))
         generator_port_obey(port, tsc);
-    uint32_t packets = rm_traffic_sender_turn(&port->sender, tsc);
+    uint32_t packets = rm_traffic_sender_turn(&port->sender, tsc) + rm_generator_ask_due(port, tsc);
     for (uint32_t i = 0; i < port->plan.queue_count; ++i)
         packets += generator_port_receive(port, port->plan.queue[i]);
     return packets;

@@ -11,6 +11,7 @@
 #define RM_TRAFFIC_GENERATOR_H
 
 #include "base/mailbox.h"
+#include "traffic/arp_ping.h"
 #include "traffic/arrivals.h"
 #include "traffic/sender.h"
 
@@ -20,6 +21,8 @@
 enum {
     /** Most receive queues of one port. */
     RM_GENERATOR_QUEUES_MAX = 16,
+    /** Bytes of a capture's name, as it is told. */
+    RM_GENERATOR_PATH_BYTES = 128,
 };
 
 enum rm_generator_order {
@@ -27,12 +30,15 @@ enum rm_generator_order {
     RM_GENERATOR_TAKE_JOB,
     RM_GENERATOR_START,
     RM_GENERATOR_STOP,
+    /** Captures into `capture`, or no more where it is NULL. */
+    RM_GENERATOR_CAPTURE,
 };
 
 /** Of one port. */
 struct rm_generator_message {
     enum rm_generator_order order;
     struct rm_traffic_job *job;
+    struct rm_capture_ring *capture;
 };
 
 /** What a port is made of. */
@@ -54,6 +60,7 @@ struct rm_generator_port_plan {
 struct rm_generator_port {
     struct rm_generator_port_plan plan;
     struct rm_traffic_sender sender;
+    struct rm_arp_ping arp_ping;
     /** Of the side that polls it. */
     struct rm_flows *flows;
     struct rm_mailbox mailbox;
@@ -65,6 +72,9 @@ struct rm_generator_port {
     struct rm_traffic traffic;
     /** Of the commands' thread: flows as they were when they were cleared, [flow]; NULL: never. */
     struct rm_flow_reading *cleared;
+    /** Of the commands' thread: the file that the port is captured into, and its name; NULL: none. */
+    struct rm_capture *capture;
+    char capture_path[RM_GENERATOR_PATH_BYTES];
 };
 
 struct rm_generator {

@@ -5,6 +5,7 @@
 
 #include "base/fail.h"
 #include "traffic/generator.h"
+#include "traffic/generator_order.h"
 #include "traffic/template_source.h"
 
 enum { ANSWER_NAP_NS = 20000, NAPS_PER_S = 1000000000 / ANSWER_NAP_NS };
@@ -14,9 +15,8 @@ static void generator_nap(void) {
     nanosleep(&time, NULL);
 }
 
-/** Has the port's core do what `*message` says, and gives back what that has left there. */
-static enum rm_code generator_order(struct rm_generator_port *port, struct rm_generator_message *message,
-                                    struct rm_error *error) {
+enum rm_code rm_generator_order(struct rm_generator_port *port, struct rm_generator_message *message,
+                                struct rm_error *error) {
     port->message = *message;
     rm_mailbox_post(&port->mailbox);
     for (uint32_t nap = 0; !rm_mailbox_is_answered(&port->mailbox); ++nap) {
@@ -30,7 +30,7 @@ static enum rm_code generator_order(struct rm_generator_port *port, struct rm_ge
     return RM_OK;
 }
 
-static enum rm_code generator_check_port(struct rm_generator const *generator, uint32_t port, struct rm_error *error) {
+enum rm_code rm_generator_check_port(struct rm_generator const *generator, uint32_t port, struct rm_error *error) {
     if (port < generator->port_count)
         return RM_OK;
     return rm_fail(error, RM_E_ARGUMENT, "there is no port %u; expected 0 to %d", port, (int)generator->port_count - 1);
@@ -45,15 +45,15 @@ static enum rm_code generator_hand_over(struct rm_generator_port *port, struct r
         return rm_fail(error, RM_E_NO_SPACE, "no memory for a description; free some memory");
     }
     *job = (struct rm_traffic_job){*traffic, source};
-    struct rm_generator_message message = {RM_GENERATOR_TAKE_JOB, job};
-    enum rm_code const code = generator_order(port, &message, error);
+    struct rm_generator_message message = {.order = RM_GENERATOR_TAKE_JOB, .job = job};
+    enum rm_code const code = rm_generator_order(port, &message, error);
     rm_traffic_job_free(message.job); // the one of before; or ours, where nobody took it
     return code;
 }
 
 enum rm_code rm_generator_describe(struct rm_generator *generator, uint32_t number, struct rm_traffic const *traffic,
                                    struct rm_error *error) {
-    enum rm_code code = generator_check_port(generator, number, error);
+    enum rm_code code = rm_generator_check_port(generator, number, error);
     if (code != RM_OK)
         return code;
     struct rm_generator_port *const port = generator->port[number];
@@ -70,7 +70,7 @@ enum rm_code rm_generator_describe(struct rm_generator *generator, uint32_t numb
 
 enum rm_code rm_generator_replace_source(struct rm_generator *generator, uint32_t number, struct rm_source *source,
                                          struct rm_error *error) {
-    enum rm_code code = generator_check_port(generator, number, error);
+    enum rm_code code = rm_generator_check_port(generator, number, error);
     if (code == RM_OK && generator->port[number]->traffic.template_count == 0)
         code = rm_fail(error, RM_E_ARGUMENT, "port %u has no description whose pace a source could follow", number);
     if (code == RM_OK)
@@ -81,13 +81,13 @@ enum rm_code rm_generator_replace_source(struct rm_generator *generator, uint32_
 
 static enum rm_code generator_simple_order(struct rm_generator *generator, uint32_t port, enum rm_generator_order order,
                                            struct rm_error *error) {
-    enum rm_code code = generator_check_port(generator, port, error);
-    struct rm_generator_message message = {order, NULL};
-    return code == RM_OK ? generator_order(generator->port[port], &message, error) : code;
+    enum rm_code code = rm_generator_check_port(generator, port, error);
+    struct rm_generator_message message = {.order = order};
+    return code == RM_OK ? rm_generator_order(generator->port[port], &message, error) : code;
 }
 
 enum rm_code rm_generator_start(struct rm_generator *generator, uint32_t port, struct rm_error *error) {
-    enum rm_code const code = generator_check_port(generator, port, error);
+    enum rm_code const code = rm_generator_check_port(generator, port, error);
     if (code == RM_OK && generator->port[port]->traffic.template_count == 0)
         return rm_fail(error, RM_E_ARGUMENT, "port %u has nothing to send: describe it first", port);
     return generator_simple_order(generator, port, RM_GENERATOR_START, error);
@@ -113,7 +113,7 @@ static void generator_read_flow(struct rm_generator const *generator, uint32_t p
 }
 
 enum rm_code rm_generator_clear(struct rm_generator *generator, uint32_t number, struct rm_error *error) {
-    enum rm_code const code = generator_check_port(generator, number, error);
+    enum rm_code const code = rm_generator_check_port(generator, number, error);
     if (code != RM_OK)
         return code;
     struct rm_generator_port *const port = generator->port[number];

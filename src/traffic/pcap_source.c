@@ -74,7 +74,9 @@ static uint32_t pcap_source_due_in_lap(struct pcap_source const *pcap, uint64_t 
 static uint64_t pcap_source_due(struct rm_source *source, uint64_t tsc) {
     struct pcap_source const *const pcap = pcap_source_of(source);
     uint64_t const gone = tsc > pcap->start_tsc ? tsc - pcap->start_tsc : 0;
-    if (pcap->lap >= pcap->laps || pcap->lap * pcap->lap_ticks + pcap->due_ticks[pcap->next] > gone)
+    if (pcap->lap >= pcap->laps)
+        return 1; /* so that `fill` is asked, and says that it has ended */
+    if (pcap->lap * pcap->lap_ticks + pcap->due_ticks[pcap->next] > gone)
         return 0;
     uint64_t const lap = gone / pcap->lap_ticks, count = pcap->frames.count;
     if (lap >= pcap->laps)

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/timebase.h"
+
 static double const NS_PER_S = 1e9;
 
 void rm_traffic_job_free(struct rm_traffic_job *job) {
@@ -75,10 +77,28 @@ static uint64_t sender_bytes(struct rm_burst const *burst) {
     return bytes;
 }
 
+/** Sends, and captures what the link takes. Frames are copied before, for afterwards they are the link's. */
+static uint32_t sender_send_captured(struct rm_traffic_sender *sender) {
+    struct rm_capture_mark mark[RM_BURST + 1];
+    struct rm_burst const *const out = &sender->out;
+    uint64_t const tsc = rm_tsc();
+    mark[0] = rm_capture_ring_mark(sender->capture);
+    for (uint32_t i = 0; i < out->count; ++i) {
+        mark[i + 1] = mark[i];
+        rm_capture_ring_stage(sender->capture, &mark[i + 1], out->data[i], out->length[i], tsc);
+    }
+    uint32_t const sent = rm_port_send(sender->port, sender->queue, &sender->out);
+    rm_capture_ring_publish(sender->capture, &mark[sent]);
+    if (mark[sent].full != mark[0].full)
+        rm_counter_add(sender->counters, RM_GENERATOR_CAPTURE_LOST, mark[sent].full - mark[0].full);
+    return sent;
+}
+
 /** Offers what is there to the link. */
 static uint32_t sender_flush(struct rm_traffic_sender *sender) {
     uint64_t const offered_bytes = sender_bytes(&sender->out);
-    uint32_t const sent = rm_port_send(sender->port, sender->queue, &sender->out);
+    uint32_t const sent = sender->capture != NULL ? sender_send_captured(sender)
+                                                  : rm_port_send(sender->port, sender->queue, &sender->out);
     if (sent != 0) {
         rm_counter_add(sender->counters, RM_GENERATOR_SENT, sent);
         rm_counter_add(sender->counters, RM_GENERATOR_SENT_BYTES, offered_bytes - sender_bytes(&sender->out));
@@ -93,6 +113,12 @@ static uint32_t sender_due_by_source(struct rm_traffic_sender *sender, uint64_t 
     struct rm_source *const source = sender->job->source;
     uint64_t const left = sender->pace.count - sender->pace.next;
     uint64_t due = source->ops->due(source, tsc);
+    if (due > 1 && sender->job->traffic.late == RM_TRAFFIC_SEND_LATE && source->ops->skip != NULL) {
+        uint64_t const too_late = source->ops->due(source, tsc - sender->pace.late_max_ticks);
+        *skipped = too_late < due ? too_late : due - 1; /* the newest is never too late */
+        source->ops->skip(source, *skipped);
+        due -= *skipped;
+    }
     if (sender->job->traffic.late == RM_TRAFFIC_SKIP_LATE && due > RM_BURST && source->ops->skip != NULL) {
         *skipped = due - RM_BURST;
         source->ops->skip(source, *skipped);

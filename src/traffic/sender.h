@@ -10,6 +10,7 @@
 #include <ringmaster/counter.h>
 #include <ringmaster/histogram.h>
 
+#include "traffic/capture_ring.h"
 #include "traffic/pace.h"
 #include "traffic/source.h"
 
@@ -38,6 +39,8 @@ struct rm_traffic_sender {
     struct rm_pace pace;
     /** Frames that the link has not taken yet. */
     struct rm_burst out;
+    /** What the link takes is copied there; NULL: nothing is captured. */
+    struct rm_capture_ring *capture;
     /** Of the last send of this start: how late it was; -1 before the first. */
     int64_t lateness_ticks;
     uint64_t late_ticks;

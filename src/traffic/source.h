@@ -25,7 +25,8 @@ struct rm_source_ops {
      * fewer where the source has ended. With `lends` it may point data[] at memory of its own instead, which stays as
      * it is until the next call of `fill`. */
     uint32_t (*fill)(struct rm_source *source, struct rm_burst *burst, uint64_t tsc);
-    /** How many frames have become due until `tsc` that were neither filled nor skipped. NULL: the pace decides. */
+    /** How many frames have become due until `tsc` that were neither filled nor skipped. One that
+     * has ended says 1, for `fill` to tell that. NULL: the pace decides. */
     uint64_t (*due)(struct rm_source *source, uint64_t tsc);
     /** Passes over `count` frames that will not be sent. NULL: the next frame is as good. */
     void (*skip)(struct rm_source *source, uint64_t count);
