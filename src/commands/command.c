@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/nearest.h"
 #include "commands/pattern.h"
 
 /* All commands of all tables, one after the other. */
@@ -26,6 +27,38 @@ static struct rm_command const *command_at(struct said const *said, uint32_t ind
     return NULL;
 }
 
+/* A word that may have been meant, and the memory that it is in. */
+struct meant {
+    struct rm_nearest nearest;
+    char name[RM_COMMAND_LINE_BYTES];
+};
+
+static void meant_offer(struct meant *meant, char const *word) {
+    rm_nearest_offer(&meant->nearest, word);
+    if (meant->nearest.name == word)
+        meant->nearest.name = strcpy(meant->name, word);
+}
+
+/* Offers what word `index` of the pattern may be. */
+static void meant_offer_pattern(struct meant *meant, char const *pattern, uint32_t index) {
+    char word[RM_COMMAND_LINE_BYTES], choice[RM_COMMAND_LINE_BYTES];
+    if (!rm_pattern_word(pattern, index, word))
+        return;
+    if (!rm_pattern_is_argument(word))
+        meant_offer(meant, word);
+    for (uint32_t i = 0; rm_pattern_choice(word, i, choice); i++)
+        meant_offer(meant, choice);
+}
+
+static char const *meant_text(struct meant const *meant, char *text, size_t size) {
+    if (meant->nearest.name == NULL)
+        return "";
+    snprintf(text, size, " (did you mean \"%.32s\"?)", meant->nearest.name);
+    return text;
+}
+
+static char const MORE[] = ", …";
+
 /* The commands that begin with the most of what was said. */
 static enum rm_code fail_unknown(struct said const *said, struct rm_error *error) {
     char list[RM_ERROR_TEXT_BYTES / 2] = "";
@@ -36,22 +69,24 @@ static enum rm_code fail_unknown(struct said const *said, struct rm_error *error
         uint32_t const begins = rm_pattern_begins(command->pattern, &said->words);
         best = begins > best ? begins : best;
     }
+    struct meant meant = {.nearest = {.wanted = best < said->words.count ? said->words.word[best] : ""}};
+    char guess[64];
     uint32_t listed = 0;
-    for (uint32_t i = 0; best != 0 && (command = command_at(said, i, &context)) != NULL; i++) {
+    for (uint32_t i = 0; (command = command_at(said, i, &context)) != NULL; i++) {
         size_t const used = strlen(list);
         if (rm_pattern_begins(command->pattern, &said->words) != best)
             continue;
-        if (used + strlen(command->pattern) + 16 > sizeof list) {
-            strcat(list, ", …");
-            break;
-        }
-        snprintf(list + used, sizeof list - used, "%s\"%s\"", listed++ == 0 ? "" : ", ", command->pattern);
+        meant_offer_pattern(&meant, command->pattern, best);
+        if (used + strlen(command->pattern) + 16 <= sizeof list)
+            snprintf(list + used, sizeof list - used, "%s\"%s\"", listed++ == 0 ? "" : ", ", command->pattern);
+        else if (used == 0 || strcmp(list + used - strlen(MORE), MORE) != 0)
+            snprintf(list + used, sizeof list - used, "%s", MORE);
     }
     if (best == 0)
-        return rm_fail(error, RM_E_ARGUMENT, "\"%s\" begins no command, expected one of those that \"help\" lists",
-                       said->words.word[0]);
-    return rm_fail(error, RM_E_ARGUMENT, "after \"%s\" something is missing or not known, expected %s",
-                   said->words.word[best - 1], list);
+        return rm_fail(error, RM_E_ARGUMENT, "\"%.64s\" begins no command, expected one of those that \"help\" lists%s",
+                       said->words.word[0], meant_text(&meant, guess, sizeof guess));
+    return rm_fail(error, RM_E_ARGUMENT, "after \"%.64s\" something is missing or not known, expected %s%s",
+                   said->words.word[best - 1], list, meant_text(&meant, guess, sizeof guess));
 }
 
 /* help [WORDS…]: the commands that begin so. */
@@ -66,6 +101,11 @@ static enum rm_code say_help(struct said *said, FILE *answer) {
     return RM_OK;
 }
 
+static void say_completion(char const *word, char const *begun, FILE *answer) {
+    if (rm_pattern_is_argument(word) || strncmp(word, begun, strlen(begun)) == 0)
+        fprintf(answer, "%s\n", word);
+}
+
 /* complete TEXT: what may come after its words; its last word is not whole where TEXT does not end with a space. */
 static enum rm_code say_completions(struct said *said, char const *text, FILE *answer) {
     enum rm_code const code = rm_words_split(text, &said->words, NULL);
@@ -78,12 +118,15 @@ static enum rm_code say_completions(struct said *said, char const *text, FILE *a
     void *context;
     struct rm_command const *command;
     for (uint32_t i = 0; (command = command_at(said, i, &context)) != NULL; i++) {
-        char next[RM_COMMAND_LINE_BYTES];
-        bool const comes = rm_pattern_begins(command->pattern, &said->words) == said->words.count &&
-                           rm_pattern_word(command->pattern, said->words.count, next);
-        if (comes && (rm_pattern_is_argument(next) || strncmp(next, begun, strlen(begun)) == 0) &&
-            strcmp(next, last) != 0)
-            fprintf(answer, "%s\n", strcpy(last, next));
+        char next[RM_COMMAND_LINE_BYTES], choice[RM_COMMAND_LINE_BYTES];
+        if (rm_pattern_begins(command->pattern, &said->words) != said->words.count ||
+            !rm_pattern_word(command->pattern, said->words.count, next) || strcmp(next, last) == 0)
+            continue;
+        strcpy(last, next);
+        if (!rm_pattern_choice(next, 0, choice))
+            say_completion(next, begun, answer);
+        for (uint32_t one = 0; rm_pattern_choice(next, one, choice); one++)
+            say_completion(choice, begun, answer);
     }
     return RM_OK;
 }

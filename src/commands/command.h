@@ -5,8 +5,8 @@
  *
  *     {"set PORTS rate PERCENT", "send so many percent of what the link carries", set_rate}
  *
- * Words in lower case are said as they are; words in CAPITALS are arguments; "…" at the end takes all that follows,
- * also nothing. The first command fits whose words all do. Words are separated by spaces; one with spaces in it stands
+ * Words in lower case are said as they are; words in CAPITALS are arguments; of "SRC|DST" one is said, in lower case;
+ * "…" at the end takes all that follows, also nothing. The first command fits whose words all do. Words are separated by spaces; one with spaces in it stands
  * in double quotes; # begins a comment.
  *
  * A command does what it says wholly, or it fails with an error and has changed nothing. It writes what it has to tell

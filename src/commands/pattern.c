@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands/pattern.h"
 
+#include <ctype.h>
 #include <string.h>
 
 static char const REST[] = "…";
@@ -24,9 +25,36 @@ bool rm_pattern_word(char const *pattern, uint32_t index, char word[RM_COMMAND_L
     return true;
 }
 
+bool rm_pattern_choice(char const *word, uint32_t index, char choice[RM_COMMAND_LINE_BYTES]) {
+    if (!rm_pattern_is_argument(word) || strchr(word, '|') == NULL)
+        return false;
+    for (; index > 0; index--) {
+        word += strcspn(word, "|");
+        if (*word++ == '\0')
+            return false;
+    }
+    size_t const length = strcspn(word, "|");
+    for (size_t i = 0; i < length; i++)
+        choice[i] = (char)tolower((unsigned char)word[i]);
+    choice[length] = '\0';
+    return true;
+}
+
+static bool fits_choice(char const *wanted, char const *said) {
+    char choice[RM_COMMAND_LINE_BYTES];
+    for (uint32_t i = 0; rm_pattern_choice(wanted, i, choice); i++)
+        if (strcmp(choice, said) == 0)
+            return true;
+    return false;
+}
+
 static bool fits_word(char const *pattern, uint32_t index, char const *said) {
-    char wanted[RM_COMMAND_LINE_BYTES];
-    return rm_pattern_word(pattern, index, wanted) && (rm_pattern_is_argument(wanted) || strcmp(wanted, said) == 0);
+    char wanted[RM_COMMAND_LINE_BYTES], choice[RM_COMMAND_LINE_BYTES];
+    if (!rm_pattern_word(pattern, index, wanted))
+        return false;
+    if (rm_pattern_choice(wanted, 0, choice))
+        return fits_choice(wanted, said);
+    return rm_pattern_is_argument(wanted) || strcmp(wanted, said) == 0;
 }
 
 uint32_t rm_pattern_begins(char const *pattern, struct rm_words const *words) {

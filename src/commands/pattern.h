@@ -16,6 +16,10 @@ uint32_t rm_pattern_begins(char const *pattern, struct rm_words const *words);
 /** Copies word `index` of the pattern; its last one, "…", stands for all that follow. False where there is none. */
 bool rm_pattern_word(char const *pattern, uint32_t index, char word[RM_COMMAND_LINE_BYTES]);
 
+/** Copies choice `index` of an argument that is one of several words: of "SRC|DST" the second is "dst". False where there
+ * is none, and for other arguments. */
+bool rm_pattern_choice(char const *word, uint32_t index, char choice[RM_COMMAND_LINE_BYTES]);
+
 /** True for "PORTS" and "…", false for "set". */
 bool rm_pattern_is_argument(char const *word);
 

@@ -33,7 +33,8 @@ static struct rm_command const SOME[] = {
     {"stop PORTS", "stops", refuse},
 };
 
-static struct rm_command const MORE[] = {{"route show …", "lists routes", note}};
+static struct rm_command const MORE[] = {{"route show …", "lists routes", note},
+                                         {"range PORT SRC|DST ip ADDRESS", "goes through addresses", note}};
 
 struct said {
     char noted[RM_COMMAND_LINE_BYTES];
@@ -43,7 +44,7 @@ struct said {
 };
 
 static void say(struct said *said, char const *line) {
-    struct rm_command_table const tables[] = {{SOME, 3, said->noted}, {MORE, 1, said->noted}};
+    struct rm_command_table const tables[] = {{SOME, 3, said->noted}, {MORE, 2, said->noted}};
     size_t length;
     free(said->answer);
     FILE *out = open_memstream(&said->answer, &length);
@@ -87,12 +88,14 @@ static void what_is_not_known_is_told_with_what_is(void **state) {
     say(&said, "set 0 ratte 5");
     assert_int_equal(said.code, RM_E_ARGUMENT);
     assert_string_equal(said.error.text, "after \"0\" something is missing or not known, expected \"set PORTS rate "
-                                         "PERCENT\", \"set PORTS size BYTES\"");
+                                         "PERCENT\", \"set PORTS size BYTES\" (did you mean \"rate\"?)");
     say(&said, "set 0 rate");
     assert_string_equal(said.error.text,
                         "after \"rate\" something is missing or not known, expected \"set PORTS rate PERCENT\"");
     say(&said, "sett");
-    assert_string_equal(said.error.text, "\"sett\" begins no command, expected one of those that \"help\" lists");
+    assert_string_equal(
+        said.error.text,
+        "\"sett\" begins no command, expected one of those that \"help\" lists (did you mean \"set\"?)");
     say(&said, "stop 0 1");
     assert_int_equal(said.code, RM_E_ARGUMENT);
     say(&said, "set \"0 rate 5");
@@ -108,6 +111,22 @@ static void a_command_may_refuse(void **state) {
     say(&said, "stop all");
     assert_int_equal(said.code, RM_E_ARGUMENT);
     assert_string_equal(said.error.text, "refused all");
+    free(said.answer);
+}
+
+static void an_argument_may_be_one_of_several_words(void **state) {
+    (void)state;
+    struct said said = {.answer = NULL};
+    say(&said, "range 0 dst ip 10.0.0.1");
+    assert_string_equal(said.noted, "0|dst|10.0.0.1|");
+    say(&said, "range 0 dts ip 10.0.0.1");
+    assert_string_equal(said.error.text,
+                        "after \"0\" something is missing or not known, expected \"range PORT SRC|DST ip "
+                        "ADDRESS\" (did you mean \"dst\"?)");
+    say(&said, "complete range 0 ");
+    assert_string_equal(said.answer, "src\ndst\n");
+    say(&said, "complete range 0 d");
+    assert_string_equal(said.answer, "dst\n");
     free(said.answer);
 }
 
@@ -180,6 +199,7 @@ int main(void) {
         cmocka_unit_test(nothing_and_comments_do_nothing),
         cmocka_unit_test(what_is_not_known_is_told_with_what_is),
         cmocka_unit_test(a_command_may_refuse),
+        cmocka_unit_test(an_argument_may_be_one_of_several_words),
         cmocka_unit_test(help_lists_what_begins_so),
         cmocka_unit_test(completion_lists_the_next_words),
         cmocka_unit_test(a_line_that_is_too_long_is_refused),
