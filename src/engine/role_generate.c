@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/timebase.h"
+#include "engine/generate_commands.h"
 #include "engine/role.h"
 #include "engine/server_state.h"
 #include "traffic/generator.h"
@@ -13,6 +14,8 @@ struct generate {
     bool owns; /**< the first of such roles frees the generator */
     uint32_t port_count;
     struct rm_generator_port *port[RM_TRAFFIC_PORTS_MAX];
+    struct rm_server *server;
+    struct rm_generate_commands *commands; /**< of the first of such roles: of all their ports */
 };
 
 /** The queues of the role that are of port `index`. */
@@ -46,6 +49,7 @@ static enum rm_code generate_make(struct rm_server *server, uint32_t index, void
     *made = generate;
     if (generate == NULL)
         return rm_server_no_memory(error);
+    generate->server = server;
     generate->owns = server->generator == NULL;
     enum rm_code code = RM_OK;
     if (generate->owns)
@@ -67,11 +71,23 @@ static uint32_t generate_duty(void *made, uint64_t tsc) {
     return packets;
 }
 
+/* The first of such roles has the commands of all. Ports are those of all roles, which are made by now. */
+static bool generate_commands(void *made, struct rm_command_table *table) {
+    struct generate *const generate = made;
+    if (!generate->owns || rm_generate_commands_new(generate->server, &generate->commands, NULL) != RM_OK)
+        return false;
+    *table = rm_generate_commands_table(generate->commands);
+    return true;
+}
+
 static void generate_free(void *made) {
     struct generate *const generate = made;
+    if (generate != NULL)
+        rm_generate_commands_free(generate->commands);
     if (generate != NULL && generate->owns)
         rm_generator_free(generate->generator);
     free(generate);
 }
 
-struct rm_role const rm_role_generate = {.make = generate_make, .duty = generate_duty, .free = generate_free};
+struct rm_role const rm_role_generate = {
+    .make = generate_make, .duty = generate_duty, .free = generate_free, .commands = generate_commands};

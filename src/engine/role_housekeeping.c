@@ -11,7 +11,7 @@ struct housekeeping {
     uint64_t due_tsc;
     uint64_t period_ticks;
     uint32_t port_count;
-    struct rm_server_port const *port; /**< whose own totals are read into their sets "port" */
+    struct rm_server_port *port; /**< whose own totals are read into their sets "port" */
 };
 
 /** Returns 0: it never counts as work. */
@@ -24,6 +24,7 @@ static uint32_t housekeeping_duty(void *made, uint64_t tsc) {
         struct rm_port_statistics totals;
         rm_port_totals(housekeeping->port[i].port, &totals);
         rm_counter_set(housekeeping->port[i].counters, RM_PORT_KERNEL_MISSED, totals.missed + totals.errors);
+        atomic_store_explicit(&housekeeping->port[i].link_up, totals.link_up, memory_order_relaxed);
     }
     return 0;
 }

@@ -30,6 +30,8 @@ struct rm_server_port {
     struct rm_port *kernel;
     /** Counters of the set "port". */
     rm_counter *counters;
+    /** As housekeeping has found it; for people. */
+    atomic_bool link_up;
 
     struct rm_identity_table identities;
     /** Formats that come to the port. */

@@ -11,13 +11,14 @@
 
 #include "traffic/traffic.h"
 
-/** A frame that is sent once, beside the traffic. */
-enum rm_traffic_single {
-    /** Who has the destination address of the first template? */
+/** What a port asks others, beside its traffic. The address that asks is the source of the first template, the target
+ * its destination. */
+enum rm_traffic_question {
+    /** Who has the target's address? */
     RM_TRAFFIC_ARP_REQUEST,
-    /** The source address of the first template is at the port's MAC address. */
+    /** Tells all: this port has that address. */
     RM_TRAFFIC_ARP_GRATUITOUS,
-    /** An ICMP echo request to the destination address of the first template. */
+    /** ICMP echo requests. */
     RM_TRAFFIC_PING,
 };
 
@@ -27,6 +28,8 @@ struct rm_traffic_state {
     bool link_up;
     /** Of the capture that is being written; "" when there is none. */
     char capture[128];
+    /** What came of the last question, in one line; "" when there was none. */
+    char asked[192];
 };
 
 /** What came of one flow since the last clear. */
@@ -40,9 +43,8 @@ struct rm_traffic_flow_state {
     uint64_t duplicate;
     /** Came after a later one. */
     uint64_t reordered;
-    /** Of the way there, ns; 0 while none has come. */
-    uint64_t latency_min_ns, latency_mean_ns, latency_max_ns;
-    uint64_t latency_p50_ns, latency_p99_ns, latency_p999_ns;
+    /** Of the way there, ns, each up to 1/16 too large; 0 while none has come. */
+    uint64_t latency_min_ns, latency_p50_ns, latency_p99_ns, latency_p999_ns, latency_max_ns;
 };
 
 /** Functions that a generator does not have are NULL; the word then says so. */
@@ -54,13 +56,18 @@ struct rm_traffic_actions {
     enum rm_code (*stop)(void *generator, uint32_t port, struct rm_error *error);
     /** Flows and latencies count from now on. */
     enum rm_code (*clear)(void *generator, uint32_t port, struct rm_error *error);
-    enum rm_code (*send_single)(void *generator, uint32_t port, enum rm_traffic_single what, struct rm_error *error);
+    /** Asks `count` times, a second apart; more than once only of RM_TRAFFIC_PING. The answers are in the state. */
+    enum rm_code (*ask)(void *generator, uint32_t port, enum rm_traffic_question what, uint32_t count,
+                        struct rm_error *error);
     /** Captures what comes, and what is sent, into a file from now on; NULL ends it. */
     enum rm_code (*capture)(void *generator, uint32_t port, char const *path, struct rm_error *error);
     /** Sends the frames of a capture instead of the description's; NULL: the description's again. `speed` scales its
-     * gaps, 2 is twice as fast, 0 as fast as it goes. `loops` is how often, 0 without end. */
-    enum rm_code (*replay)(void *generator, uint32_t port, char const *path, double speed, uint64_t loops,
+     * gaps, 2 is twice as fast; 0: the pace of the description. `laps` is how often, 0 without end. */
+    enum rm_code (*replay)(void *generator, uint32_t port, char const *path, double speed, uint64_t laps,
                            struct rm_error *error);
+    /** Sends datagrams of those instruments of a machine's configuration whose names fit `pattern`, from a turn on. */
+    enum rm_code (*instruments)(void *generator, uint32_t port, char const *path, char const *pattern,
+                                uint64_t first_turn, struct rm_error *error);
     void (*state)(void *generator, uint32_t port, struct rm_traffic_state *state);
     /** Flow `index` of the port; false: there are fewer. */
     bool (*flow)(void *generator, uint32_t port, uint32_t index, struct rm_traffic_flow_state *flow);

@@ -198,8 +198,14 @@ static void words_that_do_something_reach_the_generator(void **state) {
     expect(rig, "stp");
     assert_string_equal(rig->done, "stop 0;stop 1;stop 2;");
     expect(rig, "start 1 arp gratuitous");
+    assert_string_equal(rig->done, "ask 1 1 1;");
     expect(rig, "ping4 1");
-    assert_string_equal(rig->done, "single 1 2;");
+    assert_string_equal(rig->done, "ask 1 2 1;");
+    expect(rig, "ping4 1 5");
+    assert_string_equal(rig->done, "ask 1 2 5;");
+    expect(rig, "instruments 0 /etc/machine.yaml bpm* 500");
+    assert_string_equal(rig->done, "instruments 0 /etc/machine.yaml bpm* 500;");
+    refuse(rig, "instruments 0 /etc/machine.yaml bpm* now", "turn: found \"now\"");
     expect(rig, "capture 0 /tmp/all.pcap");
     assert_string_equal(rig->done, "capture 0 /tmp/all.pcap;");
     expect(rig, "capture 0 off");

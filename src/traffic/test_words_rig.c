@@ -35,9 +35,10 @@ static enum rm_code note_stop(void *generator, uint32_t port, struct rm_error *e
     return RM_OK;
 }
 
-static enum rm_code note_single(void *generator, uint32_t port, enum rm_traffic_single what, struct rm_error *error) {
+static enum rm_code note_ask(void *generator, uint32_t port, enum rm_traffic_question what, uint32_t count,
+                             struct rm_error *error) {
     (void)error;
-    note(generator, "single %u %d;", port, (int)what);
+    note(generator, "ask %u %d %u;", port, (int)what, count);
     return RM_OK;
 }
 
@@ -47,10 +48,17 @@ static enum rm_code note_capture(void *generator, uint32_t port, char const *pat
     return RM_OK;
 }
 
-static enum rm_code note_replay(void *generator, uint32_t port, char const *path, double speed, uint64_t loops,
+static enum rm_code note_replay(void *generator, uint32_t port, char const *path, double speed, uint64_t laps,
                                 struct rm_error *error) {
     (void)error;
-    note(generator, "replay %u %s %g %llu;", port, path != NULL ? path : "off", speed, (unsigned long long)loops);
+    note(generator, "replay %u %s %g %llu;", port, path != NULL ? path : "off", speed, (unsigned long long)laps);
+    return RM_OK;
+}
+
+static enum rm_code note_instruments(void *generator, uint32_t port, char const *path, char const *pattern,
+                                     uint64_t first_turn, struct rm_error *error) {
+    (void)error;
+    note(generator, "instruments %u %s %s %llu;", port, path, pattern, (unsigned long long)first_turn);
     return RM_OK;
 }
 
@@ -71,9 +79,10 @@ static struct rm_traffic_actions const ACTIONS = {
     .describe = note_describe,
     .start = note_start,
     .stop = note_stop,
-    .send_single = note_single,
+    .ask = note_ask,
     .capture = note_capture,
     .replay = note_replay,
+    .instruments = note_instruments,
     .state = tell_state,
     .flow = tell_flow,
 };

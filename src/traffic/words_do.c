@@ -7,7 +7,7 @@
 #include "base/options.h"
 #include "traffic/words_parts.h"
 
-enum { DELAY_MAX_MS = 10000, MS_PER_S = 1000, NS_PER_MS = 1000000 };
+enum { PINGS_MAX = 1000000, DELAY_MAX_MS = 10000, MS_PER_S = 1000, NS_PER_MS = 1000000 };
 
 static double const SPEED_MAX = 1e6;
 
@@ -67,27 +67,45 @@ static enum rm_code port_reset(struct rm_traffic_words *words, uint32_t port, st
     return code;
 }
 
-static enum rm_code send_single(struct rm_traffic_words *words, uint32_t port, enum rm_traffic_single what,
-                                struct rm_error *error) {
-    if (words->actions->send_single == NULL)
-        return no_action("a frame beside the traffic", error);
-    return words->actions->send_single(words->generator, port, what, error);
+static enum rm_code port_ask(struct rm_traffic_words *words, uint32_t port, enum rm_traffic_question what,
+                             uint32_t count, struct rm_error *error) {
+    if (words->actions->ask == NULL)
+        return no_action("ARP and ping", error);
+    return words->actions->ask(words->generator, port, what, count, error);
 }
 
 static enum rm_code port_arp(struct rm_traffic_words *words, uint32_t port, struct rm_arguments const *arguments,
                              struct rm_error *error) {
-    static char const *const KINDS[] = {"request", "req", "gratuitous", "grat", NULL};
+    static char const *const KINDS[] = {"request", "gratuitous", NULL};
     uint32_t kind;
     enum rm_code const code = rm_traffic_read_word("arp", KINDS, arguments->word[1], &kind, error);
     return code != RM_OK
                ? code
-               : send_single(words, port, kind < 2 ? RM_TRAFFIC_ARP_REQUEST : RM_TRAFFIC_ARP_GRATUITOUS, error);
+               : port_ask(words, port, kind == 0 ? RM_TRAFFIC_ARP_REQUEST : RM_TRAFFIC_ARP_GRATUITOUS, 1, error);
 }
 
 static enum rm_code port_ping(struct rm_traffic_words *words, uint32_t port, struct rm_arguments const *arguments,
                               struct rm_error *error) {
-    (void)arguments;
-    return send_single(words, port, RM_TRAFFIC_PING, error);
+    uint64_t count = 1;
+    enum rm_code code = RM_OK;
+    if (arguments->count > 1)
+        code = rm_traffic_read_whole("ping4: count", 1, PINGS_MAX, arguments->word[1], &count, error);
+    return code == RM_OK ? port_ask(words, port, RM_TRAFFIC_PING, (uint32_t)count, error) : code;
+}
+
+static enum rm_code port_instruments(struct rm_traffic_words *words, uint32_t port,
+                                     struct rm_arguments const *arguments, struct rm_error *error) {
+    uint64_t first_turn = 0;
+    enum rm_code code = RM_OK;
+    if (words->actions->instruments == NULL)
+        return no_action("instruments", error);
+    if (arguments->count > 4)
+        return rm_fail(error, RM_E_ARGUMENT, "instruments: found more than a file, a pattern and a turn");
+    if (arguments->count > 3)
+        code = rm_traffic_read_whole("instruments: turn", 0, INT64_MAX, arguments->word[3], &first_turn, error);
+    return code == RM_OK ? words->actions->instruments(words->generator, port, arguments->word[1], arguments->word[2],
+                                                       first_turn, error)
+                         : code;
 }
 
 static enum rm_code port_capture(struct rm_traffic_words *words, uint32_t port, struct rm_arguments const *arguments,
@@ -187,6 +205,12 @@ enum rm_code rm_traffic_replay(void *context, struct rm_arguments const *argumen
                                struct rm_error *error) {
     (void)answer;
     return each_port(context, arguments, port_replay, error);
+}
+
+enum rm_code rm_traffic_instruments(void *context, struct rm_arguments const *arguments, FILE *answer,
+                                    struct rm_error *error) {
+    (void)answer;
+    return each_port(context, arguments, port_instruments, error);
 }
 
 enum rm_code rm_traffic_delay(void *context, struct rm_arguments const *arguments, FILE *answer,

@@ -104,10 +104,10 @@ static void json_flow(FILE *out, struct rm_traffic_flow_state const *flow) {
             ",\"reordered\":%" PRIu64,
             flow->template_number, flow->sent, flow->received, flow->lost, flow->duplicate, flow->reordered);
     fprintf(out,
-            ",\"latency_ns\":{\"min\":%" PRIu64 ",\"mean\":%" PRIu64 ",\"p50\":%" PRIu64 ",\"p99\":%" PRIu64
-            ",\"p99.9\":%" PRIu64 ",\"max\":%" PRIu64 "}}",
-            flow->latency_min_ns, flow->latency_mean_ns, flow->latency_p50_ns, flow->latency_p99_ns,
-            flow->latency_p999_ns, flow->latency_max_ns);
+            ",\"latency_ns\":{\"min\":%" PRIu64 ",\"p50\":%" PRIu64 ",\"p99\":%" PRIu64 ",\"p99.9\":%" PRIu64
+            ",\"max\":%" PRIu64 "}}",
+            flow->latency_min_ns, flow->latency_p50_ns, flow->latency_p99_ns, flow->latency_p999_ns,
+            flow->latency_max_ns);
 }
 
 static void json_flows(FILE *out, struct rm_traffic_words const *words, uint32_t port) {
@@ -130,6 +130,7 @@ static void json_port(FILE *out, struct rm_traffic_words const *words, uint32_t 
     json_key(out, "kind", one->kind);
     json_key(out, "device", one->device);
     json_key(out, "capture", state.capture);
+    json_key(out, "asked", state.asked);
     fprintf(out, ",\"mac\":\"%02x:%02x:%02x:%02x:%02x:%02x\"", one->mac[0], one->mac[1], one->mac[2], one->mac[3],
             one->mac[4], one->mac[5]);
     fprintf(out, ",\"longest_frame\":%u,\"link_up\":%s,\"sending\":%s,", one->longest_frame, boolean(state.link_up),

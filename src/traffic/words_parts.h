@@ -47,7 +47,7 @@ typedef enum rm_code rm_traffic_word(void *context, struct rm_arguments const *a
 /* words_do.c */
 rm_traffic_word rm_traffic_start, rm_traffic_stop, rm_traffic_start_all, rm_traffic_stop_all, rm_traffic_clear,
     rm_traffic_clear_all, rm_traffic_reset, rm_traffic_reset_all, rm_traffic_arp, rm_traffic_ping, rm_traffic_capture,
-    rm_traffic_replay, rm_traffic_delay, rm_traffic_load;
+    rm_traffic_replay, rm_traffic_instruments, rm_traffic_delay, rm_traffic_load;
 
 /* words_show.c, words_json.c */
 rm_traffic_word rm_traffic_show, rm_traffic_show_flows, rm_traffic_show_json;

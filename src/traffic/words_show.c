@@ -59,8 +59,8 @@ static enum rm_code show_port(struct rm_traffic_words const *words, uint32_t por
     if (code != RM_OK)
         return code;
     words->actions->state(words->generator, port, &state);
-    fprintf(answer, "%u %s, %s %s: link %s, %s\n", port, one->name, one->kind, one->device,
-            state.link_up ? "up" : "down", state.sending ? "sending" : "stopped");
+    fprintf(answer, "%u %s, %s%s%s: link %s, %s\n", port, one->name, one->kind, one->device[0] != '\0' ? " " : "",
+            one->device, state.link_up ? "up" : "down", state.sending ? "sending" : "stopped");
     show_pace(answer, &traffic);
     for (uint32_t i = 0; i < traffic.template_count; i++) {
         if (one->settings.sequence_count > 0)
@@ -69,6 +69,8 @@ static enum rm_code show_port(struct rm_traffic_words const *words, uint32_t por
     }
     if (state.capture[0] != '\0')
         fprintf(answer, "  capture  %s\n", state.capture);
+    if (state.asked[0] != '\0')
+        fprintf(answer, "  asked    %s\n", state.asked);
     return RM_OK;
 }
 
