@@ -59,6 +59,7 @@ Examples:
   ringmaster gateway tango --port 10001
   ringmaster postmortem ls
   ringmaster gateway fast-archiver configs/fast-archiver.yaml
+  ringmaster generate --port p0=ring
   ringmaster simulate config.yaml overlay.yaml feedback --seconds 2 --out run
 
 \b
@@ -84,6 +85,7 @@ MODULES = {
     "gateway": "gateway",
     "archive": "archive",
     "postmortem": "postmortem",
+    "generate": "generate",
     "completion": "complete",
 }
 """Of ringmaster.cli, by command: each has the command under its name."""
@@ -124,7 +126,7 @@ def main() -> NoReturn:
     except click.Abort:
         sys.exit(130)
     except WorkspaceError as error:
-        _fail(str(error), next(code for kind, code in EXIT_CODES.items() if isinstance(error, kind)))
+        _fail(str(error), next((code for kind, code in EXIT_CODES.items() if isinstance(error, kind)), 1))
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(1)

@@ -62,6 +62,16 @@ def fit(text: str, width: int) -> str:
     return text.ljust(width) if len(text) <= width else text[: max(0, width - 1)] + "…"[:width]
 
 
+def inside(spans: Line, width: int, margin: int) -> Line:
+    """The line between margins, cut where it is too long."""
+    left, out = width - margin, [Span(" " * margin)]
+    for span in spans:
+        text = span.text[: max(0, left)]
+        left -= len(text)
+        out.append(Span(text, span.style))
+    return out
+
+
 def wrapped(text: str, width: int, indent: int = 0, style: str = "") -> list[Line]:
     """A sentence on as many lines as it takes."""
     pieces = textwrap.wrap(text, max(20, width - indent)) or [""]

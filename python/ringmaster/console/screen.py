@@ -2,7 +2,7 @@
 """The whole screen: a line of state, the tabs, the page, the keys."""
 
 from ringmaster.console import units
-from ringmaster.console.lines import Line, Span, fit, line, width_of, wrapped
+from ringmaster.console.lines import Line, Span, fit, inside, line, width_of, wrapped
 from ringmaster.console.pages import PAGES, applications, detail, page_named, ports, supplies
 from ringmaster.console.view import PAGE_KEYS, View
 from ringmaster.console.watch import Frame
@@ -39,7 +39,7 @@ def draw(frame: Frame, view: View, width: int, height: int) -> list[Line]:
         body = _body(frame, view, inner, rows)
     body = body[view.scroll : view.scroll + rows]
     body += [line()] * (rows - len(body))
-    return [_inside(spans, width) for spans in [*head, *body, _keys(frame, view, inner)]]
+    return [inside(spans, width, MARGIN) for spans in [*head, *body, _keys(frame, view, inner)]]
 
 
 def _body(frame: Frame, view: View, width: int, rows: int) -> list[Line]:
@@ -61,16 +61,6 @@ def _details(frame: Frame, page: str, name: str, width: int) -> list[Line]:
         found = next((one for one in frame.snapshot.applications if one.name == name), None)
         return applications.account(found, width) if found else [line(Span("that application is gone", "dim"))]
     return detail.draw(frame, width)
-
-
-def _inside(spans: Line, width: int) -> Line:
-    """The line between margins, cut where a page made it too long."""
-    left, out = width - MARGIN, [Span(" " * MARGIN)]
-    for span in spans:
-        text = span.text[: max(0, left)]
-        left -= len(text)
-        out.append(Span(text, span.style))
-    return out
 
 
 def state(frame: Frame, view: View, width: int) -> Line:

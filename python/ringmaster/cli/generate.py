@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`ringmaster generate`: the packet generator, live or by scripts."""
+
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from time import monotonic, sleep
+from typing import TYPE_CHECKING
+
+import click
+
+from ringmaster.cli.options import examples, print_json
+
+if TYPE_CHECKING:
+    from ringmaster.programs.program import Program
+    from ringmaster.traffic.configuration import PortSpec
+    from ringmaster.traffic.session import Session
+    from ringmaster.traffic.watch import GeneratorWatch
+
+TICK_S = 0.05
+"""How often scripts go on, and figures are looked at, where no page is shown."""
+LONGEST_FRAME = 1518
+
+
+def _read_ports(_context: click.Context, _option: click.Parameter, texts: tuple[str, ...]) -> "list[PortSpec]":
+    from ringmaster.traffic.configuration import parse_port
+
+    try:
+        ports = [parse_port(text) for text in texts]
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from None
+    names = [port.name for port in ports]
+    if len(set(names)) < len(names):
+        raise click.BadParameter(f"two ports have one name, found {', '.join(names)}; expected each once")
+    return ports
+
+
+@click.command(
+    epilog=examples(
+        "ringmaster generate --port p0=af_packet:veth0 --command 'set 0 rate 20' --command 'start 0'",
+        "ringmaster generate --port p0=ring --script traffic.pkt --seconds 5 --json",
+        "ringmaster generate --port p0=memif:/run/p0.sock --port p1=memif-client:/run/p0.sock",
+        "ringmaster generate -c machine.yaml",
+        "ringmaster generate --attach demo",
+    )
+)
+@click.option(
+    "--port",
+    "ports",
+    multiple=True,
+    callback=_read_ports,
+    metavar="NAME=KIND:WHERE",
+    help="A port: memif:SOCKET, memif-client:SOCKET, af_packet:INTERFACE, af_xdp:INTERFACE, tap:INTERFACE, "
+    "pci:ADDRESS, vhost:SOCKET, virtio_user:SOCKET, ring or null; up to eight.",
+)
+@click.option(
+    "--core", "cores", type=int, multiple=True, metavar="N", help="A core to poll; ports are dealt out to all."
+)
+@click.option(
+    "-c",
+    "--config",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    metavar="FILE",
+    help="A configuration with roles that generate, instead of --port and --core.",
+)
+@click.option("--attach", metavar="WORKSPACE", help="The generator of a server that runs, by its name or path.")
+@click.option(
+    "--script",
+    "scripts",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    multiple=True,
+    metavar="FILE",
+    help="Lines of commands, to begin with.",
+)
+@click.option("--command", "commands", multiple=True, metavar="TEXT", help="One such line, after the scripts.")
+@click.option(
+    "--seconds", type=click.FloatRange(min=0), help="End so long after the last command. [default: at `quit` or Ctrl-C]"
+)
+@click.option("--longest-frame", type=click.IntRange(64, 9600), default=LONGEST_FRAME, metavar="BYTES", hidden=True)
+@click.option("--json", "as_json", is_flag=True, help="Show no page, and print what was sent as JSON at the end.")
+def generate(
+    ports: "list[PortSpec]",
+    cores: tuple[int, ...],
+    config: Path | None,
+    attach: str | None,
+    scripts: tuple[Path, ...],
+    commands: tuple[str, ...],
+    seconds: float | None,
+    longest_frame: int,
+    as_json: bool,
+) -> None:
+    """Send packets and count what comes back: a live page with a command line, in the words of Pktgen-DPDK.
+
+    It starts a server whose roles generate, on the ports that are given here or in a configuration, or attaches to one.
+    On a terminal it shows the page: `help` lists the commands, `quit` ends it. Without a terminal it does what scripts
+    and commands say, and prints what was sent at the end; Ctrl-C ends it early and keeps what was counted. Scripts and
+    commands are refused as a whole at the first line that is refused, with status 1.
+    """
+    if sum((bool(ports), config is not None, attach is not None)) != 1:
+        raise click.UsageError("expected one of --port, --config and --attach: the ports to send from")
+    if cores and not ports:
+        raise click.UsageError("--core belongs to --port; a configuration has its roles' cores")
+    for number in (signal.SIGTERM, signal.SIGHUP):  # a closed terminal would leave the server running
+        signal.signal(number, _leave)
+    lines = [*(f"load {path.absolute()}" for path in scripts), *commands]
+    with ExitStack() as stack:
+        if attach is not None:
+            watch, server = stack.enter_context(_attached(attach)), None
+        else:
+            watch, server = stack.enter_context(_started(ports, cores, config, longest_frame))
+        _run(watch, server, lines, seconds, as_json)
+
+
+def _leave(number: int, _frame: object) -> None:
+    raise SystemExit(128 + number)
+
+
+@contextmanager
+def _attached(name: str) -> "Iterator[GeneratorWatch]":
+    from ringmaster.fabric.workspace import attach
+    from ringmaster.traffic.watch import GeneratorWatch
+
+    watch = GeneratorWatch(attach(name))
+    try:
+        yield watch
+    finally:
+        watch.close()
+
+
+@contextmanager
+def _started(
+    ports: "list[PortSpec]", cores: tuple[int, ...], config: Path | None, longest_frame: int
+) -> "Iterator[tuple[GeneratorWatch, Program]]":
+    """A server of our own, which ends with us."""
+    import os
+
+    from ringmaster.programs.cores import cores as default_cores
+    from ringmaster.programs.program import Program, attach_to
+    from ringmaster.programs.remains import release_workspace, scratch_folder
+    from ringmaster.traffic.configuration import configuration, workspace_of
+    from ringmaster.traffic.watch import GeneratorWatch
+
+    with ExitStack() as stack:
+        path = config
+        if path is None:
+            workspace = f"generate-{os.getpid()}"
+            text = configuration(workspace, ports, cores or default_cores()[1:], longest_frame)
+            path = Path(stack.enter_context(scratch_folder("generate"))) / "generate.yaml"
+            path.write_text(text)
+            stack.callback(release_workspace, workspace)
+        else:
+            workspace = workspace_of(path)
+        server = stack.enter_context(Program("ringmaster-server", "run", path))
+        watch = GeneratorWatch(attach_to(workspace, server))
+        stack.callback(watch.close)
+        yield watch, server
+
+
+def _run(
+    watch: "GeneratorWatch", server: "Program | None", lines: list[str], seconds: float | None, as_json: bool
+) -> None:
+    from ringmaster.traffic.report import as_json as report_json
+    from ringmaster.traffic.report import as_text
+    from ringmaster.traffic.session import Session
+
+    session = Session(watch)
+    session.queue(lines)
+    begun = monotonic()
+    watch.look()
+    if sys.stdout.isatty() and not as_json:
+        _show(session, server, seconds)
+    else:
+        _follow(session, server, seconds)
+    ports, took_s = watch.look(), monotonic() - begun
+    if as_json:
+        print_json(report_json(ports, took_s))
+    else:
+        click.echo("\n".join(as_text(ports, took_s)))
+
+
+def _show(session: "Session", server: "Program | None", seconds: float | None) -> None:
+    from ringmaster.cli.generator_console import GeneratorConsole
+
+    console = GeneratorConsole(session, seconds, server.check if server else lambda: None)
+    console.run()
+    if console.return_code:
+        sys.exit(console.return_code)
+
+
+def _follow(session: "Session", server: "Program | None", seconds: float | None) -> None:
+    """Does what there is to do, and goes on for so long."""
+    from ringmaster.traffic.session import ScriptFailed
+
+    ends_at_s = None
+    try:
+        while not session.ended and (ends_at_s is None or monotonic() < ends_at_s):
+            if server:
+                server.check()
+            for text in session.go_on():
+                click.echo(text)
+            session.watch.look()
+            if session.idle and ends_at_s is None and seconds is not None:
+                ends_at_s = monotonic() + seconds
+            sleep(TICK_S)
+    except KeyboardInterrupt:
+        click.echo("generate: interrupted; this is what there was:", err=True)
+    except ScriptFailed:
+        for port in session.watch.ports:
+            session.watch.commands.run(f"stop {port.settings.name}")
+        raise
