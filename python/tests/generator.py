@@ -42,6 +42,7 @@ def told(name: str, **settings: Any) -> dict[str, Any]:
         "kind": "memif",
         "device": f"/run/{name}.sock",
         "capture": "",
+        "captured": 0,
         "asked": "",
         "mac": "02:00:00:00:00:01",
         "longest_frame": 1518,

@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "engine/server_state.h"
-#include "traffic/generator.h"
+#include "traffic/generator_beside.h"
 #include "traffic/traffic_words.h"
 
-enum { PCI_ID_BYTES = 16 };
+enum { PCI_ID_BYTES = 16, PING_INTERVAL_NS = 1000000000, PING_BYTES = 56 };
 
 static double const NS_PER_S = 1e9;
 
@@ -27,16 +27,18 @@ static enum rm_code commands_describe(void *context, uint32_t port, struct rm_tr
     return rm_generator_describe(generator_of(context), port, traffic, error);
 }
 
-/* A port that nothing was said about yet sends the frame to begin with. */
-static enum rm_code commands_start(void *context, uint32_t port, struct rm_error *error) {
-    struct rm_generate_commands *const commands = context;
+/* A port that nothing was said about yet has the description to begin with. */
+static enum rm_code commands_begin(struct rm_generate_commands *commands, uint32_t port, struct rm_error *error) {
     struct rm_traffic traffic;
-    enum rm_code code = RM_OK;
-    if (commands->generator->port[port]->traffic.template_count == 0)
-        code = rm_traffic_settings_resolve(&commands->words.port[port].settings, &traffic, error);
-    if (code == RM_OK && commands->generator->port[port]->traffic.template_count == 0)
-        code = rm_generator_describe(commands->generator, port, &traffic, error);
-    return code == RM_OK ? rm_generator_start(commands->generator, port, error) : code;
+    if (commands->generator->port[port]->traffic.template_count != 0)
+        return RM_OK;
+    enum rm_code const code = rm_traffic_settings_resolve(&commands->words.port[port].settings, &traffic, error);
+    return code == RM_OK ? rm_generator_describe(commands->generator, port, &traffic, error) : code;
+}
+
+static enum rm_code commands_start(void *context, uint32_t port, struct rm_error *error) {
+    enum rm_code const code = commands_begin(context, port, error);
+    return code == RM_OK ? rm_generator_start(generator_of(context), port, error) : code;
 }
 
 static enum rm_code commands_stop(void *context, uint32_t port, struct rm_error *error) {
@@ -47,12 +49,63 @@ static enum rm_code commands_clear(void *context, uint32_t port, struct rm_error
     return rm_generator_clear(generator_of(context), port, error);
 }
 
+static enum rm_code commands_ask(void *context, uint32_t port, enum rm_traffic_question what, uint32_t count,
+                                 struct rm_error *error) {
+    static enum rm_arp_ping_what const ASKED[] = {[RM_TRAFFIC_ARP_REQUEST] = RM_ARP_PING_ARP,
+                                                  [RM_TRAFFIC_ARP_GRATUITOUS] = RM_ARP_PING_ANNOUNCE,
+                                                  [RM_TRAFFIC_PING] = RM_ARP_PING_PING};
+    struct rm_arp_ping_request const request = {
+        .what = ASKED[what], .count = count, .interval_ns = PING_INTERVAL_NS, .content_bytes = PING_BYTES};
+    enum rm_code const code = commands_begin(context, port, error);
+    return code == RM_OK ? rm_generator_ask(generator_of(context), port, &request, error) : code;
+}
+
+static enum rm_code commands_capture(void *context, uint32_t port, char const *path, struct rm_error *error) {
+    return rm_generator_capture(generator_of(context), port, path, NULL, error);
+}
+
+static enum rm_code commands_replay(void *context, uint32_t port, char const *path, double speed, uint64_t laps,
+                                    struct rm_error *error) {
+    struct rm_generate_commands *const commands = context;
+    struct rm_traffic traffic;
+    enum rm_code code = commands_begin(commands, port, error);
+    if (code != RM_OK)
+        return code;
+    if (path != NULL)
+        return rm_generator_replay(commands->generator, port, path, speed, laps, NULL, error);
+    code = rm_traffic_settings_resolve(&commands->words.port[port].settings, &traffic, error);
+    return code == RM_OK ? rm_generator_describe(commands->generator, port, &traffic, error) : code;
+}
+
+static enum rm_code commands_instruments(void *context, uint32_t port, char const *path, char const *pattern,
+                                         uint64_t first_turn, struct rm_error *error) {
+    enum rm_code const code = commands_begin(context, port, error);
+    return code == RM_OK
+               ? rm_generator_send_instruments(generator_of(context), port, path, pattern, (rm_turn)first_turn, error)
+               : code;
+}
+
+static void tell_asked(struct rm_generator const *generator, uint32_t port, char *text, size_t bytes) {
+    struct rm_arp_ping_result result;
+    rm_generator_asked(generator, port, &result);
+    FILE *const out = result.state == RM_ARP_PING_IDLE ? NULL : fmemopen(text, bytes, "w");
+    if (out == NULL)
+        return;
+    rm_arp_ping_print(&result, out);
+    fclose(out);
+    text[strcspn(text, "\n")] = '\0';
+}
+
 static void commands_state(void *context, uint32_t port, struct rm_traffic_state *state) {
     struct rm_generate_commands *const commands = context;
     *state = (struct rm_traffic_state){
         .sending = rm_generator_is_sending(commands->generator, port),
         .link_up = atomic_load_explicit(&commands->port[port]->link_up, memory_order_relaxed),
     };
+    struct rm_capture_counts counts;
+    snprintf(state->capture, sizeof state->capture, "%s", rm_generator_captured(commands->generator, port, &counts));
+    state->captured = counts.written;
+    tell_asked(commands->generator, port, state->asked, sizeof state->asked);
 }
 
 /* Flows are numbered through all templates of a port. */
@@ -90,6 +143,10 @@ static struct rm_traffic_actions const ACTIONS = {
     .start = commands_start,
     .stop = commands_stop,
     .clear = commands_clear,
+    .ask = commands_ask,
+    .capture = commands_capture,
+    .replay = commands_replay,
+    .instruments = commands_instruments,
     .state = commands_state,
     .flow = commands_flow,
 };

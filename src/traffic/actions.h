@@ -28,6 +28,8 @@ struct rm_traffic_state {
     bool link_up;
     /** Of the capture that is being written; "" when there is none. */
     char capture[128];
+    /** Frames in it. */
+    uint64_t captured;
     /** What came of the last question, in one line; "" when there was none. */
     char asked[192];
 };

@@ -68,7 +68,7 @@ static enum rm_code show_port(struct rm_traffic_words const *words, uint32_t por
         show_frame(answer, &traffic.template[i]);
     }
     if (state.capture[0] != '\0')
-        fprintf(answer, "  capture  %s\n", state.capture);
+        fprintf(answer, "  capture  %s, %" PRIu64 " frames\n", state.capture, state.captured);
     if (state.asked[0] != '\0')
         fprintf(answer, "  asked    %s\n", state.asked);
     return RM_OK;

@@ -3,8 +3,7 @@
 
 import signal
 import sys
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 from time import monotonic, sleep
 from typing import TYPE_CHECKING
@@ -98,6 +97,9 @@ def generate(
     and commands say, and prints what was sent at the end; Ctrl-C ends it early and keeps what was counted. Scripts and
     commands are refused as a whole at the first line that is refused, with status 1.
     """
+    from ringmaster.traffic.configuration import workspace_of
+    from ringmaster.traffic.server import attached, made, started
+
     if sum((bool(ports), config is not None, attach is not None)) != 1:
         raise click.UsageError("expected one of --port, --config and --attach: the ports to send from")
     if cores and not ports:
@@ -106,56 +108,19 @@ def generate(
         signal.signal(number, _leave)
     lines = [*(f"load {path.absolute()}" for path in scripts), *commands]
     with ExitStack() as stack:
+        watch: GeneratorWatch
+        server: Program | None = None
         if attach is not None:
-            watch, server = stack.enter_context(_attached(attach)), None
+            watch = stack.enter_context(attached(attach))
+        elif config is not None:
+            watch, server = stack.enter_context(started(config, workspace_of(config)))
         else:
-            watch, server = stack.enter_context(_started(ports, cores, config, longest_frame))
+            watch, server = stack.enter_context(made(ports, cores, longest_frame))
         _run(watch, server, lines, seconds, as_json)
 
 
 def _leave(number: int, _frame: object) -> None:
     raise SystemExit(128 + number)
-
-
-@contextmanager
-def _attached(name: str) -> "Iterator[GeneratorWatch]":
-    from ringmaster.fabric.workspace import attach
-    from ringmaster.traffic.watch import GeneratorWatch
-
-    watch = GeneratorWatch(attach(name))
-    try:
-        yield watch
-    finally:
-        watch.close()
-
-
-@contextmanager
-def _started(
-    ports: "list[PortSpec]", cores: tuple[int, ...], config: Path | None, longest_frame: int
-) -> "Iterator[tuple[GeneratorWatch, Program]]":
-    """A server of our own, which ends with us."""
-    import os
-
-    from ringmaster.programs.cores import cores as default_cores
-    from ringmaster.programs.program import Program, attach_to
-    from ringmaster.programs.remains import release_workspace, scratch_folder
-    from ringmaster.traffic.configuration import configuration, workspace_of
-    from ringmaster.traffic.watch import GeneratorWatch
-
-    with ExitStack() as stack:
-        path = config
-        if path is None:
-            workspace = f"generate-{os.getpid()}"
-            text = configuration(workspace, ports, cores or default_cores()[1:], longest_frame)
-            path = Path(stack.enter_context(scratch_folder("generate"))) / "generate.yaml"
-            path.write_text(text)
-            stack.callback(release_workspace, workspace)
-        else:
-            workspace = workspace_of(path)
-        server = stack.enter_context(Program("ringmaster-server", "run", path))
-        watch = GeneratorWatch(attach_to(workspace, server))
-        stack.callback(watch.close)
-        yield watch, server
 
 
 def _run(

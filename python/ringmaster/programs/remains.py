@@ -20,7 +20,7 @@ from pathlib import Path
 from ringmaster.fabric.segment import LOCK, owner_lives
 from ringmaster.fabric.workspace import COMMON_ROOT, directory_of, workspaces_roots
 
-OF_A_PROCESS = re.compile(r"ringmaster-(?:ring|wire|bench|demo)-(\d+)(?:-\w+)?")
+OF_A_PROCESS = re.compile(r"ringmaster-(?:ring|wire|bench|demo|generate)-(\d+)(?:-\w+)?")
 """Names of folders with the process that made them."""
 SHARED_MEMORY = Path("/dev/shm")
 

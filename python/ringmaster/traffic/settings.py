@@ -84,6 +84,8 @@ class PortSettings:
     flows: tuple[FlowFigures, ...]
     capture: str
     """The file; empty where there is none."""
+    captured: int
+    """Frames in it."""
     asked: str
     """What came of the last ARP request or ping; empty where there was none."""
 
@@ -105,7 +107,10 @@ def read_settings(answer: Sequence[str]) -> tuple[PortSettings, ...]:
 
 def _port(told: Mapping[str, Any]) -> PortSettings:
     return PortSettings(
-        **{name: told[name] for name in ("name", "kind", "device", "mac", "link_up", "sending", "capture", "asked")},
+        **{
+            name: told[name]
+            for name in ("name", "kind", "device", "mac", "link_up", "sending", "capture", "captured", "asked")
+        },
         **{name: told[name] for name in ("pace", "rate", "line_bits_per_s", "count", "burst")},
         frame=_frame(told),
         features=tuple(name for name in FEATURES if told[name]),
