@@ -65,22 +65,9 @@ ASKING: dict[str, tuple[str, ...]] = {
 }
 """Every command that asks a server, and what it needs besides."""
 ELSEWHERE = {
-    *(
-        "generate",
-        "demo",
-        "run",
-        "check",
-        "virtual",
-        "application",
-        "simulate",
-        "doctor",
-        "completion",
-        "replay",
-        "clean",
-        "flags",
-    ),
+    *("demo", "run", "check", "virtual", "application", "simulate", "doctor", "completion", "replay", "clean", "flags"),
     *("calibration template", "calibration check", "calibration convert", "measure", "bench", "twin"),
-    *("record", "archive", "postmortem", "gateway fast-archiver", "gateway metrics"),
+    *("generate", "record", "archive", "postmortem", "gateway fast-archiver", "gateway metrics"),
     *("feedback predict", "feedback matrix twin", "feedback matrix convert", "feedback matrix show"),
     "tunefeedback matrix",
 }

@@ -14,11 +14,10 @@ from textual.geometry import Size
 
 from ringmaster.cli.console import Canvas
 from ringmaster.console.affinity import keep_off
-from ringmaster.errors import WorkspaceError
 from ringmaster.traffic import screen
 from ringmaster.traffic.pages import PAGES
 from ringmaster.traffic.prompt import Prompt
-from ringmaster.traffic.session import Session
+from ringmaster.traffic.session import ScriptFailed, Session
 
 RATE_HZ = 4.0
 PAGE_KEYS = {f"f{i}": page.name for i, page in enumerate(PAGES, start=1)}
@@ -68,7 +67,7 @@ class GeneratorConsole(App[None]):
         session.watch.look()
         try:
             session.go_on(self.size.width)
-        except WorkspaceError as error:
+        except ScriptFailed as error:
             session.refused = " ".join(str(error).split())
         self._draw()
         if session.idle and self._ends_at_s is None and self._seconds is not None:

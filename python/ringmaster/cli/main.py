@@ -126,7 +126,7 @@ def main() -> NoReturn:
     except click.Abort:
         sys.exit(130)
     except WorkspaceError as error:
-        _fail(str(error), next((code for kind, code in EXIT_CODES.items() if isinstance(error, kind)), 1))
+        _fail(str(error), next(code for kind, code in EXIT_CODES.items() if isinstance(error, kind)))
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(1)

@@ -15,13 +15,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from ringmaster.errors import WorkspaceAbsent, WorkspaceDead, WorkspaceError
+from ringmaster.errors import WorkspaceAbsent, WorkspaceDead
 
 SOCKET = "commands"
 """Its name in the workspace's folder."""
 
 
-class CommandRefused(WorkspaceError):
+class CommandRefused(RuntimeError):
     """The server refused a command; its words say why, and what it expected."""
 
 

@@ -26,7 +26,7 @@ FILES_OF = ("capture", "pcap", "instruments")
 """Words whose third one is a file."""
 
 
-class ScriptFailed(WorkspaceError):
+class ScriptFailed(RuntimeError):
     """A line of a script was refused; the text says which, and why."""
 
 
@@ -73,7 +73,7 @@ class Session:
         try:
             self.answer = self._do(Waiting(text, "", 0), width)
             self.go_on(width)
-        except WorkspaceError as error:
+        except (WorkspaceError, CommandRefused, ScriptFailed, OSError) as error:
             self.refused = " ".join(str(error).split())
 
     def go_on(self, width: int = 80) -> list[str]:
@@ -86,7 +86,7 @@ class Session:
             one = self._waiting.popleft()
             try:
                 answers += self._do(one, width)
-            except (WorkspaceError, OSError) as error:
+            except (WorkspaceError, CommandRefused, OSError) as error:
                 self._waiting.clear()
                 raise ScriptFailed(f"{one.place}: {error}" if one.place else str(error)) from None
         self.answer += answers
@@ -112,7 +112,7 @@ class Session:
     def _server_words(self, text: str) -> list[str]:
         try:
             told = self.watch.commands.complete(text)
-        except WorkspaceError:
+        except (WorkspaceError, CommandRefused):
             return []
         names = ["all", *(port.settings.name for port in self.watch.ports)]
         return [name for word in told for name in (names if word == "PORTS" else [_argument(word)])]

@@ -79,7 +79,7 @@ class GeneratorWatch:
         """All ports as they are now, or as they were last."""
         try:
             settings = read_settings(self.commands.run("show json"))
-        except WorkspaceError as error:
+        except (WorkspaceError, OSError) as error:
             self.trouble = " ".join(str(error).split())
             return self.ports
         now = self._sample()
