@@ -14,6 +14,7 @@ from types import FrameType, TracebackType
 from typing import Self
 
 from ringmaster.errors import WorkspaceError
+from ringmaster.fabric.commands import Commands
 from ringmaster.fabric.workspace import Workspace, attach
 from ringmaster.places import find_program
 
@@ -162,4 +163,17 @@ def attach_to(workspace: str, server: Program, owners: Sequence[str] = ("server"
             pass
         if monotonic() > deadline:
             raise ProgramFailed(f"{server.name} is not ready after {START_S:.0f} s: {server.words}")
+        sleep(0.02)
+
+
+def commands_of(ws: Workspace, server: Program) -> Commands:
+    """Connects as soon as the server, which has just been attached to, takes commands."""
+    deadline = monotonic() + START_S
+    while True:
+        server.check()
+        try:
+            return Commands(ws.path)
+        except WorkspaceError as error:
+            if monotonic() > deadline:
+                raise ProgramFailed(f"{server.name}: {error}") from error
         sleep(0.02)
