@@ -67,7 +67,8 @@ struct rm_traffic_actions {
      * gaps, 2 is twice as fast; 0: the pace of the description. `laps` is how often, 0 without end. */
     enum rm_code (*replay)(void *generator, uint32_t port, char const *path, double speed, uint64_t laps,
                            struct rm_error *error);
-    /** Sends datagrams of those instruments of a machine's configuration whose names fit `pattern`, from a turn on. */
+    /** Sends datagrams of those instruments of a machine's configuration whose names fit `pattern`, from a turn
+     * on, or, where that is RM_TURN_NONE, with the turns of TAI. */
     enum rm_code (*instruments)(void *generator, uint32_t port, char const *path, char const *pattern,
                                 uint64_t first_turn, struct rm_error *error);
     void (*state)(void *generator, uint32_t port, struct rm_traffic_state *state);

@@ -205,6 +205,8 @@ static void words_that_do_something_reach_the_generator(void **state) {
     assert_string_equal(rig->done, "ask 1 2 5;");
     expect(rig, "instruments 0 /etc/machine.yaml bpm* 500");
     assert_string_equal(rig->done, "instruments 0 /etc/machine.yaml bpm* 500;");
+    expect(rig, "instruments 0 /etc/machine.yaml *");
+    assert_string_equal(rig->done, "instruments 0 /etc/machine.yaml * 18446744073709551615;"); /* by TAI */
     refuse(rig, "instruments 0 /etc/machine.yaml bpm* now", "turn: found \"now\"");
     expect(rig, "capture 0 /tmp/all.pcap");
     assert_string_equal(rig->done, "capture 0 /tmp/all.pcap;");

@@ -4,6 +4,8 @@
 #include <string.h>
 #include <time.h>
 
+#include <ringmaster/record.h>
+
 #include "base/options.h"
 #include "traffic/words_parts.h"
 
@@ -95,7 +97,7 @@ static enum rm_code port_ping(struct rm_traffic_words *words, uint32_t port, str
 
 static enum rm_code port_instruments(struct rm_traffic_words *words, uint32_t port,
                                      struct rm_arguments const *arguments, struct rm_error *error) {
-    uint64_t first_turn = 0;
+    uint64_t first_turn = RM_TURN_NONE;
     enum rm_code code = RM_OK;
     if (words->actions->instruments == NULL)
         return no_action("instruments", error);
