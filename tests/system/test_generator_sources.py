@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A generator's ports beside described traffic: instruments for a server, pings, captures that others read, replays."""
+
+import subprocess
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+from harness import SERVER_CORE, TIMEOUT_S, again_if_starved, nonzero, server, unique_name, wait_for, wait_for_all
+
+from ringmaster import Workspace
+from ringmaster.fabric.commands import CommandRefused, Commands
+from ringmaster.programs.program import attach_to, commands_of
+
+TURN_RATE_HZ = 5_000
+TURNS = 4_000
+"""Of a run: 0.8 s."""
+FRAMES = 400
+LANE_STEP, LANE_RANGE = 1_000, 10_000
+"""As src/traffic/instrument_groups.h has them."""
+WARNING = 0x600000
+"""Of tshark's expert notes: from this severity on."""
+
+pytestmark = pytest.mark.usefixtures("root")
+
+LAYOUT = """
+formats:
+  - name: pairs
+    udp_port: 4800
+    layout:
+      byte_order: big
+      instruments: {count: 2, stride: 28, at: 4}
+      turns: {count: 3, stride: 8, at: 4}
+      id: {at: 0, type: u16, in: instrument}
+      counter: {at: 0, type: u32, in: datagram}
+      lanes:
+        - {name: x, unit: nm, at: 0, type: i32}
+        - {name: y, unit: nm, at: 4, type: f32}
+instruments:
+  - {name: bpm, kind: bpm, port: in, source: 10.20.0.1, id: 1, count: 3}
+  - {name: slow, kind: bpm, port: in, source: 10.20.1.1, id: 9, period_turns: 10}
+  - {name: off, kind: bpm, port: in, source: 10.20.1.2, id: 10, turn_offset: 25}
+  - {name: left, kind: bpm, port: in, source: 10.20.2.1, id: 5, format: pairs}
+  - {name: right, kind: bpm, port: in, source: 10.20.2.1, id: 6, format: pairs}
+"""
+"""Native datagrams and described ones, of several instruments and turns."""
+
+
+def machine(name: str, socket: Path) -> str:
+    """The server that the instruments send to."""
+    return (
+        f"workspace: {name}\nturn_rate_hz: {TURN_RATE_HZ}\npolling: {{naps: true}}\n"
+        f"ports: [{{name: in, kind: memif, socket: {socket}, udp_port: 4700}}]\n"
+        f"roles: [{{role: receive, core: {SERVER_CORE}, ports: [in]}}]\n"
+        f"buffers: {{turn_records: {1 << 16}, fast_records: 1024}}\n"
+        f"turn_window: {{late_turns: 16384, ahead_turns: 4096, silence_turns: {1 << 21}}}\n{LAYOUT}"
+    )
+
+
+def generator(name: str, ports: str, names: str) -> str:
+    """A server that only generates."""
+    return (
+        f"workspace: {name}\nturn_rate_hz: {TURN_RATE_HZ}\npolling: {{naps: true}}\n"
+        f"ports: [{ports}]\nroles: [{{role: generate, core: {SERVER_CORE}, ports: [{names}]}}]\n"
+    )
+
+
+@contextmanager
+def running(folder: Path, name: str, words: str) -> Iterator[tuple[Workspace, Commands | None]]:
+    """Such a server; a generator's commands, too."""
+    config = folder / f"{name}.yaml"
+    config.write_text(words)
+    with ExitStack() as stack:
+        program = stack.enter_context(server(config))
+        ws = stack.enter_context(attach_to(name, program))
+        generates = "generate" in words
+        yield ws, stack.enter_context(commands_of(ws, program)) if generates else None
+
+
+INSTRUMENTS = ("bpm01", "bpm02", "bpm03", "slow", "off", "left", "right")
+ERRORS = ("duplicate", "turn_ahead", "turn_behind", "turn_out_of_range", "out_of_order", "unanchored")
+"""Counters of a stream that right turns do not move."""
+
+
+def check_instruments(ws: Workspace) -> None:
+    """Every datagram was decoded, every turn is in its place, and each lane says its turn."""
+    port = ws.counters("port/in")
+    assert port["received"] == port["decoded"] > 0, nonzero(port)
+    for name in INSTRUMENTS:
+        counters = ws.counters(f"stream/{name}")
+        assert not {error: counters[error] for error in ERRORS if counters[error]}, (name, nonzero(counters))
+        window = ws.streams[f"{name}/{'raw' if name == 'slow' else 'turn'}"].latest(300)
+        assert window.ok.any()
+        for number, lane in enumerate(window.lanes[:2]):
+            expected = (window.turn.astype(np.int64) + number * LANE_STEP) % LANE_RANGE
+            np.testing.assert_array_equal(window[lane][window.ok], expected[window.ok], f"{name}, {lane}")
+
+
+@pytest.mark.parametrize("begins", ["", " 7000"], ids=["by TAI", "counted"])
+@again_if_starved
+def test_a_server_decodes_the_generators_instruments(tmp_path: Path, begins: str) -> None:
+    """Native and described, one and many to a datagram: no counter of errors moves."""
+    socket, names = tmp_path / "link.sock", (unique_name("machine"), unique_name("sender"))
+    out = f"{{name: out, kind: memif, socket: {socket}, role: client}}"
+    with (
+        running(tmp_path, names[0], machine(names[0], socket)) as (ws, _),
+        running(tmp_path, names[1], generator(names[1], out, "out")) as (sender, commands),
+    ):
+        assert commands is not None
+        commands.run("set 0 late_max 1000000")
+        commands.run(f"instruments 0 {tmp_path / (names[0] + '.yaml')} *{begins}")
+        commands.run("start 0")
+        wait_for_all(ws.counters("stream/bpm01"), "accepted", TURNS // 2)
+        commands.run("stop 0")  # the machine goes on meanwhile
+        commands.run("start 0")
+        wait_for_all(ws.counters("stream/bpm01"), "accepted", TURNS)
+        commands.run("stop 0")
+        wait_for_all(ws.counters("port/in"), "received", sender.counters("generator/out")["sent"])
+        check_instruments(ws)
+        first = ws.streams["bpm02/turn"].first
+        assert first is not None
+        if begins:
+            assert 0 <= first - int(begins) < 10, first  # the server has its clock from the first of them
+        else:
+            assert first > 1.7e9 * TURN_RATE_HZ, first  # so many seconds since 1970
+
+
+@dataclass(frozen=True)
+class Sides:
+    """Two generators with a link between them: one sends and asks, the other one answers."""
+
+    left: Commands
+    right: Commands
+    sent: Mapping[str, int]
+    """Counters of the left one's port."""
+    came: Mapping[str, int]
+    """And of the right one's."""
+
+
+@pytest.fixture
+def sides(tmp_path: Path) -> Iterator[Sides]:
+    """Both, running."""
+    socket, names = tmp_path / "link.sock", [unique_name(side) for side in ("left", "right")]
+    ports = [f"{{name: port, kind: memif, socket: {socket}, role: {role}}}" for role in ("server", "client")]
+    with (
+        running(tmp_path, names[0], generator(names[0], ports[0], "port")) as (left, left_commands),
+        running(tmp_path, names[1], generator(names[1], ports[1], "port")) as (right, right_commands),
+    ):
+        assert left_commands is not None
+        assert right_commands is not None
+        for line in ("set 0 src ip 192.168.1.1", "set 0 src mac 02:00:00:00:01:01", "enable 0 process"):
+            right_commands.run(line)
+        counters = (ws.counters("generator/port") for ws in (left, right))
+        yield Sides(left_commands, right_commands, *counters)
+
+
+def asked(commands: Commands) -> str:
+    """What came of the last question of port 0."""
+    return next((line for line in commands.run("show 0") if "asked" in line), "")
+
+
+def ping(commands: Commands) -> str:
+    """Three pings of port 0; again where the host let their answers come too late."""
+
+    def pinged() -> bool:
+        commands.run("ping4 0 3")
+        wait_for(lambda: "3 pings answered" in asked(commands) or "nobody" in asked(commands), "the pings' end")
+        return "3 of 3" in asked(commands)
+
+    wait_for(pinged, "three answers")
+    return asked(commands)
+
+
+def dissected(file: Path) -> list[dict[str, str]]:
+    """What tshark says of each frame. It has no word of warning on standard error."""
+    fields = (
+        "frame.time_epoch",
+        "frame.len",
+        "frame.cap_len",
+        "frame.protocols",
+        "_ws.malformed",
+        "_ws.expert.severity",
+    )
+    done = subprocess.run(
+        ["tshark", "-r", str(file), "-T", "fields", *(word for name in fields for word in ("-e", name))],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=TIMEOUT_S,
+    )
+    said = [line for line in done.stderr.splitlines() if "Running as user" not in line]
+    assert said == []
+    return [dict(zip(fields, line.split("\t"), strict=True)) for line in done.stdout.splitlines()]
+
+
+def test_tshark_reads_a_capture_without_a_warning(sides: Sides, tmp_path: Path) -> None:
+    """What a port received, and what it answered."""
+    file = tmp_path / "right.pcap"
+    sides.right.run(f"capture 0 {file}")
+    for line in ("set 0 size 200", "set 0 rate max", f"set 0 count {FRAMES}", "start 0"):
+        sides.left.run(line)
+    wait_for_all(sides.came, "received", FRAMES)
+    assert "192.168.1.1 is at 02:00:00:00:01:01: 3 of 3" in ping(sides.left)
+    sides.right.run("capture 0 off")
+    frames = dissected(file)
+    assert len(frames) == sides.came["received"] + sides.came["answered"]
+    assert sides.came["capture_lost"] == 0
+    times = [float(frame["frame.time_epoch"]) for frame in frames]
+    assert times == sorted(times)
+    assert sum(frame["frame.len"] == "196" for frame in frames) == FRAMES
+    assert sum("icmp" in frame["frame.protocols"] for frame in frames) >= 6
+    for frame in frames:
+        assert frame["_ws.malformed"] == ""
+        assert frame["frame.len"] == frame["frame.cap_len"]
+        assert all(int(severity) < WARNING for severity in frame["_ws.expert.severity"].split(",") if severity)
+
+
+def test_a_capture_is_replayed(sides: Sides, tmp_path: Path) -> None:
+    """Twice, as fast as it goes; and what is no capture is refused."""
+    file, wrong = tmp_path / "left.pcap", tmp_path / "wrong.pcap"
+    wrong.write_text("no capture")
+    for line in ("set 0 size 300", "set 0 rate max", f"set 0 count {FRAMES}", f"capture 0 {file}", "start 0"):
+        sides.left.run(line)
+    wait_for_all(sides.came, "received", FRAMES)
+    sides.left.run("capture 0 off")
+    sides.left.run("set 0 count 0")
+    with pytest.raises(CommandRefused, match="no capture in pcap or pcapng"):
+        sides.left.run(f"pcap 0 {wrong}")
+    sides.left.run(f"pcap 0 {file} 0 2")
+    sides.left.run("start 0")
+    wait_for_all(sides.came, "received", 3 * FRAMES)
+    wait_for(lambda: sides.sent["sent"] == 3 * FRAMES, "the end of the replay")
+    assert sides.came["size_511"] == 3 * FRAMES
