@@ -66,15 +66,12 @@ static enum rm_code commands_capture(void *context, uint32_t port, char const *p
 
 static enum rm_code commands_replay(void *context, uint32_t port, char const *path, double speed, uint64_t laps,
                                     struct rm_error *error) {
-    struct rm_generate_commands *const commands = context;
-    struct rm_traffic traffic;
-    enum rm_code code = commands_begin(commands, port, error);
+    struct rm_generator *const generator = generator_of(context);
+    enum rm_code const code = commands_begin(context, port, error);
     if (code != RM_OK)
         return code;
-    if (path != NULL)
-        return rm_generator_replay(commands->generator, port, path, speed, laps, NULL, error);
-    code = rm_traffic_settings_resolve(&commands->words.port[port].settings, &traffic, error);
-    return code == RM_OK ? rm_generator_describe(commands->generator, port, &traffic, error) : code;
+    return path != NULL ? rm_generator_replay(generator, port, path, speed, laps, error)
+                        : rm_generator_restore_source(generator, port, error);
 }
 
 static enum rm_code commands_instruments(void *context, uint32_t port, char const *path, char const *pattern,
@@ -105,6 +102,7 @@ static void commands_state(void *context, uint32_t port, struct rm_traffic_state
     struct rm_capture_counts counts;
     snprintf(state->capture, sizeof state->capture, "%s", rm_generator_captured(commands->generator, port, &counts));
     state->captured = counts.written;
+    snprintf(state->source, sizeof state->source, "%s", rm_generator_source_words(commands->generator, port));
     tell_asked(commands->generator, port, state->asked, sizeof state->asked);
 }
 

@@ -30,6 +30,8 @@ struct rm_traffic_state {
     char capture[128];
     /** Frames in it. */
     uint64_t captured;
+    /** What is sent instead of the described frames, in one line; "" when that is nothing. */
+    char source[256];
     /** What came of the last question, in one line; "" when there was none. */
     char asked[192];
 };

@@ -23,6 +23,8 @@ enum {
     RM_GENERATOR_QUEUES_MAX = 16,
     /** Bytes of a capture's name, as it is told. */
     RM_GENERATOR_PATH_BYTES = 128,
+    /** Bytes of what is told of a source that is read. */
+    RM_GENERATOR_WORDS_BYTES = 256,
 };
 
 enum rm_generator_order {
@@ -72,6 +74,10 @@ struct rm_generator_port {
     struct rm_traffic traffic;
     /** Of the commands' thread: flows as they were when they were cleared, [flow]; NULL: never. */
     struct rm_flow_reading *cleared;
+    /** Of the commands' thread: the source that is sent instead of the description's own, whatever is described; the
+     * core's job owns it. NULL: there is none. And what people are told of it. */
+    struct rm_source *read;
+    char read_words[RM_GENERATOR_WORDS_BYTES];
     /** Of the commands' thread: the file that the port is captured into, and its name; NULL: none. */
     struct rm_capture *capture;
     char capture_path[RM_GENERATOR_PATH_BYTES];
@@ -106,12 +112,18 @@ uint32_t rm_generator_turn(struct rm_generator_port *port, uint64_t tsc);
 /* For the commands' thread; the functions of rm_traffic_actions that are about the port alone. Port numbers are those
  * in which they were added. */
 
-/** Sends by this description from now on; what is being sent goes on with it. Errors are those of rm_traffic_check. */
+/** Sends by this description from now on; what is being sent goes on with it. Where a source has replaced the
+ * description's frames it goes on, at the new pace. Errors are those of rm_traffic_check. */
 enum rm_code rm_generator_describe(struct rm_generator *generator, uint32_t port, struct rm_traffic const *traffic,
                                    struct rm_error *error);
-/** Sends what `source` has instead, which is the generator's from now on, also where this fails. */
+/** Sends what `source` has instead, which is the generator's from now on, also where this fails. `words` tell what it
+ * is, for people. */
 enum rm_code rm_generator_replace_source(struct rm_generator *generator, uint32_t port, struct rm_source *source,
-                                         struct rm_error *error);
+                                         char const *words, struct rm_error *error);
+/** Sends the described frames again. */
+enum rm_code rm_generator_restore_source(struct rm_generator *generator, uint32_t port, struct rm_error *error);
+/** What is sent instead of the described frames, "" where that is nothing. */
+char const *rm_generator_source_words(struct rm_generator const *generator, uint32_t port);
 /** Sends from the first frame. */
 enum rm_code rm_generator_start(struct rm_generator *generator, uint32_t port, struct rm_error *error);
 enum rm_code rm_generator_stop(struct rm_generator *generator, uint32_t port, struct rm_error *error);

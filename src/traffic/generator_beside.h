@@ -10,7 +10,6 @@
 
 #include "traffic/capture.h"
 #include "traffic/generator.h"
-#include "traffic/pcap_frames.h"
 
 /* ── the polling core ── */
 
@@ -44,10 +43,10 @@ char const *rm_generator_captured(struct rm_generator const *generator, uint32_t
 void rm_generator_end_capture(struct rm_generator_port *port);
 
 /** Sends the frames of a capture instead of the description's, with its gaps scaled by `speed`, or at the description's
- * pace where that is 0; so often, or without end where that is 0. `frames`, unless NULL, tells what was read: it stays
- * until the port is described again. */
+ * pace where that is 0; so often, or without end where that is 0. rm_generator_source_words tells what was read, and how
+ * many frames were refused. */
 enum rm_code rm_generator_replay(struct rm_generator *generator, uint32_t port, char const *path, double speed,
-                                 uint64_t laps, struct rm_pcap_frames const **frames, struct rm_error *error);
+                                 uint64_t laps, struct rm_error *error);
 
 /** Sends datagrams of instruments of a machine's configuration instead, to the destination of the first template:
  * instrument_source.h. */

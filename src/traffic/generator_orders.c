@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What the commands' thread has of the generator. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -36,19 +37,40 @@ enum rm_code rm_generator_check_port(struct rm_generator const *generator, uint3
     return rm_fail(error, RM_E_ARGUMENT, "there is no port %u; expected 0 to %d", port, (int)generator->port_count - 1);
 }
 
-/** Hands a job over, with a source that is its own from now on, and frees the one of before. */
+/** Hands a job over, and frees the one of before. With a new source, which is the job's from now on, also where this
+ * fails; or with the one that the job of before has, which goes on. */
 static enum rm_code generator_hand_over(struct rm_generator_port *port, struct rm_traffic const *traffic,
                                         struct rm_source *source, struct rm_error *error) {
+    bool const goes_on = source == port->read;
     struct rm_traffic_job *const job = malloc(sizeof *job);
     if (job == NULL) {
-        source->ops->free(source);
+        if (!goes_on)
+            source->ops->free(source);
         return rm_fail(error, RM_E_NO_SPACE, "no memory for a description; free some memory");
     }
     *job = (struct rm_traffic_job){*traffic, source};
     struct rm_generator_message message = {.order = RM_GENERATOR_TAKE_JOB, .job = job};
     enum rm_code const code = rm_generator_order(port, &message, error);
-    rm_traffic_job_free(message.job); // the one of before; or ours, where nobody took it
+    if (goes_on)
+        free(message.job); // its source is in use
+    else
+        rm_traffic_job_free(message.job); // the one of before; or ours, where nobody took it
     return code;
+}
+
+/** Sends described frames. */
+static enum rm_code generator_send_described(struct rm_generator *generator, uint32_t number,
+                                             struct rm_traffic const *traffic, struct rm_error *error) {
+    struct rm_generator_port *const port = generator->port[number];
+    struct rm_source *source;
+    enum rm_code code = rm_template_source_new(traffic, number, port->sent, generator->key, &source, error);
+    if (code == RM_OK)
+        code = generator_hand_over(port, traffic, source, error);
+    if (code != RM_OK)
+        return code;
+    port->read = NULL;
+    port->read_words[0] = '\0';
+    return RM_OK;
 }
 
 enum rm_code rm_generator_describe(struct rm_generator *generator, uint32_t number, struct rm_traffic const *traffic,
@@ -57,26 +79,42 @@ enum rm_code rm_generator_describe(struct rm_generator *generator, uint32_t numb
     if (code != RM_OK)
         return code;
     struct rm_generator_port *const port = generator->port[number];
-    struct rm_source *source;
     code = rm_traffic_check(traffic, port->plan.longest_frame, error);
     if (code == RM_OK)
-        code = rm_template_source_new(traffic, number, port->sent, generator->key, &source, error);
-    if (code == RM_OK)
-        code = generator_hand_over(port, traffic, source, error);
+        code = port->read != NULL ? generator_hand_over(port, traffic, port->read, error)
+                                  : generator_send_described(generator, number, traffic, error);
     if (code == RM_OK)
         port->traffic = *traffic;
     return code;
 }
 
 enum rm_code rm_generator_replace_source(struct rm_generator *generator, uint32_t number, struct rm_source *source,
-                                         struct rm_error *error) {
+                                         char const *words, struct rm_error *error) {
     enum rm_code code = rm_generator_check_port(generator, number, error);
     if (code == RM_OK && generator->port[number]->traffic.template_count == 0)
         code = rm_fail(error, RM_E_ARGUMENT, "port %u has no description whose pace a source could follow", number);
-    if (code == RM_OK)
-        return generator_hand_over(generator->port[number], &generator->port[number]->traffic, source, error);
-    source->ops->free(source);
-    return code;
+    if (code != RM_OK) {
+        source->ops->free(source);
+        return code;
+    }
+    struct rm_generator_port *const port = generator->port[number];
+    code = generator_hand_over(port, &port->traffic, source, error);
+    if (code != RM_OK)
+        return code;
+    port->read = source;
+    snprintf(port->read_words, sizeof port->read_words, "%s", words);
+    return RM_OK;
+}
+
+enum rm_code rm_generator_restore_source(struct rm_generator *generator, uint32_t number, struct rm_error *error) {
+    enum rm_code const code = rm_generator_check_port(generator, number, error);
+    if (code != RM_OK || generator->port[number]->read == NULL)
+        return code;
+    return generator_send_described(generator, number, &generator->port[number]->traffic, error);
+}
+
+char const *rm_generator_source_words(struct rm_generator const *generator, uint32_t port) {
+    return generator->port[port]->read_words;
 }
 
 static enum rm_code generator_simple_order(struct rm_generator *generator, uint32_t port, enum rm_generator_order order,

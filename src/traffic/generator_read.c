@@ -104,7 +104,7 @@ char const *rm_generator_captured(struct rm_generator const *generator, uint32_t
 }
 
 enum rm_code rm_generator_replay(struct rm_generator *generator, uint32_t number, char const *path, double speed,
-                                 uint64_t laps, struct rm_pcap_frames const **frames, struct rm_error *error) {
+                                 uint64_t laps, struct rm_error *error) {
     struct rm_generator_port *port;
     struct rm_source *source;
     enum rm_code code = described_port(generator, number, &port, error);
@@ -118,9 +118,12 @@ enum rm_code rm_generator_replay(struct rm_generator *generator, uint32_t number
     code = rm_pcap_source_make(&plan, &source, error);
     if (code != RM_OK)
         return code;
-    if (frames != NULL)
-        *frames = rm_pcap_source_frames(source);
-    return rm_generator_replace_source(generator, number, source, error);
+    struct rm_pcap_frames const *const read = rm_pcap_source_frames(source);
+    char words[RM_GENERATOR_WORDS_BYTES];
+    snprintf(words, sizeof words, "%u frames of %s; refused: %llu longer than %u bytes, %llu cut, %llu too short",
+             read->count, path, (unsigned long long)read->too_long, plan.longest_frame, (unsigned long long)read->cut,
+             (unsigned long long)read->too_short);
+    return rm_generator_replace_source(generator, number, source, words, error);
 }
 
 enum rm_code rm_generator_send_instruments(struct rm_generator *generator, uint32_t number, char const *path,
@@ -143,5 +146,11 @@ enum rm_code rm_generator_send_instruments(struct rm_generator *generator, uint3
     };
     rm_generator_mac(to->field[RM_TRAFFIC_DESTINATION_MAC].start, plan.datagrams.flow.destination_mac);
     code = rm_instrument_source_make(&plan, &source, error);
-    return code == RM_OK ? rm_generator_replace_source(generator, number, source, error) : code;
+    if (code != RM_OK)
+        return code;
+    struct rm_instrument_groups const *const groups = rm_instrument_source_groups(source);
+    char words[RM_GENERATOR_WORDS_BYTES];
+    snprintf(words, sizeof words, "%u instruments of %s in %u datagrams, %.0f packets/s", groups->instrument_count,
+             path, groups->group_count, rm_instrument_source_packets_per_s(source));
+    return rm_generator_replace_source(generator, number, source, words, error);
 }

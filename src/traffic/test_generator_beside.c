@@ -16,6 +16,7 @@
 #include "base/idle.h"
 #include "base/timebase.h"
 #include "traffic/generator_beside.h"
+#include "traffic/pcap_frames.h"
 #include "wire/native.h"
 
 enum { LONGEST = 1518, PORTS = 2, FRAMES = 500 };
@@ -234,19 +235,20 @@ static void what_was_captured_is_replayed(void **state) {
     capture_end(rig, 1, &first);
     traffic.count = 0;
     describe(rig, 0, &traffic);
-    struct rm_pcap_frames const *read;
     static double const speeds[] = {0, 1};
     for (uint32_t s = 0; s < 2; ++s) {
-        must(rm_generator_replay(rig->generator, 0, rig->capture, speeds[s], 2, &read, &error), &error);
-        assert_int_equal(read->count, FRAMES);
+        must(rm_generator_replay(rig->generator, 0, rig->capture, speeds[s], 2, &error), &error);
+        assert_non_null(strstr(rm_generator_source_words(rig->generator, 0), "500 frames of"));
         uint64_t const before = counted(rig, 1, RM_GENERATOR_RECEIVED), sent = counted(rig, 0, RM_GENERATOR_SENT);
         char other[128];
         snprintf(other, sizeof other, "%s/b.pcap", rig->folder);
         must(rm_generator_capture(rig->generator, 1, other, NULL, &error), &error);
         must(rm_generator_start(rig->generator, 0, &error), &error);
-        while (rm_generator_is_sending(rig->generator, 0))
+        while (counted(rig, 0, RM_GENERATOR_SENT) + counted(rig, 0, RM_GENERATOR_SKIPPED) < sent + 2 * FRAMES)
             rm_nap();
         wait_for(rig, before + counted(rig, 0, RM_GENERATOR_SENT) - sent);
+        while (rm_generator_is_sending(rig->generator, 0))
+            rm_nap();
         must(rm_generator_capture(rig->generator, 1, NULL, NULL, &error), &error);
         must(rm_pcap_frames_load(other, LONGEST, RM_PCAP_MEMORY_MAX, &again, &error), &error);
         unlink(other);
@@ -261,6 +263,33 @@ static void what_was_captured_is_replayed(void **state) {
         rm_pcap_frames_free(&again);
     }
     rm_pcap_frames_free(&first);
+}
+
+/** A new description goes on with what replaced the one of before, until that is taken back. */
+static void a_replay_outlives_a_description(void **state) {
+    struct rig *const rig = *state;
+    struct rm_error error;
+    struct rm_traffic traffic = traffic_of(0);
+    capture_begin(rig, 1);
+    start_and_wait(rig);
+    struct rm_pcap_frames frames;
+    capture_end(rig, 1, &frames);
+    rm_pcap_frames_free(&frames);
+    must(rm_generator_replay(rig->generator, 0, rig->capture, 0, 0, &error), &error);
+    traffic.template[0].field[RM_TRAFFIC_SIZE].start = 1000;
+    traffic.count = FRAMES / 2;
+    for (int i = 0; i < 2; ++i) {
+        uint64_t const before = counted(rig, 1, RM_GENERATOR_RECEIVED);
+        describe(rig, 0, &traffic);
+        must(rm_generator_start(rig->generator, 0, &error), &error);
+        wait_for(rig, before + FRAMES / 2);
+    }
+    assert_int_equal(counted(rig, 1, RM_GENERATOR_SIZE_64), 2 * FRAMES);
+    must(rm_generator_restore_source(rig->generator, 0, &error), &error);
+    assert_string_equal(rm_generator_source_words(rig->generator, 0), "");
+    must(rm_generator_start(rig->generator, 0, &error), &error);
+    wait_for(rig, 2 * FRAMES + FRAMES / 2);
+    assert_int_equal(counted(rig, 1, RM_GENERATOR_SIZE_1023), FRAMES / 2);
 }
 
 static rm_turn turn_in(struct rm_pcap_frames const *frames, uint32_t index) {
@@ -314,7 +343,7 @@ static void what_cannot_be_done_is_refused(void **state) {
     struct rm_error error;
     assert_int_equal(rm_generator_capture(rig->generator, 2, rig->capture, NULL, &error), RM_E_ARGUMENT);
     assert_int_equal(rm_generator_capture(rig->generator, 0, "/nonexistent/a", NULL, &error), RM_E_SYSTEM);
-    assert_int_equal(rm_generator_replay(rig->generator, 0, "/nonexistent/a", 1, 1, NULL, &error), RM_E_SYSTEM);
+    assert_int_equal(rm_generator_replay(rig->generator, 0, "/nonexistent/a", 1, 1, &error), RM_E_SYSTEM);
     assert_int_equal(rm_generator_send_instruments(rig->generator, 0, rig->yaml, "quad", 0, &error), RM_E_CONFIG);
     start_and_wait(rig); /* the description is still what is sent */
 }
@@ -339,6 +368,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_port_that_answers_nobody_is_silent, begin, end),
         cmocka_unit_test_setup_teardown(both_ends_capture_what_went_through, begin, end),
         cmocka_unit_test_setup_teardown(what_was_captured_is_replayed, begin, end),
+        cmocka_unit_test_setup_teardown(a_replay_outlives_a_description, begin, end),
         cmocka_unit_test_setup_teardown(instruments_go_on_rightly_after_a_stall, begin, end),
         cmocka_unit_test_setup_teardown(what_cannot_be_done_is_refused, begin, end),
     };

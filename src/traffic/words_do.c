@@ -62,6 +62,8 @@ static enum rm_code port_reset(struct rm_traffic_words *words, uint32_t port, st
     enum rm_code code = rm_traffic_settings_resolve(&settings, &traffic, error);
     if (code == RM_OK)
         code = words->actions->stop(words->generator, port, error);
+    if (code == RM_OK && words->actions->replay != NULL)
+        code = words->actions->replay(words->generator, port, NULL, 1, 0, error);
     if (code == RM_OK)
         code = words->actions->describe(words->generator, port, &traffic, error);
     if (code == RM_OK)

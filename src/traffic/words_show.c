@@ -67,6 +67,8 @@ static enum rm_code show_port(struct rm_traffic_words const *words, uint32_t por
             fprintf(answer, "  frame %u of %u in turn\n", i, traffic.template_count);
         show_frame(answer, &traffic.template[i]);
     }
+    if (state.source[0] != '\0')
+        fprintf(answer, "  instead  %s\n", state.source);
     if (state.capture[0] != '\0')
         fprintf(answer, "  capture  %s, %" PRIu64 " frames\n", state.capture, state.captured);
     if (state.asked[0] != '\0')

@@ -230,6 +230,8 @@ def test_a_capture_is_replayed(sides: Sides, tmp_path: Path) -> None:
     with pytest.raises(CommandRefused, match="no capture in pcap or pcapng"):
         sides.left.run(f"pcap 0 {wrong}")
     sides.left.run(f"pcap 0 {file} 0 2")
+    assert f"{FRAMES} frames of {file}; refused: 0 longer" in "\n".join(sides.left.run("show 0"))
+    sides.left.run("set 0 size 1000")  # of described frames, which are not sent now
     sides.left.run("start 0")
     wait_for_all(sides.came, "received", 3 * FRAMES)
     wait_for(lambda: sides.sent["sent"] == 3 * FRAMES, "the end of the replay")
