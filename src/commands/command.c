@@ -39,6 +39,17 @@ static void meant_offer(struct meant *meant, char const *word) {
         meant->nearest.name = strcpy(meant->name, word);
 }
 
+/* Whether word `index` of the pattern is that, or may be it. */
+static bool pattern_has(char const *pattern, uint32_t index, char const *wanted) {
+    char word[RM_COMMAND_LINE_BYTES], choice[RM_COMMAND_LINE_BYTES];
+    if (!rm_pattern_word(pattern, index, word))
+        return false;
+    for (uint32_t i = 0; rm_pattern_choice(word, i, choice); i++)
+        if (strcmp(choice, wanted) == 0)
+            return true;
+    return strcmp(word, wanted) == 0;
+}
+
 /* Offers what word `index` of the pattern may be. */
 static void meant_offer_pattern(struct meant *meant, char const *pattern, uint32_t index) {
     char word[RM_COMMAND_LINE_BYTES], choice[RM_COMMAND_LINE_BYTES];
@@ -59,7 +70,7 @@ static char const *meant_text(struct meant const *meant, char *text, size_t size
 
 static char const MORE[] = ", …";
 
-/* The commands that begin with the most of what was said. */
+/* The commands that begin with the most of what was said; of those with a word that may have been meant, these alone. */
 static enum rm_code fail_unknown(struct said const *said, struct rm_error *error) {
     char list[RM_ERROR_TEXT_BYTES / 2] = "";
     uint32_t best = 0;
@@ -71,12 +82,15 @@ static enum rm_code fail_unknown(struct said const *said, struct rm_error *error
     }
     struct meant meant = {.nearest = {.wanted = best < said->words.count ? said->words.word[best] : ""}};
     char guess[64];
+    for (uint32_t i = 0; (command = command_at(said, i, &context)) != NULL; i++)
+        if (rm_pattern_begins(command->pattern, &said->words) == best)
+            meant_offer_pattern(&meant, command->pattern, best);
     uint32_t listed = 0;
     for (uint32_t i = 0; (command = command_at(said, i, &context)) != NULL; i++) {
         size_t const used = strlen(list);
-        if (rm_pattern_begins(command->pattern, &said->words) != best)
+        bool const near = meant.nearest.name == NULL || pattern_has(command->pattern, best, meant.nearest.name);
+        if (!near || rm_pattern_begins(command->pattern, &said->words) != best)
             continue;
-        meant_offer_pattern(&meant, command->pattern, best);
         if (used + strlen(command->pattern) + 16 <= sizeof list)
             snprintf(list + used, sizeof list - used, "%s\"%s\"", listed++ == 0 ? "" : ", ", command->pattern);
         else if (used == 0 || strcmp(list + used - strlen(MORE), MORE) != 0)

@@ -88,7 +88,10 @@ static void what_is_not_known_is_told_with_what_is(void **state) {
     say(&said, "set 0 ratte 5");
     assert_int_equal(said.code, RM_E_ARGUMENT);
     assert_string_equal(said.error.text, "after \"0\" something is missing or not known, expected \"set PORTS rate "
-                                         "PERCENT\", \"set PORTS size BYTES\" (did you mean \"rate\"?)");
+                                         "PERCENT\" (did you mean \"rate\"?)");
+    say(&said, "set 0 colour 5");
+    assert_string_equal(said.error.text, "after \"0\" something is missing or not known, expected \"set PORTS rate "
+                                         "PERCENT\", \"set PORTS size BYTES\"");
     say(&said, "set 0 rate");
     assert_string_equal(said.error.text,
                         "after \"rate\" something is missing or not known, expected \"set PORTS rate PERCENT\"");
