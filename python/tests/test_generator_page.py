@@ -148,6 +148,18 @@ def test_a_script_waits_and_goes_on(tmp_path: Path) -> None:
     assert session.ended
 
 
+def test_a_script_waits_until_no_port_sends() -> None:
+    sending, stopped = StillWatch(told("p0")), StillWatch(told("p0", sending=False))
+    session = session_of(sending)
+    session.queue(["start 0", "wait", "show 0"])
+    session.go_on()
+    assert sending.commands.said == ["start 0"]
+    assert not session.idle
+    sending.ports = stopped.ports
+    session.go_on()
+    assert sending.commands.said == ["start 0", "show 0"]
+
+
 def test_a_script_stops_at_the_line_that_is_refused(tmp_path: Path) -> None:
     inner, outer = tmp_path / "inner.pkt", tmp_path / "outer.pkt"
     inner.write_text("set 0 rate 1\nwrong line\nset 0 rate 2\n")

@@ -40,7 +40,7 @@ def _read_ports(_context: click.Context, _option: click.Parameter, texts: tuple[
     epilog=examples(
         "ringmaster generate --port p0=af_packet:veth0 --command 'set 0 rate 20' --command 'start 0'",
         "ringmaster generate --port p0=ring --script traffic.pkt --seconds 5 --json",
-        "ringmaster generate --port p0=memif:/run/p0.sock --port p1=memif-client:/run/p0.sock",
+        "ringmaster generate --port p0=memif:/run/left.sock --port p1=memif-client:/run/right.sock --core 2 --core 3",
         "ringmaster generate -c machine.yaml",
         "ringmaster generate --attach demo",
     )
@@ -138,7 +138,11 @@ def _run(
         _show(session, server, seconds)
     else:
         _follow(session, server, seconds)
-    ports, took_s = watch.look(), monotonic() - begun
+    took_s = monotonic() - begun
+    if server is not None:  # what is on its way then arrives, and nothing more is sent
+        watch.commands.run("stop all")
+        sleep(TICK_S)
+    ports = watch.look()
     if as_json:
         print_json(report_json(ports, took_s))
     else:

@@ -37,8 +37,8 @@ def as_text(ports: Sequence[PortLook], seconds: float) -> list[str]:
         counts = port.counts
         told = [f"sent {counts['sent']}", f"received {counts['received']}"]
         told += [f"{name} {counts[name]}" for name in ("refused", "skipped", "late", "foreign") if counts[name]]
-        rate = units.quantity(counts["sent"] / seconds, "packets/s") if seconds > 0 else units.NOTHING
-        lines.append(f"{port.settings.name}: {', '.join(told)} in {seconds:.1f} s ({rate} sent)")
+        rate = f"{counts['sent'] / seconds:.0f}" if seconds > 0 else units.NOTHING
+        lines.append(f"{port.settings.name}: {', '.join(told)} in {seconds:.1f} s ({rate} packets/s sent)")
         for number, flow in enumerate(port.settings.flows):
             times = ", ".join(f"{name} {units.duration_ns(flow.latency_ns[name])}" for name in ("p50", "p99", "max"))
             lines.append(

@@ -47,7 +47,7 @@ def _state(session: Session, width: int) -> Line:
     tabs: Line = []
     for page in PAGES:
         tabs += [Span(page.name, "cursor" if page.name == session.page else "dim"), Span(" ")]
-    left = [Span(f"generate {fit(session.watch.workspace, 16).rstrip()}  ", "head"), *tabs]
+    left = [Span("ringmaster ", "dim"), Span(f"{fit(session.watch.workspace, 16).rstrip()}  ", "head"), *tabs]
     if session.watch.trouble:
         right = line(Span(session.watch.trouble, "bad"))
     else:

@@ -18,6 +18,7 @@ LOCAL = {
     "page": "page NAME|next|prev|NUMBER       another page, other ports",
     "load": "load FILE                        the lines of a script",
     "delay": "delay MS, sleep S                wait, in a script",
+    "wait": "wait                             until no port sends any more, in a script",
     "clear": "clear PORTS stats, clr           count from now on",
     "quit": "quit, exit                       the end",
 }
@@ -56,6 +57,7 @@ class Session:
     ended: bool = False
     _waiting: deque[Waiting] = field(default_factory=deque)
     _resumes_s: float = 0.0
+    _waits_for_ports: bool = False
 
     def first(self, width: int) -> int:
         """The port that stands first: a page of ports begins with it, also after the screen has become wider."""
@@ -82,7 +84,7 @@ class Session:
         Raises ScriptFailed where one is refused; the others are then forgotten.
         """
         answers: list[str] = []
-        while self._waiting and self.clock() >= self._resumes_s and not self.ended:
+        while self._waiting and self.clock() >= self._resumes_s and not self.ended and not self._awaits_ports():
             one = self._waiting.popleft()
             try:
                 answers += self._do(one, width)
@@ -91,6 +93,11 @@ class Session:
                 raise ScriptFailed(f"{one.place}: {error}" if one.place else str(error)) from None
         self.answer += answers
         return answers
+
+    def _awaits_ports(self) -> bool:
+        if self._waits_for_ports and not any(port.settings.sending for port in self.watch.look()):
+            self._waits_for_ports = False
+        return self._waits_for_ports
 
     def queue(self, commands: Sequence[str]) -> None:
         """Lines that ``go_on`` does."""
@@ -127,6 +134,8 @@ class Session:
             self._turn(words[1:], width)
         elif words[0] == "load" and len(words) == 2:
             self._load(Path(words[1]), one)
+        elif words == ["wait"]:
+            self._waits_for_ports = True
         elif words[0] in ("delay", "sleep") and len(words) == 2:
             self._delay(words[1], 1e-3 if words[0] == "delay" else 1.0)
         else:
