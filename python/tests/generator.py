@@ -43,6 +43,7 @@ def told(name: str, **settings: Any) -> dict[str, Any]:
         "device": f"/run/{name}.sock",
         "capture": "",
         "captured": 0,
+        "source": "",
         "asked": "",
         "mac": "02:00:00:00:00:01",
         "longest_frame": 1518,

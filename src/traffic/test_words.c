@@ -216,6 +216,8 @@ static void words_that_do_something_reach_the_generator(void **state) {
     assert_string_equal(rig->done, "replay 0 /tmp/in.pcap 2.5 3;");
     expect(rig, "pcap 0 off");
     assert_string_equal(rig->done, "replay 0 off 1 0;");
+    expect(rig, "instruments 0 off");
+    assert_string_equal(rig->done, "replay 0 off 1 0;");
     refuse(rig, "pcap 0 /tmp/in.pcap fast", "speed: found \"fast\"");
     refuse(rig, "clear 0 stats", "no such function");
     expect(rig, "set all size 100");

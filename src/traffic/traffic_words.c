@@ -222,6 +222,7 @@ static struct rm_command const COMMANDS[] = {
     {"ping4 PORTS COUNT", "send so many, a second apart", rm_traffic_ping},
     {"pcap PORTS off", "send the described frames again", rm_traffic_replay},
     {"pcap PORTS FILE …", "send a capture's frames: FILE, SPEED (1 is its own), TIMES", rm_traffic_replay},
+    {"instruments PORTS off", "send the described frames again", rm_traffic_replay},
     {"instruments PORTS FILE PATTERN …", "send instruments of a configuration: \"bpm*\"; TURN: from it on, else by TAI",
      rm_traffic_instruments},
     {"capture PORTS off", "end the capture", rm_traffic_capture},

@@ -131,6 +131,7 @@ static void json_port(FILE *out, struct rm_traffic_words const *words, uint32_t 
     json_key(out, "device", one->device);
     json_key(out, "capture", state.capture);
     json_key(out, "asked", state.asked);
+    json_key(out, "source", state.source);
     fprintf(out, ",\"captured\":%" PRIu64, state.captured);
     fprintf(out, ",\"mac\":\"%02x:%02x:%02x:%02x:%02x:%02x\"", one->mac[0], one->mac[1], one->mac[2], one->mac[3],
             one->mac[4], one->mac[5]);

@@ -80,6 +80,8 @@ def _forever(port: PortLook) -> str:
 
 
 def _size(settings: PortSettings) -> str:
+    if settings.source:
+        return "of a file"
     if settings.sequence:
         return f"seq of {len(settings.sequence)}"
     return "imix" if "imix" in settings.features else str(settings.frame.size)

@@ -5,12 +5,11 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from time import monotonic, sleep
 
-from ringmaster.errors import WorkspaceAbsent
+from ringmaster.fabric.commands import Commands
 from ringmaster.fabric.workspace import attach
 from ringmaster.programs.cores import cores as first_cores
-from ringmaster.programs.program import START_S, Program, attach_to
+from ringmaster.programs.program import Program, attach_to, commands_of
 from ringmaster.programs.remains import release_workspace, scratch_folder
 from ringmaster.traffic.configuration import PortSpec, configuration
 from ringmaster.traffic.watch import GeneratorWatch
@@ -19,7 +18,8 @@ from ringmaster.traffic.watch import GeneratorWatch
 @contextmanager
 def attached(name: str) -> Iterator[GeneratorWatch]:
     """The generator of a server that runs."""
-    watch = GeneratorWatch(attach(name))
+    ws = attach(name)
+    watch = GeneratorWatch(ws, Commands(ws.path))
     try:
         yield watch
     finally:
@@ -31,7 +31,8 @@ def started(config: Path, workspace: str) -> Iterator[tuple[GeneratorWatch, Prog
     """Starts a server by a configuration, and ends it on leaving."""
     with ExitStack() as stack:
         server = stack.enter_context(Program("ringmaster-server", "run", config))
-        watch = _watch(workspace, server)
+        ws = attach_to(workspace, server)
+        watch = GeneratorWatch(ws, commands_of(ws, server))
         stack.callback(watch.close)
         yield watch, server
 
@@ -51,18 +52,3 @@ def made(
                 yield both
         finally:
             release_workspace(workspace)
-
-
-def _watch(workspace: str, server: Program) -> GeneratorWatch:
-    """As soon as it takes commands: its roles run for a moment before that."""
-    deadline = monotonic() + START_S
-    while True:
-        server.check()
-        ws = attach_to(workspace, server)
-        try:
-            return GeneratorWatch(ws)
-        except WorkspaceAbsent:
-            ws.close()
-            if monotonic() > deadline:
-                raise
-        sleep(0.02)

@@ -86,6 +86,8 @@ class PortSettings:
     """The file; empty where there is none."""
     captured: int
     """Frames in it."""
+    source: str
+    """What is sent instead of the described frames; empty where that is nothing."""
     asked: str
     """What came of the last ARP request or ping; empty where there was none."""
 
@@ -97,6 +99,11 @@ class PortSettings:
         return f"{self.rate:g}%" if self.pace == "percent" else f"{self.rate:g} pps"
 
 
+AS_TOLD = (
+    *("name", "kind", "device", "mac", "link_up", "sending", "capture", "captured", "source", "asked"),
+    *("pace", "rate", "line_bits_per_s", "count", "burst"),
+)
+"""Members that have their keys' names."""
 FEATURES = ("range", "random", "imix", "latency", "process")
 
 
@@ -107,11 +114,7 @@ def read_settings(answer: Sequence[str]) -> tuple[PortSettings, ...]:
 
 def _port(told: Mapping[str, Any]) -> PortSettings:
     return PortSettings(
-        **{
-            name: told[name]
-            for name in ("name", "kind", "device", "mac", "link_up", "sending", "capture", "captured", "asked")
-        },
-        **{name: told[name] for name in ("pace", "rate", "line_bits_per_s", "count", "burst")},
+        **{name: told[name] for name in AS_TOLD},
         frame=_frame(told),
         features=tuple(name for name in FEATURES if told[name]),
         ranges=tuple(RangeSettings(**one) for one in told["ranges"]),

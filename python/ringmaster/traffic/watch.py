@@ -53,10 +53,10 @@ class _Sample(NamedTuple):
 class GeneratorWatch:
     """Looks at the generator of a workspace, and tells it what to do."""
 
-    def __init__(self, ws: Workspace) -> None:
-        """Raises WorkspaceAbsent where the server takes no commands."""
+    def __init__(self, ws: Workspace, commands: Commands) -> None:
+        """Both are closed with it."""
         self._ws = ws
-        self.commands = Commands(ws.path)
+        self.commands = commands
         self._base: dict[str, Mapping[str, int]] = {}
         self._max: dict[str, tuple[Rates, Rates]] = {}
         self._samples = deque([self._sample()])
