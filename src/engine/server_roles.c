@@ -80,11 +80,11 @@ enum rm_code rm_server_start_commands(struct rm_server *server, struct rm_error 
     }
     char folder[PATH_MAX];
     enum rm_code code = count == 0 ? RM_OK : rm_workspace_path(config->workspace, folder, error);
-    if (code == RM_OK && count != 0)
-        code = rm_command_server_start(folder, table, count, &server->commands, error);
-    for (uint32_t i = 0; code == RM_OK && i < config->role_count; ++i)
+    for (uint32_t i = 0; code == RM_OK && i < config->role_count; ++i) /* while no thread does those of clients */
         if (config->role[i].script[0] != '\0')
             code = rm_command_run_file(table, count, config->role[i].script, stderr, error);
+    if (code == RM_OK && count != 0)
+        code = rm_command_server_start(folder, table, count, &server->commands, error);
     return code;
 }
 

@@ -118,7 +118,7 @@ enum rm_code rm_server_make_roles(struct rm_server *server, struct rm_error *err
 enum rm_code rm_server_start_cores(struct rm_server *server, struct rm_error *error);
 void rm_server_stop_cores(struct rm_server *server);
 
-/** Serves the commands of those roles that have some, and does what their scripts say. The cores run. */
+/** Does what the scripts of roles say, then serves the commands of those that have some. The cores run. */
 enum rm_code rm_server_start_commands(struct rm_server *server, struct rm_error *error);
 void rm_server_free_roles(struct rm_server *server);
 

@@ -77,7 +77,13 @@ def _read_ports(_context: click.Context, _option: click.Parameter, texts: tuple[
 @click.option(
     "--seconds", type=click.FloatRange(min=0), help="End so long after the last command. [default: at `quit` or Ctrl-C]"
 )
-@click.option("--longest-frame", type=click.IntRange(64, 9600), default=LONGEST_FRAME, metavar="BYTES", hidden=True)
+@click.option(
+    "--longest-frame",
+    type=click.IntRange(64, 9600),
+    default=LONGEST_FRAME,
+    metavar="BYTES",
+    help=f"That a --port sends and takes, without checksum. [default: {LONGEST_FRAME}]",
+)
 @click.option("--json", "as_json", is_flag=True, help="Show no page, and print what was sent as JSON at the end.")
 def generate(
     ports: "list[PortSpec]",
@@ -94,8 +100,8 @@ def generate(
 
     It starts a server whose roles generate, on the ports that are given here or in a configuration, or attaches to one.
     On a terminal it shows the page: `help` lists the commands, `quit` ends it. Without a terminal it does what scripts
-    and commands say, and prints what was sent at the end; Ctrl-C ends it early and keeps what was counted. Scripts and
-    commands are refused as a whole at the first line that is refused, with status 1.
+    and commands say, and prints what was sent at the end; Ctrl-C ends it early and keeps what was counted. The first
+    line that is refused ends it, with status 1.
     """
     from ringmaster.traffic.configuration import workspace_of
     from ringmaster.traffic.server import attached, made, started
@@ -160,8 +166,6 @@ def _show(session: "Session", server: "Program | None", seconds: float | None) -
 
 def _follow(session: "Session", server: "Program | None", seconds: float | None) -> None:
     """Does what there is to do, and goes on for so long."""
-    from ringmaster.traffic.session import ScriptFailed
-
     ends_at_s = None
     try:
         while not session.ended and (ends_at_s is None or monotonic() < ends_at_s):
@@ -175,7 +179,3 @@ def _follow(session: "Session", server: "Program | None", seconds: float | None)
             sleep(TICK_S)
     except KeyboardInterrupt:
         click.echo("generate: interrupted; this is what there was:", err=True)
-    except ScriptFailed:
-        for port in session.watch.ports:
-            session.watch.commands.run(f"stop {port.settings.name}")
-        raise
