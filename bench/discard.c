@@ -121,7 +121,9 @@ int main(int argc, char **argv) {
     if (good) {
         struct arrival_watch watch = {.nominal_ticks = rate_hz > 0 ? tsc_hz / rate_hz : 0};
         bench_times_clear(&watch.jitter);
-        count_until(port, &(struct arrival_watch){.nominal_ticks = 0}, rm_tsc() + (uint64_t)(settle * tsc_hz));
+        count_until(port, &watch, rm_tsc() + (uint64_t)(settle * tsc_hz));
+        watch.last_tsc = 0;
+        bench_times_clear(&watch.jitter);
         puts("begin");
         fflush(stdout);
         discard_measure(port, &watch, seconds, tsc_hz);

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What is promised of a core that generates: it calls no system, allocates nothing and touches no page for the first
- * time, while it is started, stopped, described anew, and receives what it sends. */
+ * time, while it is started, stopped, described anew, receives what it sends, captures and answers. */
 #include <pthread.h>
 #include <sched.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/timebase.h"
-#include "traffic/generator.h"
+#include "traffic/generator_beside.h"
 
 /* Last: a header of the compiler declares one of the functions that it defines. */
 #include "base/test_promises.h"
@@ -79,6 +81,44 @@ static void run_round(struct rig *rig, struct rm_traffic *traffic, uint32_t roun
     must(rm_generator_stop(rig->generator, 0, &error), &error);
 }
 
+static void run_until_received(struct rig *rig, uint64_t more) {
+    struct rm_error error;
+    uint64_t const received = rm_counter_get(rig->counters, RM_GENERATOR_RECEIVED);
+    must(rm_generator_start(rig->generator, 0, &error), &error);
+    while (rm_counter_get(rig->counters, RM_GENERATOR_RECEIVED) < received + more)
+        sched_yield();
+    must(rm_generator_stop(rig->generator, 0, &error), &error);
+}
+
+/** What a port does beside that: it captures, answers and asks, replays what it has captured, and sends instruments. */
+static void run_beside(struct rig *rig, struct rm_traffic *traffic) {
+    static char const yaml[] = "workspace: traffic\n"
+                               "roles: [{role: receive, core: 999, ports: [in]}]\n"
+                               "turn_rate_hz: 100000\n"
+                               "ports: [{name: in, kind: memif, socket: /tmp/none.sock}]\n"
+                               "instruments: [{name: bpm, kind: bpm, port: in, source: 10.20.0.1, id: 1, count: 9}]\n";
+    struct rm_arp_ping_request const request = {.what = RM_ARP_PING_ARP};
+    char capture[] = "/tmp/test-promises-XXXXXX", machine[] = "/tmp/test-promises-XXXXXX";
+    struct rm_error error;
+    int const files[] = {mkstemp(capture), mkstemp(machine)};
+    assert_true(files[0] >= 0 && write(files[1], yaml, sizeof yaml - 1) == sizeof yaml - 1);
+    traffic->answers = true;
+    must(rm_generator_describe(rig->generator, 0, traffic, &error), &error);
+    must(rm_generator_capture(rig->generator, 0, capture, NULL, &error), &error);
+    rm_generator_ask(rig->generator, 0, &request, &error); /* or the one of before still waits */
+    run_until_received(rig, FRAMES);
+    must(rm_generator_capture(rig->generator, 0, NULL, NULL, &error), &error);
+    must(rm_generator_replay(rig->generator, 0, capture, 100, 0, &error), &error);
+    run_until_received(rig, FRAMES / 10);
+    must(rm_generator_send_instruments(rig->generator, 0, machine, "*", 0, &error), &error);
+    run_until_received(rig, FRAMES / 10);
+    must(rm_generator_restore_source(rig->generator, 0, &error), &error);
+    for (uint32_t i = 0; i < 2; ++i)
+        close(files[i]);
+    unlink(capture);
+    unlink(machine);
+}
+
 static void a_core_keeps_its_promises(void **state) {
     (void)state;
     static struct rig rig;
@@ -89,9 +129,11 @@ static void a_core_keeps_its_promises(void **state) {
     assert_int_equal(pthread_create(&core, NULL, core_run, &rig), 0);
     for (uint32_t round = 0; round < ROUNDS; ++round)
         run_round(&rig, &traffic, round);
+    run_beside(&rig, &traffic);
     promises_warm();
     for (uint32_t round = 0; round < ROUNDS; ++round)
         run_round(&rig, &traffic, round);
+    run_beside(&rig, &traffic);
     promises_end();
     atomic_store(&rig.stop, true);
     pthread_join(core, NULL);
