@@ -22,9 +22,13 @@ static bool send_beside(struct rm_generator_port *port, uint8_t const *frame, ui
     out.length[0] = length;
     bool const sent = rm_port_send(sender->port, sender->queue, &out) == 1;
     rm_port_release(sender->port, sender->queue, &out);
-    if (sent && sender->capture != NULL)
-        rm_capture_ring_put(sender->capture, frame, length, tsc);
-    return sent;
+    if (!sent)
+        return false;
+    rm_counter_add(sender->counters, RM_GENERATOR_SENT, 1);
+    rm_counter_add(sender->counters, RM_GENERATOR_SENT_BYTES, length);
+    if (sender->capture != NULL && !rm_capture_ring_put(sender->capture, frame, length, tsc))
+        rm_counter_add(sender->counters, RM_GENERATOR_CAPTURE_LOST, 1);
+    return true;
 }
 
 static void capture_received(struct rm_generator_port *port, struct rm_burst const *burst, uint64_t tsc) {

@@ -184,6 +184,8 @@ static void ports_ping_each_other(void **state) {
     assert_true(result.least_us > 0 && result.least_us <= result.mean_us && result.mean_us <= result.most_us);
     assert_true(counted(rig, 1, RM_GENERATOR_ANSWERED) >= 4); /* one ARP request, three pings */
     assert_int_equal(counted(rig, 0, RM_GENERATOR_ANSWERED), 0);
+    assert_true(counted(rig, 0, RM_GENERATOR_SENT) >= 4);
+    assert_int_equal(counted(rig, 1, RM_GENERATOR_SENT), counted(rig, 1, RM_GENERATOR_ANSWERED));
 }
 
 static void a_port_that_answers_nobody_is_silent(void **state) {
