@@ -14,6 +14,8 @@ static uint64_t fuzz_sum(rm_counter const *counters, unsigned first, unsigned la
     return sum;
 }
 
+int LLVMFuzzerTestOneInput(uint8_t const *data, size_t size);
+
 int LLVMFuzzerTestOneInput(uint8_t const *data, size_t size) {
     static struct rm_flows flows;
     static struct rm_histogram latency;
