@@ -10,38 +10,48 @@ struct burst_sums {
     uint64_t transport[RM_TRAFFIC_BURST_MAX];
 };
 
-static void store_macs(struct rm_template const *template, uint32_t at, uint64_t const *value, uint32_t count) {
-    for (uint32_t i = 0; i < count; ++i) {
-        uint8_t *const bytes = rm_template_frame(template, i) + at;
-        rm_store16(bytes, (uint16_t)(value[i] >> 32));
-        rm_store32(bytes + 2, (uint32_t)value[i]);
+/** A place in all frames. By value, so that the compiler need not fear that a frame's bytes are the template's own. */
+struct frame_place {
+    uint8_t *first;
+    uint32_t stride;
+};
+
+static struct frame_place place_at(struct rm_template const *template, uint32_t offset) {
+    return (struct frame_place){template->frames + offset, template->stride};
+}
+
+static void store_macs(struct frame_place place, uint64_t const *value, uint32_t count) {
+    uint8_t *at = place.first;
+    for (uint32_t i = 0; i < count; ++i, at += place.stride) {
+        rm_store16(at, (uint16_t)(value[i] >> 32));
+        rm_store32(at + 2, (uint32_t)value[i]);
     }
 }
 
 /** The tag's word has both. */
-static void store_tags(struct rm_template const *template, uint16_t mask, uint32_t shift, uint64_t const *value,
-                       uint32_t count) {
-    for (uint32_t i = 0; i < count; ++i) {
-        uint8_t *const word = rm_template_frame(template, i) + VLAN_AT;
-        rm_store16(word, (uint16_t)((rm_load16(word) & ~mask) | value[i] << shift));
-    }
+static void store_tags(struct frame_place place, uint16_t mask, uint32_t shift, uint64_t const *value, uint32_t count) {
+    uint8_t *at = place.first;
+    for (uint32_t i = 0; i < count; ++i, at += place.stride)
+        rm_store16(at, (uint16_t)((rm_load16(at) & ~mask) | value[i] << shift));
 }
 
-static void store_ipv4_addresses(struct rm_template const *template, uint32_t at, uint64_t const *value, uint32_t count,
+static void store_ipv4_addresses(struct frame_place place, uint64_t const *value, uint32_t count,
                                  struct burst_sums *sums) {
-    for (uint32_t i = 0; i < count; ++i) {
+    uint8_t *at = place.first;
+    for (uint32_t i = 0; i < count; ++i, at += place.stride) {
         uint32_t const memory = __builtin_bswap32((uint32_t)value[i]);
-        memcpy(rm_template_frame(template, i) + at, &memory, sizeof memory);
+        memcpy(at, &memory, sizeof memory);
         sums->ip[i] += memory;
         sums->transport[i] += memory;
     }
 }
 
-static void store_ipv6_addresses(struct rm_template const *template, uint32_t at, uint64_t const *value, uint32_t count,
+static void store_ipv6_addresses(struct frame_place place, uint64_t const *value, uint32_t count,
                                  struct burst_sums *sums) {
-    for (uint32_t i = 0; i < count; ++i) {
+    uint8_t *at = place.first;
+    for (uint32_t i = 0; i < count; ++i, at += place.stride) {
         uint64_t const memory = __builtin_bswap64(value[i]);
-        memcpy(rm_template_frame(template, i) + at, &memory, sizeof memory);
+        memcpy(at, &memory, sizeof memory);
         sums->transport[i] += (memory >> 32) + (uint32_t)memory;
     }
 }
@@ -50,39 +60,42 @@ static void store_address(struct rm_template const *template, bool destination, 
                           struct burst_sums *sums) {
     uint32_t const ip = template->layout.ip;
     if (template->description.ipv6)
-        store_ipv6_addresses(template, ip + (destination ? 32 : 16), value, count, sums);
+        store_ipv6_addresses(place_at(template, ip + (destination ? 32 : 16)), value, count, sums);
     else
-        store_ipv4_addresses(template, ip + (destination ? 16 : 12), value, count, sums);
+        store_ipv4_addresses(place_at(template, ip + (destination ? 16 : 12)), value, count, sums);
 }
 
-static void store_tos(struct rm_template const *template, uint64_t const *value, uint32_t count,
-                      struct burst_sums *sums) {
-    for (uint32_t i = 0; i < count; ++i) {
-        uint8_t *const ip = rm_template_frame(template, i) + template->layout.ip;
-        if (template->description.ipv6) {
-            ip[0] = (uint8_t)((ip[0] & 0xF0) | value[i] >> 4);
-            ip[1] = (uint8_t)((ip[1] & 0x0F) | value[i] << 4);
-        } else {
-            ip[1] = (uint8_t)value[i];
-            sums->ip[i] += value[i] << 8; // the second byte of its word
-        }
+static void store_ipv4_tos(struct frame_place place, uint64_t const *value, uint32_t count, struct burst_sums *sums) {
+    uint8_t *at = place.first;
+    for (uint32_t i = 0; i < count; ++i, at += place.stride) {
+        *at = (uint8_t)value[i];
+        sums->ip[i] += value[i] << 8; // the second byte of its word
     }
 }
 
-static void store_ttl(struct rm_template const *template, uint64_t const *value, uint32_t count,
-                      struct burst_sums *sums) {
-    uint32_t const at = template->layout.ip + (template->description.ipv6 ? 7 : 8);
-    for (uint32_t i = 0; i < count; ++i) {
-        rm_template_frame(template, i)[at] = (uint8_t)value[i];
-        sums->ip[i] += value[i]; // the first byte of its word; IPv6 has no such sum
+/** It lies across the first two bytes of the header. */
+static void store_traffic_class(struct frame_place place, uint64_t const *value, uint32_t count) {
+    uint8_t *at = place.first;
+    for (uint32_t i = 0; i < count; ++i, at += place.stride) {
+        at[0] = (uint8_t)((at[0] & 0xF0) | value[i] >> 4);
+        at[1] = (uint8_t)((at[1] & 0x0F) | value[i] << 4);
     }
 }
 
-static void store_ports(struct rm_template const *template, uint32_t at, uint64_t const *value, uint32_t count,
-                        struct burst_sums *sums) {
-    for (uint32_t i = 0; i < count; ++i) {
+/** The first byte of its word; IPv6 has no such sum, and what is added is not used. */
+static void store_ttl(struct frame_place place, uint64_t const *value, uint32_t count, struct burst_sums *sums) {
+    uint8_t *at = place.first;
+    for (uint32_t i = 0; i < count; ++i, at += place.stride) {
+        *at = (uint8_t)value[i];
+        sums->ip[i] += value[i];
+    }
+}
+
+static void store_ports(struct frame_place place, uint64_t const *value, uint32_t count, struct burst_sums *sums) {
+    uint8_t *at = place.first;
+    for (uint32_t i = 0; i < count; ++i, at += place.stride) {
         uint16_t const memory = __builtin_bswap16((uint16_t)value[i]);
-        rm_store_memory16(rm_template_frame(template, i) + at, memory);
+        rm_store_memory16(at, memory);
         sums->transport[i] += memory;
     }
 }
@@ -108,29 +121,32 @@ static void take_mix(struct rm_template *template, uint64_t *value, uint32_t cou
 
 static void store_field(struct rm_template const *template, enum rm_traffic_field_name name, uint64_t const *value,
                         uint32_t count, uint32_t *length, struct burst_sums *sums) {
+    uint32_t const ip = template->layout.ip, transport = template->layout.transport;
+    bool const ipv6 = template->description.ipv6;
     switch (name) {
     case RM_TRAFFIC_SIZE:
         return store_sizes(template, value, count, length, sums);
     case RM_TRAFFIC_DESTINATION_MAC:
-        return store_macs(template, 0, value, count);
+        return store_macs(place_at(template, 0), value, count);
     case RM_TRAFFIC_SOURCE_MAC:
-        return store_macs(template, 6, value, count);
+        return store_macs(place_at(template, 6), value, count);
     case RM_TRAFFIC_VLAN:
-        return store_tags(template, VLAN_ID, 0, value, count);
+        return store_tags(place_at(template, VLAN_AT), VLAN_ID, 0, value, count);
     case RM_TRAFFIC_PRIORITY:
-        return store_tags(template, 7 << PRIORITY_SHIFT, PRIORITY_SHIFT, value, count);
+        return store_tags(place_at(template, VLAN_AT), 7 << PRIORITY_SHIFT, PRIORITY_SHIFT, value, count);
     case RM_TRAFFIC_SOURCE_ADDRESS:
         return store_address(template, false, value, count, sums);
     case RM_TRAFFIC_DESTINATION_ADDRESS:
         return store_address(template, true, value, count, sums);
     case RM_TRAFFIC_TOS:
-        return store_tos(template, value, count, sums);
+        return ipv6 ? store_traffic_class(place_at(template, ip), value, count)
+                    : store_ipv4_tos(place_at(template, ip + 1), value, count, sums);
     case RM_TRAFFIC_TTL:
-        return store_ttl(template, value, count, sums);
+        return store_ttl(place_at(template, ip + (ipv6 ? 7 : 8)), value, count, sums);
     case RM_TRAFFIC_SOURCE_PORT:
-        return store_ports(template, template->layout.transport, value, count, sums);
+        return store_ports(place_at(template, transport), value, count, sums);
     case RM_TRAFFIC_DESTINATION_PORT:
-        return store_ports(template, template->layout.transport + 2, value, count, sums);
+        return store_ports(place_at(template, transport + 2), value, count, sums);
     case RM_TRAFFIC_FIELDS:
         break;
     }
@@ -151,28 +167,43 @@ static void make_fields(struct rm_template *template, uint32_t *length, uint32_t
 
 static void make_stamps(struct rm_template *template, uint32_t count, uint64_t tsc) {
     uint64_t const base = rm_flow_stamp_base(tsc, template->stamp_key);
+    struct frame_place const place = place_at(template, template->layout.payload);
+    struct rm_flow_sent *const sent = template->sent;
+    uint32_t const first = template->flow_first, flows = template->description.flow_count;
     uint32_t next = template->flow_next;
-    for (uint32_t i = 0; i < count; ++i) {
-        _Atomic uint64_t *const stamped = &template->sent[next].stamped;
-        uint64_t const sequence = atomic_load_explicit(stamped, memory_order_relaxed);
-        struct rm_flow_stamp const stamp = {(uint16_t)(template->flow_first + next), (uint32_t)sequence, tsc};
-        rm_flow_stamp_write(rm_template_frame(template, i) + template->layout.payload, &stamp, base);
-        atomic_store_explicit(stamped, sequence + 1, memory_order_relaxed);
-        next = next + 1 == template->description.flow_count ? 0 : next + 1;
+    uint8_t *at = place.first;
+    for (uint32_t i = 0; i < count; ++i, at += place.stride) {
+        uint64_t const sequence = atomic_load_explicit(&sent[next].stamped, memory_order_relaxed);
+        struct rm_flow_stamp const stamp = {(uint16_t)(first + next), (uint32_t)sequence, tsc};
+        rm_flow_stamp_write(at, &stamp, base);
+        atomic_store_explicit(&sent[next].stamped, sequence + 1, memory_order_relaxed);
+        next = next + 1 == flows ? 0 : next + 1;
     }
     template->flow_next = next;
 }
 
+static void make_ip_checksums(struct frame_place place, uint64_t base, uint64_t const *sum, uint32_t count) {
+    uint8_t *at = place.first;
+    for (uint32_t i = 0; i < count; ++i, at += place.stride)
+        rm_store_memory16(at, (uint16_t)~rm_checksum_fold(base + sum[i]));
+}
+
+/** Never zero, which would say "absent"; to the sum 0xFFFF is the same. */
+static void make_transport_checksums(struct frame_place place, uint64_t base, uint64_t const *sum, uint32_t count) {
+    uint8_t *at = place.first;
+    for (uint32_t i = 0; i < count; ++i, at += place.stride) {
+        uint16_t const checksum = (uint16_t)~rm_checksum_fold(base + sum[i]);
+        rm_store_memory16(at, checksum == 0 ? UINT16_MAX : checksum);
+    }
+}
+
 static void make_checksums(struct rm_template const *template, uint32_t count, struct burst_sums const *sums) {
-    for (uint32_t i = 0; template->ip_varies && i < count; ++i) {
-        uint16_t const sum = rm_checksum_fold(template->sums.ip + sums->ip[i]);
-        rm_store_memory16(rm_template_frame(template, i) + template->layout.ip + IPV4_CHECKSUM_AT, (uint16_t)~sum);
-    }
-    for (uint32_t i = 0; template->transport_varies && i < count; ++i) {
-        uint16_t const checksum = (uint16_t)~rm_checksum_fold(template->sums.transport + sums->transport[i]);
-        rm_store_memory16(rm_template_frame(template, i) + template->layout.transport_checksum,
-                          checksum == 0 ? UINT16_MAX : checksum);
-    }
+    struct rm_frame_layout const *const layout = &template->layout;
+    if (template->ip_varies)
+        make_ip_checksums(place_at(template, layout->ip + IPV4_CHECKSUM_AT), template->sums.ip, sums->ip, count);
+    if (template->transport_varies)
+        make_transport_checksums(place_at(template, layout->transport_checksum), template->sums.transport,
+                                 sums->transport, count);
 }
 
 void rm_template_make(struct rm_template *template, uint32_t *length, uint32_t count, uint64_t tsc) {
