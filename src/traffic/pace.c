@@ -3,9 +3,13 @@
 
 static double const NS_PER_S = 1e9;
 
+/** Ticks from the start to a burst. */
+static uint64_t pace_ticks_to(struct rm_pace const *pace, uint64_t burst) {
+    return (uint64_t)((double)(burst * pace->burst) * pace->ticks_per_frame);
+}
+
 static void pace_find_due(struct rm_pace *pace) {
-    uint64_t const burst_first = pace->next - pace->next % pace->burst;
-    pace->due_tsc = pace->start_tsc + (uint64_t)((double)burst_first * pace->ticks_per_frame);
+    pace->due_tsc = pace->start_tsc + pace_ticks_to(pace, pace->next / pace->burst);
 }
 
 void rm_pace_start(struct rm_pace *pace, struct rm_traffic const *traffic, double tsc_hz, uint64_t tsc) {
@@ -21,13 +25,12 @@ void rm_pace_start(struct rm_pace *pace, struct rm_traffic const *traffic, doubl
     };
 }
 
-/** Frames of all bursts that are due `since` ticks after the start. */
+/** Frames of all bursts that are due `since` ticks after the start. They are due by the product, which is rounded
+ * down to a tick, and may be so before the quotient says. */
 static uint64_t pace_frames_until(struct rm_pace const *pace, uint64_t since) {
-    double const ticks_per_burst = pace->ticks_per_frame * pace->burst;
-    uint64_t bursts = (uint64_t)((double)since / ticks_per_burst) + 1;
-    // Both roundings may differ by one: what is due is what pace_find_due says.
-    if ((uint64_t)((double)((bursts - 1) * pace->burst) * pace->ticks_per_frame) > since)
-        --bursts;
+    uint64_t bursts = (uint64_t)((double)since / (pace->ticks_per_frame * pace->burst)) + 1;
+    if (pace_ticks_to(pace, bursts) <= since)
+        ++bursts;
     return bursts * pace->burst;
 }
 

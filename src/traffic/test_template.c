@@ -333,6 +333,31 @@ static void a_mix_has_its_weights_and_is_mixed(void **state) {
     free(rig);
 }
 
+/** Of all destination ports, one makes the sum come out at zero, which would say that there is none. */
+static void a_checksum_is_never_zero(void **state) {
+    (void)state;
+    enum { PORTS = 65536 };
+    struct rig *const rig = calloc(1, sizeof *rig);
+    assert_non_null(rig);
+    uint32_t all_ones = 0;
+    rm_traffic_default(&rig->traffic, 0);
+    rig->traffic.template[0].field[RM_TRAFFIC_DESTINATION_PORT] =
+        (struct rm_traffic_field){RM_TRAFFIC_RANGE, 0, 0, PORTS - 1, 1};
+    open_source(rig, true);
+    for (uint32_t burst = 0; burst < PORTS / RM_BURST; ++burst) {
+        fill(rig, RM_BURST, 0);
+        for (uint32_t i = 0; i < RM_BURST; ++i) {
+            uint64_t const checksum = loaded(rig->burst.data[i] + 40, 2);
+            assert_int_not_equal(checksum, 0);
+            assert_int_equal(transport_sum(&rig->traffic.template[0], rig -> burst.data[i], 60), 0xFFFF);
+            all_ones += checksum == 0xFFFF;
+        }
+    }
+    assert_int_equal(all_ones, 1);
+    rig->source->ops->free(rig->source);
+    free(rig);
+}
+
 static void random_values_are_spread_over_all(void **state) {
     (void)state;
     struct rm_traffic_field const field = {RM_TRAFFIC_RANDOM, 10, 10, 25, 0};
@@ -357,6 +382,7 @@ static void random_values_are_spread_over_all(void **state) {
 
 int main(void) {
     struct CMUnitTest const tests[] = {
+        cmocka_unit_test(a_checksum_is_never_zero),
         cmocka_unit_test(frames_are_those_of_the_reference),
         cmocka_unit_test(a_mix_has_its_weights_and_is_mixed),
         cmocka_unit_test(random_values_are_spread_over_all),
