@@ -16,7 +16,13 @@ static uint64_t field_random(uint64_t *state) {
 static void take_range(struct rm_field_values *values, uint64_t *value, uint32_t count) {
     struct rm_traffic_field const field = values->field;
     uint64_t next = values->next;
-    for (uint32_t i = 0; i < count; ++i) {
+    uint32_t first = 0;
+    if (field.step != 0 && (field.max - next) / field.step >= count) { // none wraps, so none waits for the one before
+        for (; first < count; ++first)
+            value[first] = next + first * field.step;
+        next += count * field.step;
+    }
+    for (uint32_t i = first; i < count; ++i) {
         value[i] = next;
         next = field.max - next < field.step ? field.min : next + field.step;
     }
