@@ -4,9 +4,10 @@
  *     ringmaster-discard [--rate HZ] SOCKET CPU SETTLE SECONDS      SOCKET is memif's, which it makes
  *
  * It waits for a first frame, lets SETTLE seconds pass, prints "begin", counts for so many SECONDS, and prints a JSON
- * object: how many, in how long, in each tenth of a second, and what share of its core it had meanwhile. With --rate it
- * looks at the clock at every poll that brought something, and prints by how much the time from one frame to the next
- * differs from that rate's ("jitter_ns"): frames of one poll came at once.
+ * object: how many, in how long, in each tenth of a second, what share of its core it had meanwhile, and the rate while
+ * both ends ran ("stretches": stretches.h). With --rate it looks at the clock at every poll that brought something, and
+ * prints by how much the time from one frame to the next differs from that rate's ("jitter_ns"): frames of one poll
+ * came at once.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,6 +20,7 @@
 #include "base/timebase.h"
 #include "net/port.h"
 #include "rounds.h"
+#include "stretches.h"
 
 enum { TENTHS_MAX = 6000 };
 
@@ -44,6 +46,7 @@ struct arrival_watch {
     /** Of the last frame; 0: none came yet. */
     uint64_t last_tsc;
     struct bench_times jitter;
+    struct bench_stretches stretches;
 };
 
 static void watch_take(struct arrival_watch *watch, uint32_t frames) {
@@ -61,6 +64,7 @@ static uint64_t count_until(struct rm_port *port, struct arrival_watch *watch, u
     uint64_t frames = 0;
     while (rm_tsc() < end) {
         uint32_t const more = rm_port_discard(port, 0);
+        bench_stretches_poll(&watch->stretches, more, rm_tsc());
         if (more != 0 && watch->nominal_ticks != 0)
             watch_take(watch, more);
         frames += more;
@@ -85,7 +89,8 @@ static void discard_measure(struct rm_port *port, struct arrival_watch *watch, d
            took, (cpu_seconds() - cpu) / took);
     for (int i = 0; i < count; ++i)
         printf("%s%.0f", i == 0 ? "" : ", ", (double)tenth[i] / 0.1);
-    fputs("]", stdout);
+    fputs("], ", stdout);
+    bench_stretches_json(&watch->stretches, "");
     if (watch->nominal_ticks != 0) {
         fputs(", ", stdout);
         bench_times_json("jitter_ns", &watch->jitter, 1e9 / tsc_hz, "");
@@ -119,11 +124,14 @@ int main(int argc, char **argv) {
     bool const pinned = rm_pin((uint32_t)cpu, &error) == RM_OK;
     bool const good = pinned && wait_for_first(port, (uint64_t)(TIMEOUT_S * tsc_hz));
     if (good) {
-        struct arrival_watch watch = {.nominal_ticks = rate_hz > 0 ? tsc_hz / rate_hz : 0};
+        static struct arrival_watch watch;
+        watch.nominal_ticks = rate_hz > 0 ? tsc_hz / rate_hz : 0;
         bench_times_clear(&watch.jitter);
+        bench_stretches_begin(&watch.stretches, tsc_hz, rm_tsc());
         count_until(port, &watch, rm_tsc() + (uint64_t)(settle * tsc_hz));
         watch.last_tsc = 0;
         bench_times_clear(&watch.jitter);
+        bench_stretches_begin(&watch.stretches, tsc_hz, rm_tsc());
         puts("begin");
         fflush(stdout);
         discard_measure(port, &watch, seconds, tsc_hz);
