@@ -23,6 +23,7 @@ def sent(peer: str, mpps: float, share: float = 1.0) -> Generated:
         peer=peer,
         load=load_of(64),
         size=64,
+        running_s=1.0 if share == 1 else 0.0,
         rate_pps=mpps * 1e6,
         core_to_core_ns=60.0,
         distance="near",

@@ -82,7 +82,8 @@ Parts:
     two_cores = "one for the sender and one for the receiver"
     about = (
         "The packet generator on one core over memif: packets a second beside dpdk-testpmd txonly behind the same "
-        "receiver, and how well a pace is kept. The stall floor is what any program on these cores waits."
+        "receiver while neither end stood still; and how well a pace is kept. "
+        "The stall floor is what any program on these cores waits."
     )
 
     @classmethod
