@@ -2,10 +2,11 @@
 """`ringmaster generate`, by scripts and in a terminal, and its capture as others read it."""
 
 import os
+import re
 import signal
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +15,18 @@ from harness import (
     SERVER_CORE,
     TIMEOUT_S,
     command_line,
+    kill_at_once,
     ringmaster,
     ringmaster_json,
+    server,
     unique_name,
     wait_for,
     wait_for_all,
 )
 from terminals import Terminal, needs_tmux, shown
 
-from ringmaster import Workspace
+from ringmaster import Workspace, attach
+from ringmaster.errors import WorkspaceError
 from ringmaster.fabric.commands import Commands
 from ringmaster.programs.program import attach_to
 from ringmaster.programs.remains import release_workspace
@@ -146,6 +150,20 @@ def test_a_refused_line_ends_it_with_the_line(root: Path, tmp_path: Path) -> Non
     release_workspace(name)
 
 
+def test_a_role_begins_with_its_script(root: Path, tmp_path: Path) -> None:
+    config, name = configuration(tmp_path, "begins", "kind: ring")
+    (tmp_path / "begin.pkt").write_text(f"set 0 count {FRAMES}\nset 0 rate max  # as it goes\nstart 0\n")
+    config.write_text(config.read_text().replace("role: generate,", "role: generate, script: begin.pkt,"))
+    with commanded(config, name) as (ws, commands):
+        wait_for_all(ws.counters("generator/p0"), "received", FRAMES)
+        assert f'"count":{FRAMES}' in commands.run("show json")[0]
+    (tmp_path / "begin.pkt").write_text("start 0\nset 0 colour red\n")
+    with server(config) as program:
+        assert program.wait(TIMEOUT_S) == 1
+        assert "begin.pkt:2: " in program.words
+    release_workspace(name)
+
+
 def test_it_shows_what_a_running_server_generates(root: Path, tmp_path: Path) -> None:
     config, name = configuration(tmp_path, "attach", "kind: ring")
     with commanded(config, name):
@@ -195,6 +213,48 @@ def test_a_signal_leaves_the_terminal_as_it_was(root: Path, tmp_path: Path) -> N
         page.until("ended with 143")
         assert flags(page) == ("0", "1")
     release_workspace(name)
+
+
+@needs_tmux
+def test_a_server_that_ends_ends_the_page_with_its_words(root: Path, tmp_path: Path) -> None:
+    config, name = configuration(tmp_path, "ends", "kind: ring")
+    with shown((80, 24), in_terminal((80, 24), "-c", config)) as page:
+        page.until("0: p0 ring")
+        with attach(name) as ws:
+            kill_at_once(ws.segments["server"].owner_pid)
+        page.until("ringmaster: ringmaster-server ended with status -9", "ended with 1")
+        assert flags(page) == ("0", "1")
+    release_workspace(name)
+
+
+def test_an_interrupt_keeps_what_was_counted(root: Path, tmp_path: Path) -> None:
+    config, name = configuration(tmp_path, "interrupt", "kind: ring")
+    words = command_line("generate", "-c", config, "--command", "set 0 rate 1kpps", "--command", "start 0")
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        ws = attach_soon(name)
+        wait_for(lambda: ws.counters("generator/p0")["sent"] > 0, "the first frame")
+        ws.close()
+        process.send_signal(signal.SIGINT)
+        out, said = process.communicate(timeout=TIMEOUT_S)
+    assert process.returncode == 0
+    assert "interrupted" in said
+    sent = re.match(r"p0: sent (\d+), received (\d+)", out)
+    assert sent is not None
+    assert int(sent[1]) == int(sent[2]) > 0
+    release_workspace(name)
+
+
+def attach_soon(name: str) -> Workspace:
+    """As soon as its server is there."""
+    found: list[Workspace] = []
+
+    def there() -> bool:
+        with suppress(WorkspaceError):
+            found.append(attach(name))
+        return bool(found)
+
+    wait_for(there, "the server")
+    return found[0]
 
 
 def flags(page: Terminal) -> tuple[str, str]:

@@ -160,6 +160,8 @@ def _show(session: "Session", server: "Program | None", seconds: float | None) -
 
     console = GeneratorConsole(session, seconds, server.check if server else lambda: None)
     console.run()
+    if console.failed:
+        raise console.failed
     if console.return_code:
         sys.exit(console.return_code)
 

@@ -42,6 +42,8 @@ class GeneratorConsole(App[None]):
         self._allowed = os.sched_getaffinity(0)
         self._seconds, self._check = seconds, check
         self._ends_at_s: float | None = None
+        self.failed: RuntimeError | None = None
+        """Why it has ended by itself: the server has."""
 
     def compose(self) -> ComposeResult:
         """One widget, which is the whole terminal."""
@@ -63,7 +65,12 @@ class GeneratorConsole(App[None]):
     def look(self) -> None:
         """Does what scripts have to do, and shows what is now."""
         session = self._session
-        self._check()
+        try:
+            self._check()
+        except RuntimeError as error:
+            self.failed = error
+            self.exit()
+            return
         session.watch.look()
         try:
             session.go_on(self.size.width)
