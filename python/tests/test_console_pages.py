@@ -298,3 +298,21 @@ def test_no_page_of_what_moves_the_machine_is_cut(driving: Watch, page: str, siz
     drawn(driving, View(page), width, height)
     whole = page_named(page).draw(driving.look(Wanted(page)), View(page), width - 2, None)
     assert max(map(width_of, whole)) <= width - 2, [plain(spans) for spans in whole if width_of(spans) > width - 2]
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_ports_that_generate_have_a_line_of_their_own(make_owner: MakeOwner, size: tuple[int, int]) -> None:
+    make_owner(
+        [
+            fabric.counters("port/ring", "port"),
+            fabric.counters("generator/ring", "generator", sent=10**9, received=77, refused=2, skipped=1, late=5),
+        ]
+    )
+    with ringmaster.attach("demo") as ws:
+        frame = Watch(ws).look()
+        lines = page_named("ports").draw(frame, View("ports"), *size)
+    assert all(width_of(spans) <= size[0] for spans in lines)
+    text = "\n".join(map(plain, lines))
+    assert "Packet generator  `ringmaster generate --attach demo`" in text
+    assert re.search(r"ring +0 /s +0 /s +1\.000G +77 +3 +5", text), text
+    assert frame.snapshot.generators[0].unsent == 3

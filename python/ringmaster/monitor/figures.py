@@ -137,6 +137,21 @@ class PortFigures:
 
 
 @dataclass(frozen=True)
+class GeneratorFigures:
+    """One port of the packet generator."""
+
+    name: str
+    sent_pps: float
+    received_pps: float
+    sent: int
+    received: int
+    unsent: int
+    """Refused by the link, or skipped because their time had gone."""
+    late: int
+    """Sent after their time."""
+
+
+@dataclass(frozen=True)
 class CoreFigures:
     """One core of the engine."""
 
@@ -291,6 +306,20 @@ def port_figures(reading: Reading) -> PortFigures:
         foreign=sum(counts[name] for name in FOREIGN),
         kernel_missed=counts["kernel_missed"],
         counts=counts,
+    )
+
+
+def generator_figures(reading: Reading) -> GeneratorFigures:
+    """Of the counter set "generator"."""
+    counts = reading.counts()
+    return GeneratorFigures(
+        name=reading.name,
+        sent_pps=reading.rate("sent"),
+        received_pps=reading.rate("received"),
+        sent=counts["sent"],
+        received=counts["received"],
+        unsent=counts["refused"] + counts["skipped"],
+        late=counts["late"],
     )
 
 

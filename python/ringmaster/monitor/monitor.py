@@ -27,6 +27,7 @@ from ringmaster.monitor.feedback import FeedbackFigures, FeedbackReader
 from ringmaster.monitor.figures import (
     ClockFigures,
     CoreFigures,
+    GeneratorFigures,
     PathFigures,
     PortFigures,
     RateFigures,
@@ -36,6 +37,7 @@ from ringmaster.monitor.figures import (
     StreamFigures,
     Unsent,
     core_figures,
+    generator_figures,
     let_pass,
     not_asked_for,
     path_figures,
@@ -97,6 +99,8 @@ class Snapshot:
     """None where no application measures the tune."""
     tune_lines: TuneLines | None = None
     """Of the spectrum of the tune itself; None where there is none yet."""
+    generators: tuple[GeneratorFigures, ...] = ()
+    """Ports by which the server generates packets."""
     postmortem: PostmortemFigures | None = None
     """None where no watch of the post-mortem runs."""
     real_time_ratio: float | None = None
@@ -178,6 +182,7 @@ class Monitor:
             tunes_simulated=read_simulated(ws),
             tune=tune,
             tune_lines=spectrum.lines if spectrum else None,
+            generators=tuple(map(generator_figures, readings.get("generator", []))),
             postmortem=read_postmortem(ws),
             real_time_ratio=real_time_ratio(ws),
         )

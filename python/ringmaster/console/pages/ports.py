@@ -21,7 +21,8 @@ SORTS: dict[str, SortKey[PortFigures]] = {
 ABOUT = (
     "One line for each port; enter says what to do about its faults. REFUSED are packets to the instruments' UDP port "
     "that were no datagrams of a configured instrument; OTHERS are ARP, ICMP, TCP and UDP to other ports, which is "
-    "normal. MISSED were dropped before the server saw them."
+    "normal. MISSED were dropped before the server saw them. Ports that generate packets have a line of their own: "
+    "UNSENT are those that the link did not take at their time, or whose time had gone."
 )
 
 
@@ -36,6 +37,7 @@ def draw(frame: Frame, view: View, width: int, height: int | None) -> list[Line]
         heading("Ports", width, sorted_by(view, NAME, list(SORTS))),
         *port_table(frame, ports[shown], width, cursor),
     ]
+    lines += generators(frame, width)
     first = ports[shown][cursor or 0]
     for port in [first, *(port for port in ports if port is not first)]:
         more = [line(), *breakdown(port, width)]
@@ -75,6 +77,33 @@ def port_table(frame: Frame, ports: list[PortFigures], width: int, cursor: int |
         for port in ports
     ]
     return table(columns, rows, width, cursor)
+
+
+def generators(frame: Frame, width: int) -> list[Line]:
+    """What ports send that generate packets; nothing where none does."""
+    columns = [
+        Column("PORT", 8, right=False),
+        Column("SENT/S", 9),
+        Column("RECEIVED/S", 9),
+        Column("SENT", 6),
+        Column("RECEIVED", 6),
+        Column("UNSENT", 6),
+        Column("LATE", 6, drop=1),
+    ]
+    rows = [
+        [
+            Span(one.name),
+            Span(units.quantity(one.sent_pps, "/s")),
+            Span(units.quantity(one.received_pps, "/s")),
+            number(one.sent),
+            number(one.received),
+            warn(one.unsent),
+            warn(one.late),
+        ]
+        for one in frame.snapshot.generators
+    ]
+    note = f"`ringmaster generate --attach {frame.snapshot.workspace}`"
+    return [line(), heading("Packet generator", width, note), *table(columns, rows, width)] if rows else []
 
 
 def details(port: PortFigures, width: int) -> list[Line]:
