@@ -170,7 +170,17 @@ static void sender_release_tail(struct rm_traffic_sender *sender, uint32_t fille
     sender_set_sending(sender, false);
 }
 
+/** Whether what the link has not taken is later than may be: of a source with times, when the frames after it are. One
+ * frame alone may be that of a source that has ended. */
+static bool sender_rest_is_too_late(struct rm_traffic_sender *sender, uint64_t tsc) {
+    struct rm_traffic_job *const job = sender->job;
+    return job->traffic.late == RM_TRAFFIC_SEND_LATE && job->source->ops->due != NULL &&
+           job->source->ops->due(job->source, tsc - sender->pace.late_max_ticks) > 1;
+}
+
 uint32_t rm_traffic_sender_turn(struct rm_traffic_sender *sender, uint64_t tsc) {
+    if (sender->out.count != 0 && sender_rest_is_too_late(sender, tsc))
+        sender_drop_rest(sender);
     if (sender->out.count != 0)
         return sender_flush(sender);
     if (!sender_is_sending(sender))

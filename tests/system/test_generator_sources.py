@@ -99,9 +99,30 @@ def check_instruments(ws: Workspace) -> None:
             np.testing.assert_array_equal(window[lane][window.ok], expected[window.ok], f"{name}, {lane}")
 
 
-@pytest.mark.parametrize("begins", ["", " 7000"], ids=["by TAI", "counted"])
+def send_instruments(commands: Commands | None, words: str) -> Commands:
+    """Has port 0 send them."""
+    assert commands is not None
+    for line in ("set 0 late_max 200000", f"instruments 0 {words}", "start 0"):
+        commands.run(line)
+    return commands
+
+
+def check_two_starts(ws: Workspace, sender: Workspace, commands: Commands) -> int:
+    """Lets them go on, stops and starts them once, and checks what came; the first turn."""
+    wait_for_all(ws.counters("stream/bpm01"), "accepted", TURNS // 2)
+    commands.run("stop 0")  # the machine goes on meanwhile
+    commands.run("start 0")
+    wait_for_all(ws.counters("stream/bpm01"), "accepted", TURNS)
+    commands.run("stop 0")
+    wait_for_all(ws.counters("port/in"), "received", sender.counters("generator/out")["sent"])
+    check_instruments(ws)
+    first = ws.streams["bpm02/turn"].first
+    assert first is not None
+    return first
+
+
 @again_if_starved
-def test_a_server_decodes_the_generators_instruments(tmp_path: Path, begins: str) -> None:
+def test_a_server_decodes_instruments_from_a_number_on(tmp_path: Path) -> None:
     """Native and described, one and many to a datagram: no counter of errors moves."""
     socket, names = tmp_path / "link.sock", (unique_name("machine"), unique_name("sender"))
     out = f"{{name: out, kind: memif, socket: {socket}, role: client}}"
@@ -109,23 +130,24 @@ def test_a_server_decodes_the_generators_instruments(tmp_path: Path, begins: str
         running(tmp_path, names[0], machine(names[0], socket)) as (ws, _),
         running(tmp_path, names[1], generator(names[1], out, "out")) as (sender, commands),
     ):
-        assert commands is not None
-        commands.run("set 0 late_max 1000000")
-        commands.run(f"instruments 0 {tmp_path / (names[0] + '.yaml')} *{begins}")
-        commands.run("start 0")
-        wait_for_all(ws.counters("stream/bpm01"), "accepted", TURNS // 2)
-        commands.run("stop 0")  # the machine goes on meanwhile
-        commands.run("start 0")
-        wait_for_all(ws.counters("stream/bpm01"), "accepted", TURNS)
-        commands.run("stop 0")
-        wait_for_all(ws.counters("port/in"), "received", sender.counters("generator/out")["sent"])
-        check_instruments(ws)
-        first = ws.streams["bpm02/turn"].first
-        assert first is not None
-        if begins:
-            assert 0 <= first - int(begins) < 10, first  # the server has its clock from the first of them
-        else:
-            assert first > 1.7e9 * TURN_RATE_HZ, first  # so many seconds since 1970
+        told = send_instruments(commands, f"{tmp_path / names[0]}.yaml * 7000")
+        assert 0 <= check_two_starts(ws, sender, told) - 7000 < 10  # the server has its clock from the first of them
+
+
+@again_if_starved
+def test_a_server_that_comes_late_gets_the_turns_of_tai(tmp_path: Path) -> None:
+    """The same, from a sender whose link was down: what waited there is too old, and is not sent."""
+    socket, names = tmp_path / "link.sock", (unique_name("machine"), unique_name("sender"))
+    out = f"{{name: out, kind: memif, socket: {socket}, role: client}}"
+    (tmp_path / f"{names[0]}.yaml").write_text(machine(names[0], socket))
+    with running(tmp_path, names[1], generator(names[1], out, "out")) as (sender, commands):
+        told = send_instruments(commands, f"{tmp_path / names[0]}.yaml *")
+        port = sender.counters("generator/out")
+        wait_for_all(port, "skipped", TURNS)
+        assert port["refused"] > 0
+        with running(tmp_path, names[0], machine(names[0], socket)) as (ws, _):
+            first = check_two_starts(ws, sender, told)
+            assert first > 1.7e9 * TURN_RATE_HZ  # so many seconds have gone since 1970
 
 
 @dataclass(frozen=True)
