@@ -117,12 +117,31 @@ static void an_hour_is_skipped_at_once(void **state) {
     assert_int_equal(schedule.place, 0);
 }
 
+/** As many groups as there may be, at turns that no machine reaches. */
+static void many_groups_are_skipped_at_any_turn(void **state) {
+    (void)state;
+    static rm_turn const turns[] = {0, 1000, 2000000000000000, RM_TURN_END - 1000000};
+    for (uint32_t t = 0; t < 4; ++t) {
+        struct rm_turn_schedule schedule = {.class_count = 2, .class = {{1, 1, 0, 1000}, {10, 1, 1000, 24}}};
+        rm_turn_schedule_go_to(&schedule, turns[t]);
+        for (uint64_t turn = turns[t] + 99; turn < turns[t] + 1000000; turn += 100000) {
+            uint64_t const due = rm_turn_schedule_due(&schedule, turn);
+            assert_in_range(due, 1000, 100001 * 1024);
+            rm_turn_schedule_skip(&schedule, due);
+            assert_int_equal(schedule.turn, turn + 1);
+            assert_int_equal(schedule.place, 0);
+            assert_int_equal(rm_turn_schedule_due(&schedule, turn), 0);
+        }
+    }
+}
+
 int main(void) {
     struct CMUnitTest const tests[] = {
         cmocka_unit_test(datagrams_come_in_order),
         cmocka_unit_test(as_many_are_due_as_the_turns_have),
         cmocka_unit_test(any_number_is_skipped),
         cmocka_unit_test(an_hour_is_skipped_at_once),
+        cmocka_unit_test(many_groups_are_skipped_at_any_turn),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

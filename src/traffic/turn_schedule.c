@@ -57,12 +57,16 @@ void rm_turn_schedule_advance(struct rm_turn_schedule *schedule) {
     schedule->of_class = schedule_class_from(schedule, 0);
 }
 
-/** The turn of datagram number `position`: the last turn before which there are no more than so many. */
-static rm_turn schedule_turn_of(struct rm_turn_schedule const *schedule, uint64_t position) {
-    rm_turn low = schedule->turn, high = RM_TURN_END;
+/** The turn of the datagram `count` behind the next one: the last turn before which there are no more than so many. In
+ * every span of a class there is a datagram of it, which bounds the search. Numbers of datagrams may wrap; what lies
+ * between two of them does not. */
+static rm_turn schedule_turn_of(struct rm_turn_schedule const *schedule, uint64_t count) {
+    uint64_t const position = schedule->position + count, span = schedule->class[0].span_turns;
+    uint64_t const room = RM_TURN_END / span - 2;
+    rm_turn low = schedule->turn, high = schedule->turn + ((count < room ? count : room) + 2) * span;
     while (high - low > 1) {
         rm_turn const middle = low + (high - low) / 2;
-        if (schedule_before(schedule, middle) <= position)
+        if ((int64_t)(schedule_before(schedule, middle) - position) <= 0)
             low = middle;
         else
             high = middle;
@@ -72,7 +76,7 @@ static rm_turn schedule_turn_of(struct rm_turn_schedule const *schedule, uint64_
 
 void rm_turn_schedule_skip(struct rm_turn_schedule *schedule, uint64_t count) {
     uint64_t const position = schedule->position + count;
-    rm_turn_schedule_go_to(schedule, schedule_turn_of(schedule, position));
+    rm_turn_schedule_go_to(schedule, schedule_turn_of(schedule, count));
     uint64_t within = position - schedule->position;
     while (within >= schedule->class[schedule->of_class].count) {
         within -= schedule->class[schedule->of_class].count;
