@@ -174,8 +174,12 @@ static void sender_release_tail(struct rm_traffic_sender *sender, uint32_t fille
  * frame alone may be that of a source that has ended. */
 static bool sender_rest_is_too_late(struct rm_traffic_sender *sender, uint64_t tsc) {
     struct rm_traffic_job *const job = sender->job;
-    return job->traffic.late == RM_TRAFFIC_SEND_LATE && job->source->ops->due != NULL &&
-           job->source->ops->due(job->source, tsc - sender->pace.late_max_ticks) > 1;
+    struct rm_pace const *const pace = &sender->pace;
+    if (job->traffic.late != RM_TRAFFIC_SEND_LATE)
+        return false;
+    if (job->source->ops->due != NULL)
+        return job->source->ops->due(job->source, tsc - pace->late_max_ticks) > 1;
+    return pace->ticks_per_frame > 0 && tsc - sender->out_due_tsc > pace->late_max_ticks;
 }
 
 uint32_t rm_traffic_sender_turn(struct rm_traffic_sender *sender, uint64_t tsc) {
@@ -199,6 +203,7 @@ uint32_t rm_traffic_sender_turn(struct rm_traffic_sender *sender, uint64_t tsc) 
     if (filled == 0)
         return 0;
     sender_note_time(sender, filled, tsc);
+    sender->out_due_tsc = sender->pace.due_tsc;
     rm_pace_advance(&sender->pace, filled);
     return sender_flush(sender);
 }

@@ -39,6 +39,8 @@ struct rm_traffic_sender {
     struct rm_pace pace;
     /** Frames that the link has not taken yet. */
     struct rm_burst out;
+    /** TSC at which they were due, of a paced port. */
+    uint64_t out_due_tsc;
     /** What the link takes is copied there; NULL: nothing is captured. */
     struct rm_capture_ring *capture;
     /** Of the last send of this start: how late it was; -1 before the first. */

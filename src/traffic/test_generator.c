@@ -12,6 +12,7 @@
 
 #include "base/timebase.h"
 #include "traffic/generator.h"
+#include "traffic/template_source.h"
 
 enum { LONGEST = 1518, SLOTS = 256 };
 
@@ -187,6 +188,51 @@ static void a_full_link_is_waited_for_where_late_frames_are_sent(void **state) {
     end(rig);
 }
 
+/** In times that nobody waits for: the link is full, and opens again long after. */
+static void what_waited_too_long_is_not_sent(void **state) {
+    (void)state;
+    enum { PERIOD_TICKS = 1000, LATE_TICKS = 100000 };
+    struct rig *const rig = calloc(1, sizeof *rig);
+    struct rm_error error;
+    struct rm_port_config const config = {.name = "loop", .kind = RM_PORT_RING, .queues = 1, .ring_slots = SLOTS};
+    struct rm_traffic_sender sender;
+    struct rm_traffic_job *const job = calloc(1, sizeof *job);
+    struct rm_flow_sent sent[RM_TRAFFIC_FLOWS_MAX] = {{0}};
+    assert_non_null(rig);
+    assert_non_null(job);
+    job->traffic = unpaced(0);
+    job->traffic.pace = RM_TRAFFIC_PACKETS_PER_S;
+    job->traffic.rate = 1e6;
+    job->traffic.burst = 1;
+    job->traffic.late_max_ns = LATE_TICKS;
+    must(rm_port_open(&config, &rig->port, &error), &error);
+    must(rm_template_source_new(&job->traffic, 0, sent, 1, &job->source, &error), &error);
+    rm_traffic_sender_init(&sender, rig->port, 0, rig->counters, &rig->jitter, 1e9);
+    assert_null(rm_traffic_sender_take(&sender, job, 0));
+    rm_traffic_sender_start(&sender, 0);
+    uint64_t tsc = 0;
+    for (; sender.out.count == 0; tsc += PERIOD_TICKS)
+        rm_traffic_sender_turn(&sender, tsc);
+    assert_int_equal(rm_traffic_sender_turn(&sender, tsc + LATE_TICKS - PERIOD_TICKS), 0);
+    assert_int_equal(counted(rig, RM_GENERATOR_REFUSED), 0); // it may still be sent
+    while (rm_port_discard(rig->port, 0) != 0) {
+        /* the link has room again */
+    }
+    uint64_t const before = counted(rig, RM_GENERATOR_SENT);
+    assert_true(rm_traffic_sender_turn(&sender, tsc + 10 * LATE_TICKS) > 0);
+    assert_int_equal(counted(rig, RM_GENERATOR_REFUSED), 1);
+    uint64_t const all = (tsc + 10 * LATE_TICKS) / PERIOD_TICKS + 1; // that were due by then
+    while (rm_traffic_sender_turn(&sender, tsc + 10 * LATE_TICKS) > 0) {
+        /* what is late, and may be sent */
+    }
+    assert_in_range(counted(rig, RM_GENERATOR_SENT) - before, 1, LATE_TICKS / PERIOD_TICKS + 1);
+    assert_int_equal(counted(rig, RM_GENERATOR_SENT) + 1 + counted(rig, RM_GENERATOR_SKIPPED), all);
+    rm_traffic_sender_stop(&sender);
+    rm_traffic_job_free(rm_traffic_sender_take(&sender, NULL, 0));
+    rm_port_close(rig->port);
+    free(rig);
+}
+
 static void a_paced_port_sends_its_count_and_notes_its_jitter(void **state) {
     (void)state;
     struct rig *const rig = begin(RM_PORT_RING, true);
@@ -251,6 +297,7 @@ static int net_end(void **state) {
 
 int main(void) {
     struct CMUnitTest const tests[] = {
+        cmocka_unit_test(what_waited_too_long_is_not_sent),
         cmocka_unit_test(all_that_is_sent_comes_back_by_flow),
         cmocka_unit_test(flows_go_on_and_are_counted_from_a_clear),
         cmocka_unit_test(a_full_link_shows_where_late_frames_are_skipped),

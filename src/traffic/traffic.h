@@ -146,7 +146,8 @@ enum rm_traffic_pace {
 
 /** What becomes of frames whose time has gone: after a stall of the core, or because the link is full. */
 enum rm_traffic_late {
-    /** Sent late, as fast as it goes; but those later than `late_max_ns` are skipped, and counted. */
+    /** Sent late, as fast as it goes; but those later than `late_max_ns` are not sent, and counted: as skipped, or as
+     * refused where they waited for the link. */
     RM_TRAFFIC_SEND_LATE,
     /** Once one is later than `late_max_ns`, all whose time has gone are skipped, and counted. A frame that the link
      * does not take at once is lost: counted as unsent. So a full link shows, as RFC 2544 asks. */
