@@ -6,8 +6,8 @@
  * It waits for a first frame, lets SETTLE seconds pass, prints "begin", counts for so many SECONDS, and prints a JSON
  * object: how many, in how long, in each tenth of a second, what share of its core it had meanwhile, and the rate while
  * both ends ran ("stretches": stretches.h). With --rate it looks at the clock at every poll that brought something, and
- * prints by how much the time from one frame to the next differs from that rate's ("jitter_ns"): frames of one poll
- * came at once.
+ * prints the pace that the frames have which were the least late ("pace_hz": pace_fit.h), and by how much the time from
+ * one frame to the next differs from that rate's ("jitter_ns"): frames of one poll came at once.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,6 +19,7 @@
 #include "base/pin.h"
 #include "base/timebase.h"
 #include "net/port.h"
+#include "pace_fit.h"
 #include "rounds.h"
 #include "stretches.h"
 
@@ -47,10 +48,12 @@ struct arrival_watch {
     uint64_t last_tsc;
     struct bench_times jitter;
     struct bench_stretches stretches;
+    struct bench_pace_fit fit;
 };
 
 static void watch_take(struct arrival_watch *watch, uint32_t frames) {
     uint64_t const now = rm_tsc();
+    bench_pace_fit_take(&watch->fit, frames, now);
     for (uint32_t i = 0; i < frames; ++i) {
         double const gap = (double)(now - watch->last_tsc), nominal = watch->nominal_ticks;
         if (watch->last_tsc != 0)
@@ -79,6 +82,7 @@ static void discard_measure(struct rm_port *port, struct arrival_watch *watch, d
     double const cpu = cpu_seconds();
     uint64_t const begin = rm_tsc();
     uint64_t const end = begin + (uint64_t)(seconds * tsc_hz);
+    bench_pace_fit_begin(&watch->fit, watch->nominal_ticks, begin, end - begin);
     for (uint64_t now = begin; now < end && count < TENTHS_MAX; now = rm_tsc()) {
         uint64_t const next = begin + (uint64_t)((count + 1) * 0.1 * tsc_hz);
         tenth[count] = count_until(port, watch, next < end ? next : end);
@@ -92,7 +96,8 @@ static void discard_measure(struct rm_port *port, struct arrival_watch *watch, d
     fputs("], ", stdout);
     bench_stretches_json(&watch->stretches, "");
     if (watch->nominal_ticks != 0) {
-        fputs(", ", stdout);
+        double const ticks = bench_pace_fit_ticks(&watch->fit);
+        printf(", \"pace_hz\": %.3f, ", ticks > 0 ? tsc_hz / ticks : 0);
         bench_times_json("jitter_ns", &watch->jitter, 1e9 / tsc_hz, "");
     }
     puts("}");

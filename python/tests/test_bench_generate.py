@@ -36,7 +36,8 @@ def paced(rate_hz: float, received_hz: float, share: float = 1.0) -> Paced:
     return Paced(
         rate_hz=rate_hz,
         seconds=1.0,
-        received_hz=received_hz,
+        pace_hz=received_hz if share == 1 else 0.0,
+        received_hz=received_hz * share,
         jitter_ns=Times(100.0, 50.0, 200.0, 900.0, 70_000.0, 1000),
         sender_share=share,
         receiver_share=1.0,

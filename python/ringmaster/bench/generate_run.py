@@ -20,7 +20,7 @@ from pathlib import Path
 from ringmaster.bench.discard import SLOTS_LOG2, discarding, observe, txonly
 from ringmaster.bench.printed import Times
 from ringmaster.bench.setups import Mapping
-from ringmaster.bench.windows import TESTPMD, WHOLE_CORE, Window
+from ringmaster.bench.windows import TESTPMD, Window
 from ringmaster.bench.workspace import own_workspace
 from ringmaster.programs.cores import cores
 from ringmaster.programs.program import Program, attach_to, commands_of
@@ -77,12 +77,17 @@ class Generated(Window):
 
 @dataclass(frozen=True, kw_only=True)
 class Paced:
-    """One window at a pace."""
+    """One window at a pace. The pace that was seen is of the frames that came the least late (bench/pace_fit.h): stalls
+    of either end do not move it, and frames that never came do.
+    """
 
     rate_hz: float
     """Asked for."""
     seconds: float
+    pace_hz: float
+    """Seen; 0 where too little came."""
     received_hz: float
+    """Of the whole window: stalls at its edges, too."""
     jitter_ns: Times
     """By how much the time from one frame to the next differs from the nominal one, at the receiver."""
     sender_share: float
@@ -90,13 +95,13 @@ class Paced:
 
     @property
     def error(self) -> float:
-        """Of the rate, as a share of it."""
-        return abs(self.received_hz / self.rate_hz - 1)
+        """Of the pace, as a share of it."""
+        return abs(self.pace_hz / self.rate_hz - 1)
 
     @property
     def whole(self) -> bool:
-        """Whether sender and receiver had their cores to themselves: else nothing is made of it."""
-        return min(self.sender_share, self.receiver_share) >= WHOLE_CORE
+        """Whether anything is made of it."""
+        return self.pace_hz > 0
 
     @property
     def words(self) -> str:
@@ -105,7 +110,7 @@ class Paced:
         return (
             f"{self.rate_hz:,.0f}/s: {100 * self.error:.4f} % off, jitter {jitter.median:.0f} ns, "
             f"p99 {jitter.p99:.0f} ns, longest {jitter.max / 1e3:.1f} µs"
-            f"{'' if self.whole else '  discarded: no whole core'}"
+            f"{'' if self.whole else '  discarded: too little came'}"
         )
 
 
@@ -198,6 +203,7 @@ def measure_pace(rate_hz: float, seconds: float) -> Paced:
     return Paced(
         rate_hz=rate_hz,
         seconds=said["seconds"],
+        pace_hz=said["pace_hz"],
         received_hz=said["received"] / said["seconds"],
         jitter_ns=Times(**said["jitter_ns"]),
         sender_share=share,
