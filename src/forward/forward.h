@@ -32,7 +32,7 @@ struct rm_forward_scratch;
  * side has one of its own, for packets that waited for a neighbour: it gives them to rm_forward_burst once more. */
 struct rm_forward {
     struct rm_routes *routes;
-    /** Among the readers of the routes. */
+    /** Among the readers of the routes, or RM_ROUTES_READER_NONE. */
     uint32_t reader;
     uint32_t port_count;
     /** [port]: set "forward", of what arrives there; one writer each. */

@@ -23,10 +23,13 @@
 enum {
     /** Most next hops of a route; a group has as many slots, and a hop's share is the slots that it has of them. */
     RM_PATHS_MAX = 8,
-    /** Most path groups: as many different sets of next hops as all routes have. */
-    RM_PATH_GROUPS_MAX = 32767,
+    /** Path groups, as many different sets of next hops as all routes have: numbers 1 … this - 1. */
+    RM_PATH_GROUPS_MAX = 16384,
     RM_ROUTES_READERS_MAX = 16,
 };
+
+/** For rm_routes_table: the control side's own thread, which need not be waited for. */
+#define RM_ROUTES_READER_NONE UINT32_MAX
 
 /** One of a route's ways. */
 struct rm_path {
@@ -83,7 +86,7 @@ struct rm_next_hop *rm_routes_hop(struct rm_routes *routes, uint32_t hop);
  * for a second. */
 enum rm_code rm_route_set(struct rm_routes *routes, struct rm_route const *route, struct rm_error *error);
 
-/** RM_E_ABSENT: there is no route of this prefix. */
+/** RM_E_NOT_FOUND: there is no route of this prefix. */
 enum rm_code rm_route_remove(struct rm_routes *routes, struct rm_prefix const *prefix, struct rm_error *error);
 
 /** Lets the cores read all changes. */
@@ -94,7 +97,7 @@ void rm_routes_publish(struct rm_routes *routes);
 bool rm_route_find(struct rm_routes *routes, struct rm_prefix const *prefix, struct rm_route *route);
 bool rm_route_match(struct rm_routes *routes, struct rm_ip const *address, struct rm_route *route);
 
-/** Calls `see` for each route in the order of addresses, shorter prefixes first, until it returns false. */
+/** Calls `see` for each route, in no order that is promised, until it returns false. It changes none. */
 void rm_routes_list(struct rm_routes *routes, bool ipv6, bool (*see)(void *context, struct rm_route const *route),
                     void *context);
 
