@@ -472,47 +472,49 @@ enum rm_generator_counter {
 enum rm_forward_counter {
     /** packets: taken from the port */
     RM_FORWARD_RECEIVED = 0,
-    /** packets: given to another port, or back */
+    /** packets: given to another port, or back: whole, or in fragments */
     RM_FORWARD_FORWARDED = 1,
-    /** packets: for this host, or of a protocol that it speaks: handed to the exception path */
+    /** packets: for this host, or of a protocol that it speaks: handed to the control side */
     RM_FORWARD_TO_KERNEL = 2,
-    /** packets: ARP, neighbour solicitations and pings that the router answered itself */
-    RM_FORWARD_ANSWERED = 3,
-    /** packets: put by until a neighbour is resolved; forwarded or dropped later */
-    RM_FORWARD_WAITING = 4,
+    /** packets: handed to the control side until their neighbour is resolved */
+    RM_FORWARD_WAITING = 3,
+    /** packets: dropped: the control side was behind */
+    RM_FORWARD_HANDOFF_FULL = 4,
     /** packets: dropped: no hop was left to live */
     RM_FORWARD_TTL_EXPIRED = 5,
     /** packets: dropped: no route goes there */
     RM_FORWARD_NO_ROUTE = 6,
-    /** packets: dropped: nobody answers at the next hop, or too many wait for it */
+    /** packets: dropped: nobody answers at the next hop, or a route says that it cannot be reached */
     RM_FORWARD_NO_NEIGHBOUR = 7,
-    /** packets: dropped: longer than the way out, and not to be cut */
-    RM_FORWARD_TOO_BIG = 8,
-    /** packets: dropped: an impossible header, or a wrong checksum */
-    RM_FORWARD_BAD_HEADER = 9,
-    /** packets: dropped: shorter than their own headers say */
-    RM_FORWARD_TRUNCATED = 10,
-    /** packets: dropped: from or to an address that may not be on a wire */
-    RM_FORWARD_MARTIAN = 11,
-    /** packets: dropped: of a VLAN without an interface */
-    RM_FORWARD_WRONG_VLAN = 12,
-    /** packets: dropped: of a protocol that is not routed */
-    RM_FORWARD_NOT_ROUTED = 13,
     /** packets: dropped: a route says so */
-    RM_FORWARD_BY_RULE = 14,
-    /** packets: dropped: the way out did not take them */
-    RM_FORWARD_OUT_FULL = 15,
-    /** packets: dropped: no buffer was free */
-    RM_FORWARD_NO_BUFFER = 16,
-    /** packets: that were sent in fragments */
-    RM_FORWARD_CUT = 17,
+    RM_FORWARD_BY_RULE = 8,
+    /** packets: dropped: longer than the way out, and not to be cut */
+    RM_FORWARD_TOO_BIG = 9,
+    /** packets: dropped: an impossible header, or a wrong checksum */
+    RM_FORWARD_BAD_HEADER = 10,
+    /** packets: dropped: shorter than their own headers say */
+    RM_FORWARD_TRUNCATED = 11,
+    /** packets: dropped: from or to an address that may not be on a wire, or not leave it */
+    RM_FORWARD_MARTIAN = 12,
+    /** packets: dropped: of a VLAN without an interface */
+    RM_FORWARD_WRONG_VLAN = 13,
+    /** packets: dropped: to the MAC address of another station */
+    RM_FORWARD_NOT_OURS = 14,
+    /** packets: dropped by the bridge: their station is where they came from, or must not be passed on */
+    RM_FORWARD_SAME_PORT = 15,
+    /** packets: of those forwarded: sent in fragments */
+    RM_FORWARD_CUT = 16,
     /** packets: ICMP errors sent to those who had sent here */
-    RM_FORWARD_ERRORS_SENT = 18,
+    RM_FORWARD_ERRORS_SENT = 17,
     /** packets: ICMP errors not sent: there were too many of late */
-    RM_FORWARD_ERRORS_HELD = 19,
-    /** packets: sent out by this port */
-    RM_FORWARD_SENT = 20,
-    RM_FORWARD_COUNTERS = 21,
+    RM_FORWARD_ERRORS_HELD = 18,
+    /** packets: of any port: sent out by this one */
+    RM_FORWARD_SENT = 19,
+    /** packets: of any port: lost, because this one did not take them */
+    RM_FORWARD_OUT_FULL = 20,
+    /** stations, gauge: that the bridge knows */
+    RM_FORWARD_STATIONS = 21,
+    RM_FORWARD_COUNTERS = 22,
 };
 
 // clang-format on
