@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +22,16 @@ void rm_ipv4_format(uint32_t ipv4, char text[16]) {
     inet_ntop(AF_INET, &address, text, 16);
 }
 
+bool rm_ipv6_parse(char const *text, uint8_t ipv6[16]) { return inet_pton(AF_INET6, text, ipv6) == 1; }
+
+void rm_ipv6_format(uint8_t const ipv6[16], char text[RM_IPV6_TEXT_BYTES]) {
+    inet_ntop(AF_INET6, ipv6, text, RM_IPV6_TEXT_BYTES);
+}
+
+void rm_mac_format(uint8_t const mac[6], char text[18]) {
+    snprintf(text, 18, "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2], mac[3], mac[4], mac[5]);
+}
+
 bool rm_mac_parse(char const *text, uint8_t mac[6]) {
     if (strlen(text) != 17)
         return false;
@@ -37,6 +48,11 @@ void rm_multicast_mac(uint32_t ipv4, uint8_t mac[6]) {
         return;
     uint8_t const made[6] = {0x01, 0x00, 0x5E, (uint8_t)(ipv4 >> 16 & 0x7F), (uint8_t)(ipv4 >> 8), (uint8_t)ipv4};
     memcpy(mac, made, sizeof made);
+}
+
+void rm_ipv6_multicast_mac(uint8_t const ipv6[16], uint8_t mac[6]) {
+    mac[0] = mac[1] = 0x33;
+    memcpy(mac + 2, ipv6 + 12, 4);
 }
 
 static bool parse_port(char const *text, uint16_t *port) {

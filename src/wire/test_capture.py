@@ -133,10 +133,13 @@ class Setpoints(unittest.TestCase):
 CONTROL_FIELDS = ["eth.src", "eth.dst", "ip.checksum.status", "_ws.malformed"]
 CONTROL_FIELDS += [f"arp.{name}" for name in ("opcode", "src.hw_mac", "src.proto_ipv4")]
 CONTROL_FIELDS += [f"icmp.{name}" for name in ("type", "checksum.status")]
+CONTROL_FIELDS += [f"icmpv6.{name}" for name in ("type", "checksum.status")]
 CONTROL_FIELDS += [f"igmp.{name}" for name in ("type", "checksum.status", "maddr", "max_resp")]
 OURS = ("02:00:00:00:00:01", "10.0.0.1")
 THEIR_MAC = "02:00:00:00:00:02"
 ECHO_REQUEST, ECHO_REPLY, REPORT_V2, REPORT_V3 = "8", "0", "0x16", "0x22"
+ICMPV6 = ("128", "129", "135", "136")
+"""Echo request and reply, neighbour solicitation and advertisement."""
 
 
 class Control(unittest.TestCase):
@@ -168,11 +171,14 @@ class Control(unittest.TestCase):
                     self.assertEqual((sent["icmp.type"], sent["icmp.checksum.status"]), (kind, GOOD))
                     self.assertEqual(sent["ip.checksum.status"], GOOD)
                     self.assertEqual(sent["eth.dst"], packets.get("received", {}).get("eth.src", THEIR_MAC))
+                elif sent["icmpv6.type"]:
+                    self.assertIn(sent["icmpv6.type"], ICMPV6)
+                    self.assertEqual(sent["icmpv6.checksum.status"], GOOD)
                 else:
                     self.assertIn(sent["igmp.type"], (REPORT_V2, REPORT_V3))
                     self.assertEqual((sent["igmp.checksum.status"], sent["ip.checksum.status"]), (GOOD, GOOD))
                 seen.add(block["name"].split("-")[0])
-        self.assertEqual(seen, {"arp", "ping", "report"})
+        self.assertEqual(seen, {"arp", "nd", "ping", "ping6", "report"})
 
     def test_queries_say_the_same_to_both(self) -> None:
         """The group, and the wait in tenths of a second."""

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** ARP, ICMP echo and IGMP: every block of vectors/control.txt (the argument), and every frame of it cut short or with
+/** ARP, neighbour discovery, ICMP echo and IGMP: every block of vectors/control.txt (the argument), and every frame of it cut short or with
  * a bit flipped. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +13,9 @@
 #include "wire/arp.h"
 #include "wire/frame.h"
 #include "wire/icmp.h"
+#include "wire/icmp6.h"
 #include "wire/igmp.h"
+#include "wire/neighbour_discovery.h"
 #include "wire/test_guard_page.h"
 
 enum {
@@ -30,6 +32,9 @@ static struct rm_flow const to_them = {.destination_mac = {2, 0, 0, 0, 0, 2},
                                        .source_mac = {2, 0, 0, 0, 0, 1},
                                        .source_ipv4 = OURS,
                                        .destination_ipv4 = THEIRS};
+
+static struct rm_nd_sender const us = {.mac = {2, 0, 0, 0, 0, 1}, .ipv6 = {0x20, 0x01, 0x0D, 0xB8, [15] = 1}};
+static uint8_t const their_ipv6[16] = {0x20, 0x01, 0x0D, 0xB8, [15] = 7};
 
 struct bytes {
     uint8_t byte[FRAME_MOST];
@@ -78,19 +83,37 @@ static bool read_exchange(FILE *file, struct exchange *exchange) {
     return exchange->name[0] != '\0';
 }
 
-/** What the server would do with a frame: tries the three in place, as the exception path does. */
-static uint32_t answer(uint8_t *frame, uint32_t length) {
-    uint32_t const arp = rm_arp_answer(frame, length, our_mac, OURS);
-    return arp != 0 ? arp : rm_icmp_answer(frame, length, OURS);
+/** The advertisement that a solicitation for our address asks for. */
+static uint32_t answer_solicitation(uint8_t const *frame, uint32_t length, uint8_t advertisement[FRAME_MOST]) {
+    struct rm_nd_message message;
+    if (!rm_nd_read(frame, length, &message) || !message.solicitation ||
+        memcmp(message.target, us.ipv6, sizeof us.ipv6) != 0)
+        return 0;
+    struct rm_nd_sender sender = us;
+    sender.vlan = message.vlan == RM_VLAN_NONE ? 0 : message.vlan;
+    return rm_nd_write_advertisement(advertisement, &sender, message.source, message.mac);
+}
+
+/** What the server would do with a frame: in place, as the exception path does, but for advertisements. */
+static uint32_t answer(uint8_t *frame, uint32_t length, uint8_t answered[FRAME_MOST]) {
+    uint32_t const advertisement = answer_solicitation(frame, length, answered);
+    if (advertisement != 0)
+        return advertisement;
+    uint32_t in_place = rm_arp_answer(frame, length, our_mac, OURS);
+    in_place = in_place != 0 ? in_place : rm_icmp_answer(frame, length, OURS);
+    in_place = in_place != 0 ? in_place : rm_icmp6_answer(frame, length, us.ipv6);
+    memcpy(answered, frame, length);
+    return in_place;
 }
 
 static void check_answer(struct exchange const *exchange, uint8_t *guard) {
     struct bytes const *const received = &exchange->received;
     uint8_t *const frame = guard_page_copy(guard, received->byte, received->length);
-    uint32_t const length = answer(frame, received->length);
+    uint8_t answered[FRAME_MOST];
+    uint32_t const length = answer(frame, received->length, answered);
     assert_int_equal(length, exchange->answer.length);
     struct bytes const *const expected = length != 0 ? &exchange->answer : received;
-    assert_memory_equal(frame, expected->byte, expected->length);
+    assert_memory_equal(answered, expected->byte, expected->length);
 }
 
 static void check_query(struct exchange const *exchange, uint8_t *guard) {
@@ -113,23 +136,34 @@ static void check_cuts(struct exchange const *exchange, uint8_t *guard) {
     for (uint32_t cut = 0; cut < needed; ++cut) {
         struct rm_igmp_query query;
         uint8_t *const frame = guard_page_copy(guard, received->byte, cut);
-        assert_int_equal(answer(frame, cut), 0);
+        uint8_t answered[FRAME_MOST];
+        assert_int_equal(answer(frame, cut, answered), 0);
         assert_false(rm_igmp_find_query(frame, cut, &query));
     }
 }
 
-/** IPv4, ICMP and IGMP checksums notice any bit flipped in what would be answered. */
+/** Bits that no checksum covers: traffic class, flow label and hop limit of an IPv6 header. */
+static bool is_free_bit(struct bytes const *frame, uint32_t bit) {
+    uint32_t const byte = bit / 8 - 14;
+    return frame->byte[12] == 0x86 && (byte == 7 || (byte > 0 && byte < 4) || (byte == 0 && bit % 8 < 4));
+}
+
+/** Checksums notice any bit flipped in what would be answered. */
 static void check_flips(struct exchange const *exchange, uint8_t *guard) {
     struct bytes const *const received = &exchange->received;
+    uint8_t const *const byte = received->byte;
     bool const answered = exchange->answer.length != 0 || exchange->query[0] != '\0';
-    if (!answered || received->byte[12] != 0x08 || received->byte[13] != 0x00)
+    bool const ipv6 = byte[12] == 0x86 && byte[13] == 0xDD;
+    if (!answered || !(ipv6 || (byte[12] == 0x08 && byte[13] == 0x00)))
         return;
-    uint32_t const end = 14 + (received->byte[16] << 8 | received->byte[17]);
+    uint32_t const end = ipv6 ? 14u + 40u + (byte[18] << 8 | byte[19]) : 14u + (byte[16] << 8 | byte[17]);
     for (uint32_t bit = 8 * 14; bit < 8 * end && bit < 8 * received->length; ++bit) {
         struct rm_igmp_query query;
-        uint8_t *const frame = guard_page_copy(guard, received->byte, received->length);
+        uint8_t answered_frame[FRAME_MOST];
+        uint8_t *const frame = guard_page_copy(guard, byte, received->length);
         frame[bit / 8] ^= (uint8_t)(1u << bit % 8);
-        if (answer(frame, received->length) != 0 || rm_igmp_find_query(frame, received->length, &query))
+        if (!is_free_bit(received, bit) && (answer(frame, received->length, answered_frame) != 0 ||
+                                            rm_igmp_find_query(frame, received->length, &query)))
             fail_msg("bit %u flipped, and still answered", bit);
     }
 }
@@ -149,6 +183,12 @@ static uint32_t send_unasked(char const *name, uint8_t *frame) {
     }
     if (strcmp(name, "ping-ask") == 0)
         return rm_icmp_write_request(frame, &to_them, 0x1234, 7, 56);
+    if (strcmp(name, "nd-ask") == 0)
+        return rm_nd_write_solicitation(frame, &us, their_ipv6, NULL);
+    if (strcmp(name, "nd-probe") == 0)
+        return rm_nd_write_solicitation(frame, &us, their_ipv6, to_them.destination_mac);
+    if (strcmp(name, "nd-announce") == 0)
+        return rm_nd_write_advertisement(frame, &us, NULL, NULL);
     if (strcmp(name, "report-v2") == 0)
         return rm_igmp_write_report_v2(frame, &reporter, GROUP);
     if (strcmp(name, "report-v3") == 0)
@@ -269,6 +309,21 @@ static void a_made_up_mac_is_local_and_of_one_machine(void **state) {
     assert_memory_equal(mac, "\x02\x00\x0a\x63\xff\x01", 6);
 }
 
+static void an_ipv6_address_is_read_and_written(void **state) {
+    (void)state;
+    uint8_t ipv6[16], mac[6];
+    char text[RM_IPV6_TEXT_BYTES];
+    assert_true(rm_ipv6_parse("2001:DB8:0::7", ipv6));
+    assert_memory_equal(ipv6, their_ipv6, sizeof ipv6);
+    rm_ipv6_format(ipv6, text);
+    assert_string_equal(text, "2001:db8::7");
+    assert_false(rm_ipv6_parse("2001:db8::7/64", ipv6));
+    assert_false(rm_ipv6_parse("10.0.0.1", ipv6));
+    rm_ipv6_multicast_mac((uint8_t const[16]){0xFF, 0x02, [13] = 0xFF, 0, 7}, mac);
+    rm_mac_format(mac, text);
+    assert_string_equal(text, "33:33:00:ff:00:07");
+}
+
 int main(int argc, char **argv) {
     if (argc != 2) {
         fprintf(stderr, "usage: %s control.txt\n", argv[0]);
@@ -280,6 +335,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(a_ping_is_answered_and_its_reply_read),
         cmocka_unit_test(what_arp_says_is_read),
         cmocka_unit_test(every_report_fits),
+        cmocka_unit_test(an_ipv6_address_is_read_and_written),
         cmocka_unit_test(a_made_up_mac_is_local_and_of_one_machine),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

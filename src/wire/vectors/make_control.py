@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Write test vectors of ARP, ICMP and IGMP, by an implementation that shares nothing with the C one.
+"""Write test vectors of ARP, neighbour discovery, ICMP and IGMP, by an implementation that shares nothing with the C one.
 
 make_control.py                write control.txt and control.pcap beside this script
 make_control.py --check        exit 1 when one of them is not what this script makes
@@ -10,6 +10,7 @@ make_control.py --seeds DIR    write every received frame to a file of its own, 
 import struct
 import sys
 from dataclasses import dataclass
+from ipaddress import IPv6Address
 from pathlib import Path
 
 from make_vectors import internet_checksum, write_files, write_pcap
@@ -20,6 +21,9 @@ THEIR_MAC = bytes.fromhex("020000000002")
 EVERYBODY = b"\xff" * 6
 OURS = bytes([10, 0, 0, 1])
 THEIRS = bytes([10, 0, 0, 7])
+OURS6 = IPv6Address("2001:db8::1").packed
+THEIRS6 = IPv6Address("2001:db8::7").packed
+ALL_NODES = IPv6Address("ff02::1").packed
 GROUP = bytes([239, 192, 1, 2])
 OTHER_GROUP = bytes([239, 192, 1, 3])
 NOBODY = bytes(4)
@@ -28,12 +32,12 @@ TAG = bytes.fromhex("8100 6064")
 
 HEADING = """\
 # SPDX-License-Identifier: Apache-2.0
-# Test vectors of what a port answers: ARP, ICMP echo, IGMP. Made by make_control.py.
+# Test vectors of what a port answers: ARP, neighbour discovery, ICMP echo, IGMP. Made by make_control.py.
 #
 # A block is a frame that arrives (`received`), and what the server makes of it: the frame it sends back (`answer`),
 # the query it understands (`query VERSION GROUP LONGEST_WAIT_MS`), or `nothing`. Blocks without `received` hold a frame
-# that the server sends unasked. The server is 10.0.0.1 with the MAC address 02:00:00:00:00:01. The frames of
-# control.pcap are those of the blocks, in their order.
+# that the server sends unasked. The server is 10.0.0.1 and 2001:db8::1 with the MAC address 02:00:00:00:00:01. The
+# frames of control.pcap are those of the blocks, in their order.
 """
 
 
@@ -153,6 +157,94 @@ def reports_v3(*groups: bytes, tag: bytes = b"") -> bytes:
     return ethernet(multicast_mac(destination), OUR_MAC, 0x0800, packet, tag)
 
 
+def icmp6(
+    source: bytes, destination: bytes, content: bytes, *, mac: bytes, tag: bytes = b"", hops: int = 255, wrong: int = 0
+) -> bytes:
+    """A frame with an ICMPv6 message, whose checksum is filled in; to or from us."""
+    pseudo = source + destination + struct.pack(">II", len(content), 58)
+    checksum = internet_checksum(pseudo + content[:2] + bytes(2) + content[4:]) ^ wrong
+    packet = struct.pack(">IHBB", 6 << 28, len(content), 58, hops) + source + destination
+    packet += content[:2] + struct.pack(">H", checksum) + content[4:]
+    return ethernet(mac, OUR_MAC if source == OURS6 else THEIR_MAC, 0x86DD, packet, tag)
+
+
+def solicited_group(address: bytes) -> bytes:
+    """The group that is asked for an address."""
+    return IPv6Address("ff02::1:ff00:0").packed[:13] + address[13:]
+
+
+def multicast_mac6(group: bytes) -> bytes:
+    """The MAC address of an IPv6 group."""
+    return b"\x33\x33" + group[12:]
+
+
+def solicits(
+    target: bytes = OURS6,
+    source: bytes = THEIRS6,
+    *,
+    option: bytes = b"\x01\x01" + THEIR_MAC,
+    destination: bytes = b"",
+    tag: bytes = b"",
+    hops: int = 255,
+    wrong: int = 0,
+) -> bytes:
+    """A neighbour solicitation, to us."""
+    group = destination or solicited_group(OURS6)
+    mac = multicast_mac6(group) if group[0] == 0xFF else OUR_MAC
+    content = bytes([135]) + bytes(7) + target + option
+    return icmp6(source, group, content, mac=mac, tag=tag, hops=hops, wrong=wrong)
+
+
+def advertises(destination: bytes = THEIRS6, *, tag: bytes = b"") -> bytes:
+    """Our advertisement: a router, solicited or to all, overriding."""
+    flags, mac = (0xA0, multicast_mac6(ALL_NODES)) if destination == ALL_NODES else (0xE0, THEIR_MAC)
+    content = bytes([136, 0, 0, 0, flags, 0, 0, 0]) + OURS6 + b"\x02\x01" + OUR_MAC
+    return icmp6(OURS6, destination, content, mac=mac, tag=tag)
+
+
+def nd_exchanges() -> list[Exchange]:
+    """Neighbour discovery, and ICMPv6 echo."""
+    ask = bytes([135]) + bytes(7) + THEIRS6 + b"\x01\x01" + OUR_MAC
+    group = solicited_group(THEIRS6)
+    request, reply = (bytes([kind, 0, 0, 0]) + bytes.fromhex("12340007") + bytes(range(56)) for kind in (128, 129))
+    pinged = {"mac": OUR_MAC, "hops": 33}
+    return [
+        Exchange("nd-solicitation", "Who has our address?", solicits(), advertises()),
+        Exchange("nd-vlan", "The same in a VLAN.", solicits(tag=TAG), advertises(tag=bytes.fromhex("8100 0064"))),
+        Exchange("nd-to-us", "Still there?", solicits(destination=OURS6), advertises()),
+        Exchange(
+            "nd-other-option",
+            "Options that we do not know.",
+            solicits(option=b"\x0e\x01" + bytes(6) + b"\x01\x01" + THEIR_MAC),
+            advertises(),
+        ),
+        Exchange(
+            "nd-test", "Before it takes the address.", solicits(source=bytes(16), option=b""), advertises(ALL_NODES)
+        ),
+        Exchange("nd-test-option", "Without an address it has no MAC to tell.", solicits(source=bytes(16))),
+        Exchange("nd-other", "Who has another address?", solicits(THEIRS6)),
+        Exchange("nd-far", "A router has forwarded it.", solicits(hops=254)),
+        Exchange("nd-wrong", "A wrong checksum.", solicits(wrong=1)),
+        Exchange("nd-option-empty", "An option of length 0.", solicits(option=bytes([1, 0]) + THEIR_MAC)),
+        Exchange("nd-option-long", "An option longer than the packet.", solicits(option=bytes([1, 2]) + THEIR_MAC)),
+        Exchange("nd-group-mac", "The answer would go to a group.", solicits(option=b"\x01\x01" + EVERYBODY)),
+        Exchange("nd-from-group", "A group asks.", solicits(source=ALL_NODES)),
+        Exchange("nd-ask", "Unasked.", sent=icmp6(OURS6, group, ask, mac=multicast_mac6(group))),
+        Exchange("nd-probe", "Asked of the machine that had it.", sent=icmp6(OURS6, THEIRS6, ask, mac=THEIR_MAC)),
+        Exchange("nd-announce", "Unasked.", sent=advertises(ALL_NODES)),
+        Exchange(
+            "ping6",
+            "56 bytes, as ping sends.",
+            icmp6(THEIRS6, OURS6, request, **pinged),
+            icmp6(OURS6, THEIRS6, reply, mac=THEIR_MAC, hops=64),
+        ),
+        Exchange("ping6-other", "Another address.", icmp6(THEIRS6, ALL_NODES, request, **pinged)),
+        Exchange("ping6-wrong", "A wrong checksum.", icmp6(THEIRS6, OURS6, request, wrong=1, **pinged)),
+        Exchange("ping6-from-group", "The answer would go to a group.", icmp6(ALL_NODES, OURS6, request, **pinged)),
+        Exchange("ping6-reply", "A reply.", icmp6(THEIRS6, OURS6, reply, **pinged)),
+    ]
+
+
 def arp_exchanges() -> list[Exchange]:
     """ARP."""
     request = asks()
@@ -236,7 +328,7 @@ def block(exchange: Exchange) -> str:
 
 def main(arguments: list[str]) -> int:
     """Write, compare, or write seeds; returns the exit status."""
-    exchanges = arp_exchanges() + icmp_exchanges() + igmp_exchanges()
+    exchanges = arp_exchanges() + icmp_exchanges() + igmp_exchanges() + nd_exchanges()
     if arguments[:1] == ["--seeds"]:
         folder = Path(arguments[1])
         folder.mkdir(parents=True, exist_ok=True)
