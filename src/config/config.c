@@ -104,6 +104,8 @@ static enum rm_code resolve_server(struct rm_config_file const *file, struct rm_
         code = check_simulated_time(config, error);
     if (code == RM_OK)
         code = rm_config_resolve_roles(file, config, error);
+    if (code == RM_OK)
+        code = rm_config_resolve_router(file, config, error);
     return rm_code_first(code, rm_config_resolve_calibration(file, config, error));
 }
 
@@ -171,6 +173,7 @@ void rm_config_free(struct rm_config *config) {
     for (uint32_t i = 0; i < config->role_count; i++)
         free(config->role[i].queue);
     free(config->role);
+    rm_config_free_router(config->router);
     for (uint32_t i = 0; i < config->format_count; i++)
         rm_format_free(&config->format[i]);
     free(config->format);

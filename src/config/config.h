@@ -24,6 +24,7 @@
 #include <ringmaster/record.h>
 #include <ringmaster/stream.h>
 
+#include "config/router.h"
 #include "filter/decimator.h"
 #include "format/format.h"
 #include "net/port.h"
@@ -379,6 +380,8 @@ struct rm_config {
     struct rm_config_application *application;
     /** In the file's order; a housekeeping role that the file lacks comes last. */
     struct rm_config_role *role;
+    /** What roles forward do; NULL where there are none. */
+    struct rm_config_router *router;
 };
 
 /** Reads and checks the file. RM_E_SYSTEM when it cannot be read; RM_E_CONFIG and one line

@@ -272,6 +272,7 @@ void rm_config_describe(struct rm_config const *config, FILE *out) {
     if (config->instrument_count != 0)
         describe_instruments(config, out);
     rm_config_describe_setpoints(config, out);
+    rm_config_describe_router(config, out);
     fprintf(out, "roles: %u\n", config->role_count);
     for (uint32_t i = 0; i < config->role_count; i++)
         print_role(config, &config->role[i], out);

@@ -16,6 +16,9 @@ double rm_config_delay_turns(struct rm_config_rate const *rate, uint32_t index, 
 /** Prints cycles, chains, supplies and applications; nothing where there are no chains. */
 void rm_config_describe_setpoints(struct rm_config const *config, FILE *out);
 
+/** Prints the router's mode, interfaces, routes and neighbours; nothing where no role forwards. */
+void rm_config_describe_router(struct rm_config const *config, FILE *out);
+
 /** Prints a line for each setting that is allowed, but may not be intended. */
 void rm_config_describe_remarks(struct rm_config const *config, FILE *out);
 

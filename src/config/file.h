@@ -8,6 +8,7 @@
 
 #include "base/yaml.h"
 #include "config/config.h"
+#include "config/router_file.h"
 #include "format/format_file.h"
 
 enum rm_memif_role {
@@ -211,6 +212,8 @@ struct rm_config_file {
     uint32_t chains_count;
     struct rm_file_application *applications;
     uint32_t applications_count;
+    /** NULL: no role forwards. */
+    struct rm_file_router *router;
 };
 
 /** Schemas of struct rm_config_file, and of two of its entries, of which defaults are read. */

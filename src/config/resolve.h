@@ -29,6 +29,11 @@ enum rm_code rm_config_resolve_chains(struct rm_config_file const *file, struct 
                                       struct rm_error *error);
 enum rm_code rm_config_resolve_applications(struct rm_config_file const *file, struct rm_config *config,
                                             struct rm_error *error);
+/** Needs the ports, and looks at the roles as they are written. */
+enum rm_code rm_config_resolve_router(struct rm_config_file const *file, struct rm_config *config,
+                                      struct rm_error *error);
+/** NULL is allowed. */
+void rm_config_free_router(struct rm_config_router *router);
 enum rm_code rm_config_resolve_calibration(struct rm_config_file const *file, struct rm_config *config,
                                            struct rm_error *error);
 

@@ -511,6 +511,9 @@ static cyaml_schema_field_t const fields[] = {
     CYAML_FIELD_SEQUENCE(RM_KEY("applications", "The programs that set some of them.", .otherwise = "none"), MAYBE,
                          struct rm_config_file, applications, &rm_config_application_schema, 1,
                          RM_CONFIG_APPLICATIONS_MAX - 1), /* and the operator */
+    CYAML_FIELD_MAPPING_PTR(
+        RM_KEY("router", "What roles forward do.", .otherwise = "required with a role forward", .apart = true), MAYBE,
+        struct rm_config_file, router, rm_config_router_fields),
     CYAML_FIELD_END,
 };
 

@@ -177,7 +177,7 @@ static enum rm_code known_choose(struct rm_known_routes *known, struct rm_prefix
             return code;
     }
     enum rm_code const code = rm_route_remove(known->routes, prefix, error);
-    return code == RM_E_ABSENT ? RM_OK : code;
+    return code == RM_E_NOT_FOUND ? RM_OK : code;
 }
 
 static void known_delete(struct rm_known_routes *known, struct known **at) {
@@ -243,7 +243,7 @@ enum rm_code rm_known_remove(struct rm_known_routes *known, struct rm_prefix con
     if (*at == NULL) {
         char text[RM_IP_TEXT_BYTES];
         rm_prefix_format(prefix, text);
-        return rm_fail(error, RM_E_ABSENT, "there is no such route of %s; `route show` lists those there are", text);
+        return rm_fail(error, RM_E_NOT_FOUND, "there is no such route of %s; `route show` lists those there are", text);
     }
     struct rm_prefix const removed = *prefix; /* which may be the entry's own */
     known_delete(known, at);

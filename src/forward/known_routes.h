@@ -68,7 +68,7 @@ void rm_known_free(struct rm_known_routes *known);
  * memory; it is not known then. A route that cannot be used now is no error. */
 enum rm_code rm_known_set(struct rm_known_routes *known, struct rm_known_route const *route, struct rm_error *error);
 
-/** RM_E_ABSENT: it is not known. */
+/** RM_E_NOT_FOUND: it is not known. */
 enum rm_code rm_known_remove(struct rm_known_routes *known, struct rm_prefix const *prefix, enum rm_route_source source,
                              uint32_t metric, struct rm_error *error);
 

@@ -310,7 +310,7 @@ enum rm_code rm_neighbours_remove(struct rm_neighbours *neighbours, uint32_t int
     if (entry == NULL) {
         char text[RM_IP_TEXT_BYTES];
         rm_ip_format(ip, text);
-        return rm_fail(error, RM_E_ABSENT, "there is no neighbour %s; `neighbour show` lists those there are", text);
+        return rm_fail(error, RM_E_NOT_FOUND, "there is no neighbour %s; `neighbour show` lists those there are", text);
     }
     neighbour_delete(neighbours, entry);
     return RM_OK;

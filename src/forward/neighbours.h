@@ -107,7 +107,7 @@ void rm_neighbours_heard(struct rm_neighbours *neighbours, uint32_t interface, s
 /** Adds a permanent neighbour. RM_E_NO_SPACE: there are RM_NEIGHBOURS_MAX. */
 enum rm_code rm_neighbours_set(struct rm_neighbours *neighbours, uint32_t interface, struct rm_ip const *ip,
                                uint8_t const mac[6], struct rm_error *error);
-/** Forgets a neighbour, however it was known. RM_E_ABSENT: it is not. */
+/** Forgets a neighbour, however it was known. RM_E_NOT_FOUND: it is not. */
 enum rm_code rm_neighbours_remove(struct rm_neighbours *neighbours, uint32_t interface, struct rm_ip const *ip,
                                   struct rm_error *error);
 
