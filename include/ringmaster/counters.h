@@ -21,6 +21,7 @@ enum rm_counter_set_id {
     RM_COUNTER_SET_RECORDER = 12,
     RM_COUNTER_SET_GENERATOR = 13,
     RM_COUNTER_SET_FORWARD = 14,
+    RM_COUNTER_SET_ROUTER = 15,
 };
 
 /** counters/port/NAME */
@@ -515,6 +516,41 @@ enum rm_forward_counter {
     /** stations, gauge: that the bridge knows */
     RM_FORWARD_STATIONS = 21,
     RM_FORWARD_COUNTERS = 22,
+};
+
+/** counters/router */
+enum rm_router_counter {
+    /** packets: handed over by the forwarding cores */
+    RM_ROUTER_HANDED = 0,
+    /** packets: given to a kernel interface */
+    RM_ROUTER_TO_KERNEL = 1,
+    /** packets: sent for the kernel out of a port */
+    RM_ROUTER_FROM_KERNEL = 2,
+    /** packets: ARP, neighbour solicitations and pings that the router answered itself */
+    RM_ROUTER_ANSWERED = 3,
+    /** packets: dropped: for this host, and there is no kernel interface that would want them */
+    RM_ROUTER_UNCLAIMED = 4,
+    /** packets: dropped: the kernel interface did not take them */
+    RM_ROUTER_KERNEL_FULL = 5,
+    /** packets: dropped: the forwarding core was behind in sending what it was given */
+    RM_ROUTER_OUT_FULL = 6,
+    /** packets: questions for neighbours */
+    RM_ROUTER_ASKED = 7,
+    /** neighbours: that answered when they were sought */
+    RM_ROUTER_FOUND = 8,
+    /** neighbours: that did not answer */
+    RM_ROUTER_NOT_FOUND = 9,
+    /** packets: that went on when their neighbour was found, or given up */
+    RM_ROUTER_WAITED = 10,
+    /** packets: dropped: too many waited for a neighbour, or too many neighbours were sought */
+    RM_ROUTER_WAITING_FULL = 11,
+    /** times: the kernel's routes and neighbours were asked for from the beginning */
+    RM_ROUTER_KERNEL_DUMPS = 12,
+    /** routes, gauge: in the tables */
+    RM_ROUTER_ROUTES = 13,
+    /** routes, gauge: that the router was told of, by the file, commands and the kernel */
+    RM_ROUTER_ROUTES_KNOWN = 14,
+    RM_ROUTER_COUNTERS = 15,
 };
 
 // clang-format on

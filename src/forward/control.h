@@ -63,10 +63,8 @@ struct rm_control_setup {
     struct rm_control_neighbour const *neighbour;
     /** Bytes of the longest frame of any port. */
     uint32_t longest_frame;
-    /** [port]: set "forward", of packets that waited for a neighbour. */
-    rm_counter *counters[RM_FORWARD_PORTS_MAX];
     /** Set "router". */
-    rm_counter *own_counters;
+    rm_counter *counters;
 };
 
 struct rm_control;

@@ -20,6 +20,8 @@ struct entry {
     uint32_t hop;   /**< held; its next hop */
     uint32_t next;  /**< in its bucket, or among those that are free */
     bool has_route; /**< its host route is known */
+    bool kernel;    /**< permanent by the kernel's word … */
+    uint32_t dump;  /**< … last in this dump of it */
     struct rm_ip ip;
     uint64_t due_ms;   /**< when its state ends, or it is asked for again */
     uint64_t heard_ms; /**< when it last answered; 0: never */
@@ -34,6 +36,7 @@ struct rm_neighbours {
     struct rm_neighbour_counts counts;
     struct rm_waiting_room *room;
     uint64_t tick_ms;
+    uint32_t dump;   /**< number of the kernel's dump */
     uint32_t sought; /**< that are incomplete or have failed */
     uint32_t free;   /**< the first that is */
     uint32_t bucket[BUCKETS];
@@ -293,15 +296,33 @@ void rm_neighbours_heard(struct rm_neighbours *neighbours, uint32_t interface, s
 }
 
 enum rm_code rm_neighbours_set(struct rm_neighbours *neighbours, uint32_t interface, struct rm_ip const *ip,
-                               uint8_t const mac[6], struct rm_error *error) {
+                               uint8_t const mac[6], bool kernel, struct rm_error *error) {
     struct entry *entry = neighbour_find(neighbours, interface, ip);
     if (entry == NULL)
         entry = neighbour_new(neighbours, interface, ip, RM_NEIGHBOUR_PERMANENT, error);
     if (entry == NULL)
         return RM_E_NO_SPACE;
     set_state(neighbours, entry, RM_NEIGHBOUR_PERMANENT, UINT64_MAX);
+    entry->kernel = kernel;
+    entry->dump = neighbours->dump;
     neighbour_known_at(neighbours, entry, mac);
     return RM_OK;
+}
+
+void rm_neighbours_kernel_gone(struct rm_neighbours *neighbours, uint32_t interface, struct rm_ip const *ip) {
+    struct entry *const entry = neighbour_find(neighbours, interface, ip);
+    if (entry != NULL && entry->state == RM_NEIGHBOUR_PERMANENT && entry->kernel)
+        neighbour_delete(neighbours, entry);
+}
+
+void rm_neighbours_begin_dump(struct rm_neighbours *neighbours) { ++neighbours->dump; }
+
+void rm_neighbours_end_dump(struct rm_neighbours *neighbours) {
+    for (uint32_t i = 0; i < RM_NEIGHBOURS_MAX; ++i) {
+        struct entry *const entry = &neighbours->entry[i];
+        if (entry->used && entry->state == RM_NEIGHBOUR_PERMANENT && entry->kernel && entry->dump != neighbours->dump)
+            neighbour_delete(neighbours, entry);
+    }
 }
 
 enum rm_code rm_neighbours_remove(struct rm_neighbours *neighbours, uint32_t interface, struct rm_ip const *ip,

@@ -104,9 +104,15 @@ void rm_neighbours_seek(struct rm_neighbours *neighbours, uint32_t interface, st
 void rm_neighbours_heard(struct rm_neighbours *neighbours, uint32_t interface, struct rm_ip const *ip,
                          uint8_t const mac[6], bool answer, bool asked_us, uint64_t now_ms);
 
-/** Adds a permanent neighbour. RM_E_NO_SPACE: there are RM_NEIGHBOURS_MAX. */
+/** Adds a permanent neighbour; `kernel`: it is the kernel's. RM_E_NO_SPACE: there are RM_NEIGHBOURS_MAX. */
 enum rm_code rm_neighbours_set(struct rm_neighbours *neighbours, uint32_t interface, struct rm_ip const *ip,
-                               uint8_t const mac[6], struct rm_error *error);
+                               uint8_t const mac[6], bool kernel, struct rm_error *error);
+/** The kernel has forgotten it: it is forgotten if it was permanent by the kernel's word. */
+void rm_neighbours_kernel_gone(struct rm_neighbours *neighbours, uint32_t interface, struct rm_ip const *ip);
+/** Around a dump of all of the kernel's neighbours: permanent ones of it that were not set in between are forgotten. */
+void rm_neighbours_begin_dump(struct rm_neighbours *neighbours);
+void rm_neighbours_end_dump(struct rm_neighbours *neighbours);
+
 /** Forgets a neighbour, however it was known. RM_E_NOT_FOUND: it is not. */
 enum rm_code rm_neighbours_remove(struct rm_neighbours *neighbours, uint32_t interface, struct rm_ip const *ip,
                                   struct rm_error *error);

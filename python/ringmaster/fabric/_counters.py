@@ -28,6 +28,7 @@ SET_NAMES: dict[int, str] = {
     12: "recorder",
     13: "generator",
     14: "forward",
+    15: "router",
 }
 
 COUNTERS: dict[str, tuple[Counter, ...]] = {
@@ -1329,6 +1330,98 @@ COUNTERS: dict[str, tuple[Counter, ...]] = {
             "gauge",
             "stations",
             "that the bridge knows",
+        ),
+    ),
+    "router": (
+        Counter(
+            "handed",
+            "count",
+            "packets",
+            "handed over by the forwarding cores",
+        ),
+        Counter(
+            "to_kernel",
+            "count",
+            "packets",
+            "given to a kernel interface",
+        ),
+        Counter(
+            "from_kernel",
+            "count",
+            "packets",
+            "sent for the kernel out of a port",
+        ),
+        Counter(
+            "answered",
+            "count",
+            "packets",
+            "ARP, neighbour solicitations and pings that the router answered itself",
+        ),
+        Counter(
+            "unclaimed",
+            "count",
+            "packets",
+            "dropped: for this host, and there is no kernel interface that would want them",
+        ),
+        Counter(
+            "kernel_full",
+            "count",
+            "packets",
+            "dropped: the kernel interface did not take them",
+        ),
+        Counter(
+            "out_full",
+            "count",
+            "packets",
+            "dropped: the forwarding core was behind in sending what it was given",
+        ),
+        Counter(
+            "asked",
+            "count",
+            "packets",
+            "questions for neighbours",
+        ),
+        Counter(
+            "found",
+            "count",
+            "neighbours",
+            "that answered when they were sought",
+        ),
+        Counter(
+            "not_found",
+            "count",
+            "neighbours",
+            "that did not answer",
+        ),
+        Counter(
+            "waited",
+            "count",
+            "packets",
+            "that went on when their neighbour was found, or given up",
+        ),
+        Counter(
+            "waiting_full",
+            "count",
+            "packets",
+            "dropped: too many waited for a neighbour, or too many neighbours were sought",
+        ),
+        Counter(
+            "kernel_dumps",
+            "count",
+            "times",
+            "the kernel's routes and neighbours were asked for from the beginning",
+        ),
+        Counter(
+            "routes",
+            "gauge",
+            "routes",
+            "in the tables",
+        ),
+        Counter(
+            "routes_known",
+            "gauge",
+            "routes",
+            "that the router was told of, by the file, commands and the kernel",
         ),
     ),
 }
