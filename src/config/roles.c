@@ -261,6 +261,13 @@ static struct rm_config_role const *find_role(struct rm_config const *config, en
     return NULL;
 }
 
+/* What no instrument sent to a router's port is for the router's control side. */
+static void leave_to_router(struct rm_config *config) {
+    for (uint32_t i = 0; i < config->role_count; i++)
+        for (uint32_t j = 0; config->role[i].kind == RM_ROLE_FORWARD && j < config->role[i].queue_count; j++)
+            config->port[config->role[i].queue[j].port].port.exception_path = false;
+}
+
 /* What the file gives no core shares another's: housekeeping that of the first role, the exception path
  * housekeeping's. */
 static void add_missing(struct rm_config *config) {
@@ -300,7 +307,9 @@ enum rm_code rm_config_resolve_roles(struct rm_config_file const *file, struct r
         code = check_mirrors(config, &polled, error);
     if (code == RM_OK)
         code = rm_config_check_setpoint_roles(config, error);
-    if (code == RM_OK)
+    if (code == RM_OK) {
+        leave_to_router(config);
         add_missing(config);
+    }
     return code;
 }

@@ -43,6 +43,12 @@ static enum rm_code resolve_interface_port(struct rm_config_file const *file, st
         return rm_config_fail_entry(config, error, INTERFACES, index, "port",
                                     "no role forwards port \"%s\", expected {role: forward, core: …, ports: [%s]}",
                                     written->port, written->port);
+    if (config->port[port].answer_ipv4 != 0)
+        return rm_config_fail_entry(
+            config, error, INTERFACES, index, "port",
+            "port \"%s\" has the key \"answer\", take it out; a router's addresses are those of "
+            "its interfaces",
+            written->port);
     made->wire.port = (uint16_t)port;
     made->wire.vlan = *written->vlan;
     if (made->wire.vlan > 4094)
@@ -270,7 +276,7 @@ static enum rm_code resolve_neighbours(struct rm_config_file const *file, struct
     enum rm_code all = RM_OK;
     for (uint32_t i = 0; i < written->neighbours_count; i++) {
         struct rm_file_neighbour const *const entry = &written->neighbours[i];
-        struct rm_config_neighbour *const made = &router->neighbour[i];
+        struct rm_known_neighbour *const made = &router->neighbour[i];
         enum rm_code code =
             find_interface(config, error, NEIGHBOURS, i, "interface", entry->interface, &made->interface);
         if (!rm_ip_parse(entry->address, &made->ip) || !rm_ip_is_host(&made->ip))

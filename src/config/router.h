@@ -14,13 +14,6 @@ enum {
     RM_CONFIG_NEIGHBOURS_MAX = 4096,
 };
 
-struct rm_config_neighbour {
-    /** Index into rm_config_router.interfaces. */
-    uint32_t interface;
-    struct rm_ip ip;
-    uint8_t mac[6];
-};
-
 struct rm_config_router {
     enum rm_forward_mode mode;
     /** Room in the tables for routes. */
@@ -32,7 +25,7 @@ struct rm_config_router {
     /** Their source is RM_SOURCE_CONFIGURED; interfaces are indices as above, or RM_INTERFACE_NONE. */
     struct rm_known_route *route;
     uint32_t neighbour_count;
-    struct rm_config_neighbour *neighbour;
+    struct rm_known_neighbour *neighbour;
 };
 
 #endif

@@ -118,6 +118,8 @@ static enum rm_code open_server_parts(struct rm_server *server, struct rm_error 
     if (code == RM_OK)
         code = rm_server_steer(server, error);
     if (code == RM_OK)
+        code = rm_server_make_router(server, error);
+    if (code == RM_OK)
         code = rm_server_make_roles(server, error);
     if (code == RM_OK)
         rm_store_write_parameters(&server->store, server->config, server->simd, rm_net_hugepages());
@@ -161,6 +163,8 @@ enum rm_code rm_server_start(struct rm_config const *config, enum rm_simd simd, 
         return code;
     rm_segment_finish(&made->store.segment);
     code = rm_server_start_cores(made, error);
+    if (code == RM_OK)
+        code = rm_server_start_router(made, error);
     if (code == RM_OK)
         code = rm_server_start_control_thread(made, error);
     if (code == RM_OK)
@@ -207,6 +211,7 @@ void rm_server_stop(struct rm_server *server) {
     rm_server_stop_cores(server);
     rm_server_close_applications(server);
     rm_control_thread_stop(server->control_thread);
+    rm_server_free_router(server);
     rm_server_free_roles(server);
     rm_server_free_setpoints(server);
     rm_server_close_ports(server);

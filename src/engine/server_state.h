@@ -6,6 +6,7 @@
  *     server_roles.c   the table of roles (role.h), and the cores they run on
  *     role_receive.c, role_transmit.c, role_application.c, …   a role each
  *     server_control_thread.c   what the control thread is given
+ *     server_router.c           what roles forward share
  */
 #ifndef RM_ENGINE_SERVER_STATE_H
 #define RM_ENGINE_SERVER_STATE_H
@@ -17,6 +18,7 @@
 #include "engine/core.h"
 #include "engine/exception_path.h"
 #include "engine/receive.h"
+#include "engine/server_router.h"
 #include "engine/store.h"
 #include "engine/telemetry_answers.h"
 #include "engine/transmit.h"
@@ -83,6 +85,9 @@ struct rm_server {
     struct rm_server_setpoints setpoints;
     /** The transmit role's, whose file frees it; NULL without chains. */
     struct rm_transmit *transmit;
+
+    /** NULL where no role forwards. */
+    struct rm_server_router *router;
 
     struct rm_control_thread *control_thread;
     /** The packet generator, made and freed by the first role that generates; NULL: there is none. */

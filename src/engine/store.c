@@ -152,6 +152,9 @@ static void plan_traffic_roles(struct rm_store *store, struct rm_config const *c
             if ((config->role[i].kind == RM_ROLE_GENERATE || config->role[i].kind == RM_ROLE_FORWARD) &&
                 rm_config_role_polls(&config->role[i], port))
                 plan_traffic(store, config, i, port);
+    if (config->router != NULL)
+        store->router_counters = rm_plan_counters(&store->plan, "counters/router", "the control side of the router",
+                                                  RM_COUNTER_SET_ROUTER, RM_ROUTER_COUNTERS);
 }
 
 static void plan_parameters(struct rm_store *store, struct rm_config const *config) {

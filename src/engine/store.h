@@ -43,6 +43,8 @@ struct rm_store {
     rm_planned_index *traffic_counters;
     /** [role * port_count + port]; of roles that generate and poll the port. */
     struct rm_store_generator *generator;
+    /** Of the router's control side; only where roles forward. */
+    rm_planned_index router_counters;
     /** [role]; receive roles only. */
     rm_planned_index *gate_counters;
     /** [role]; receive roles only. */

@@ -258,6 +258,24 @@ static char const *const forward_names[] = {
     "stations",
 };
 
+static char const *const router_names[] = {
+    "handed",
+    "to_kernel",
+    "from_kernel",
+    "answered",
+    "unclaimed",
+    "kernel_full",
+    "out_full",
+    "asked",
+    "found",
+    "not_found",
+    "waited",
+    "waiting_full",
+    "kernel_dumps",
+    "routes",
+    "routes_known",
+};
+
 static struct {
     char const *const *name;
     unsigned count;
@@ -276,6 +294,7 @@ static struct {
     [RM_COUNTER_SET_RECORDER] = {recorder_names, RM_RECORDER_COUNTERS},
     [RM_COUNTER_SET_GENERATOR] = {generator_names, RM_GENERATOR_COUNTERS},
     [RM_COUNTER_SET_FORWARD] = {forward_names, RM_FORWARD_COUNTERS},
+    [RM_COUNTER_SET_ROUTER] = {router_names, RM_ROUTER_COUNTERS},
 };
 
 // clang-format on

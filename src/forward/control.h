@@ -42,13 +42,6 @@ struct rm_control_port {
     bool present;
 };
 
-/** A neighbour that is set from the start. */
-struct rm_control_neighbour {
-    uint32_t interface;
-    struct rm_ip ip;
-    uint8_t mac[6];
-};
-
 /** What it begins with. All lives longer than it; routes and neighbours are copied. */
 struct rm_control_setup {
     struct rm_routes *routes;
@@ -60,7 +53,7 @@ struct rm_control_setup {
     uint32_t route_count;
     struct rm_known_route const *route;
     uint32_t neighbour_count;
-    struct rm_control_neighbour const *neighbour;
+    struct rm_known_neighbour const *neighbour;
     /** Bytes of the longest frame of any port. */
     uint32_t longest_frame;
     /** Set "router". */

@@ -58,6 +58,14 @@ struct rm_known_route {
     struct rm_known_path path[RM_PATHS_MAX];
 };
 
+/** A neighbour whose MAC was told by a person. */
+struct rm_known_neighbour {
+    /** Number of the interface. */
+    uint32_t interface;
+    struct rm_ip ip;
+    uint8_t mac[6];
+};
+
 struct rm_known_routes;
 
 /** Both live longer than it. NULL: no memory. */
