@@ -73,8 +73,23 @@ static void send_all_lengths(struct endpoints *endpoints, int end) {
     close_sender(endpoints, port, ALL_LENGTHS);
 }
 
+static void send_from_anywhere(struct endpoints *endpoints, int end) {
+    (void)end;
+    struct rm_port *const port = open_sender(endpoints);
+    struct numbered numbered = {.from_elsewhere = true};
+    numbered_send(endpoints, port, 0, &numbered, ALL_LENGTHS);
+    expect_totals(port, 0, ALL_LENGTHS);
+    struct rm_burst longer = {.count = 1, .length = {RM_LONGEST_FRAME_MAX + 1}}; // of which no byte is read
+    expect(rm_port_send_from(port, 0, &longer) == 0 && longer.count == 0, "what is too long to be left out");
+    close_sender(endpoints, port, ALL_LENGTHS);
+}
+
 static void every_datagram_arrives_unchanged_and_in_order(void **state) {
     run_both(endpoints_of(state), receive_all_lengths, send_all_lengths);
+}
+
+static void datagrams_may_be_sent_from_anywhere(void **state) {
+    run_both(endpoints_of(state), receive_all_lengths, send_from_anywhere);
 }
 
 enum { MANY = 1000000 };
@@ -250,6 +265,7 @@ int main(int argc, char **argv) {
     }
     struct CMUnitTest const tests[] = {
         cmocka_unit_test_prestate(every_datagram_arrives_unchanged_and_in_order, &endpoints),
+        cmocka_unit_test_prestate(datagrams_may_be_sent_from_anywhere, &endpoints),
         cmocka_unit_test_prestate(buffers_come_back, &endpoints),
         cmocka_unit_test_prestate(reserved_buffers_can_be_released_unsent, &endpoints),
         cmocka_unit_test_prestate(frames_may_lie_elsewhere, &endpoints),

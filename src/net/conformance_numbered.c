@@ -3,6 +3,7 @@
 
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -123,6 +124,28 @@ void numbered_check(struct endpoints const *endpoints, struct rm_port *port, str
     }
 }
 
+/** Sends a burst's datagrams from memory that ends where they end. */
+static void send_from_elsewhere(struct rm_port *port, uint16_t queue, struct rm_burst *burst) {
+    struct rm_burst elsewhere = {.count = burst->count};
+    for (uint32_t i = 0; i < burst->count; ++i) {
+        elsewhere.length[i] = burst->length[i];
+        elsewhere.data[i] = malloc(burst->length[i]);
+        memcpy(elsewhere.data[i], burst->data[i], burst->length[i]);
+    }
+    rm_port_release(port, queue, burst);
+    for (uint32_t gone = 0; gone < elsewhere.count;) {
+        struct rm_burst rest = {.count = elsewhere.count - gone};
+        memcpy(rest.data, elsewhere.data + gone, rest.count * sizeof rest.data[0]);
+        memcpy(rest.length, elsewhere.length + gone, rest.count * sizeof rest.length[0]);
+        uint32_t const sent = rm_port_send_from(port, queue, &rest);
+        gone += sent;
+        if (sent == 0)
+            sched_yield();
+    }
+    for (uint32_t i = 0; i < elsewhere.count; ++i)
+        free(elsewhere.data[i]);
+}
+
 void numbered_send(struct endpoints *endpoints, struct rm_port *port, uint16_t queue, struct numbered *numbered,
                    uint64_t count) {
     struct rm_burst burst = {0};
@@ -134,6 +157,8 @@ void numbered_send(struct endpoints *endpoints, struct rm_port *port, uint16_t q
         rm_port_reserve(port, queue, &burst, rest < RM_BURST ? (uint32_t)rest : RM_BURST);
         expect(burst.count != 0, "buffers to send from");
         numbered_fill(endpoints, port, numbered, &burst);
+        if (numbered->from_elsewhere)
+            send_from_elsewhere(port, queue, &burst);
         while (burst.count != 0)
             if (rm_port_send(port, queue, &burst) == 0)
                 sched_yield();

@@ -19,6 +19,8 @@ struct numbered {
     bool any;
     /** The link has other traffic too, and drops when it is full: those that come are in order. */
     bool lossy;
+    /** They are sent by rm_port_send_from. */
+    bool from_elsewhere;
 };
 
 /** Sends `count` datagrams on a queue, however long the far end takes. A kernel's link drops what is not taken: over

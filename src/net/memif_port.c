@@ -124,16 +124,25 @@ static uint32_t memif_reserve(struct rm_port *port, uint16_t queue, struct rm_bu
     return count;
 }
 
-static uint32_t memif_send(struct rm_port *port, uint16_t queue, struct rm_burst *burst) {
+static uint32_t send_by(struct rm_port *port, uint16_t queue, struct rm_burst const *burst,
+                        uint32_t (*send)(struct rm_memif_ring *ring, struct rm_burst const *burst)) {
     struct rm_memif_link *const link = &memif_port_self(port)->link;
     if (!rm_gate_enter_send(&link->gate, queue))
         return 0;
     uint32_t count = 0;
     uint16_t own;
     if (rm_port_send_queue(port, queue, link->send_rings, &own))
-        count = rm_memif_ring_send(&link->send[own], burst);
+        count = send(&link->send[own], burst);
     rm_gate_leave_send(&link->gate, queue);
     return count;
+}
+
+static uint32_t memif_send(struct rm_port *port, uint16_t queue, struct rm_burst *burst) {
+    return send_by(port, queue, burst, rm_memif_ring_send);
+}
+
+static uint32_t memif_send_from(struct rm_port *port, uint16_t queue, struct rm_burst const *burst) {
+    return send_by(port, queue, burst, rm_memif_ring_send_from);
 }
 
 static void memif_totals(struct rm_port *port, struct rm_port_statistics *totals) {
@@ -173,6 +182,7 @@ static struct rm_port_ops const memif_ops = {.framing = RM_FRAMING_ETHERNET,
                                              .keep = memif_keep,
                                              .reserve = memif_reserve,
                                              .send = memif_send,
+                                             .send_from = memif_send_from,
                                              .totals = memif_totals,
                                              .mac = memif_mac,
                                              .close = memif_close};

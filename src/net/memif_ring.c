@@ -222,10 +222,29 @@ static void copy_lines(uint8_t *to, uint8_t const *from, uint32_t length) {
         memcpy(to + at, from + at, RM_MEMIF_LINE_BYTES);
 }
 
-/** The client fills buffers of its own, which hold any frame. */
-static void fill_own(struct rm_memif_ring const *ring, uint32_t index, uint8_t const *frame, uint32_t length) {
+/** No byte more than there are: the last piece overlaps the one before it. */
+static void copy_bytes(uint8_t *to, uint8_t const *from, uint32_t length) {
+    uint32_t piece = RM_MEMIF_LINE_BYTES;
+    if (length >= RM_MEMIF_LINE_BYTES) {
+        for (uint32_t at = 0; at + RM_MEMIF_LINE_BYTES < length; at += RM_MEMIF_LINE_BYTES)
+            memcpy(to + at, from + at, RM_MEMIF_LINE_BYTES);
+        memcpy(to + length - piece, from + length - piece, RM_MEMIF_LINE_BYTES);
+    } else if (length >= (piece = 32)) {
+        memcpy(to, from, 32);
+        memcpy(to + length - piece, from + length - piece, 32);
+    } else {
+        memcpy(to, from, length);
+    }
+}
+
+/** The client fills buffers of its own, which hold any frame that may be sent. */
+static void fill_own(struct rm_memif_ring const *ring, uint32_t index, uint8_t const *frame, uint32_t length,
+                     bool whole_lines) {
     uint8_t *const buffer = own_buffer(ring, index);
-    copy_lines(buffer, frame, length);
+    if (whole_lines)
+        copy_lines(buffer, frame, length);
+    else
+        copy_bytes(buffer, frame, length);
     write_slot(ring, index, 0, length, (uint32_t)(buffer - ring->regions->region[0].base));
 }
 
@@ -235,7 +254,7 @@ static bool fill_given(struct rm_memif_ring const *ring, uint32_t index, uint8_t
     uint8_t *const buffer = rm_memif_regions_at(ring->regions, piece.region, piece.offset, length);
     if (buffer == NULL || piece.length < length)
         return false;
-    memcpy(buffer, frame, length);
+    copy_bytes(buffer, frame, length);
     write_slot(ring, index, piece.region, length, piece.offset);
     return true;
 }
@@ -251,13 +270,13 @@ static void memif_ring_wake_peer(struct rm_memif_ring const *ring) {
     (void)result; // full: it is being rung already
 }
 
-uint32_t rm_memif_ring_send(struct rm_memif_ring *ring, struct rm_burst const *burst) {
+static inline uint32_t memif_ring_send(struct rm_memif_ring *ring, struct rm_burst const *burst, bool whole_lines) {
     uint32_t const room = free_slots(ring, burst->count);
     uint32_t used = 0, gone = 0;
     for (; gone < burst->count && used < room; ++gone) {
         uint32_t const index = ring->position + used;
         if (ring->buffers != NULL) {
-            fill_own(ring, index, burst->data[gone], burst->length[gone]);
+            fill_own(ring, index, burst->data[gone], burst->length[gone], whole_lines);
             ++used;
         } else if (fill_given(ring, index, burst->data[gone], burst->length[gone])) {
             ++used;
@@ -271,4 +290,12 @@ uint32_t rm_memif_ring_send(struct rm_memif_ring *ring, struct rm_burst const *b
     atomic_store_explicit(ring->own, ring->position, memory_order_release);
     memif_ring_wake_peer(ring);
     return gone;
+}
+
+uint32_t rm_memif_ring_send(struct rm_memif_ring *ring, struct rm_burst const *burst) {
+    return memif_ring_send(ring, burst, true);
+}
+
+uint32_t rm_memif_ring_send_from(struct rm_memif_ring *ring, struct rm_burst const *burst) {
+    return memif_ring_send(ring, burst, false);
 }

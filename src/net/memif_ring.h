@@ -141,5 +141,7 @@ uint32_t rm_memif_ring_discard(struct rm_memif_ring *ring);
 /** Copies frames into free slots, in order, as many as there are; returns how many were sent. A frame lies in a buffer
  * of whole cache lines. */
 uint32_t rm_memif_ring_send(struct rm_memif_ring *ring, struct rm_burst const *burst);
+/** The same of frames that lie anywhere. */
+uint32_t rm_memif_ring_send_from(struct rm_memif_ring *ring, struct rm_burst const *burst);
 
 #endif

@@ -14,6 +14,7 @@
 /** What port.c does for all kinds, as far as this one wants it. */
 static bool make_parts(struct rm_port *port, struct rm_port_config const *config) {
     port->queues = config->queues;
+    port->send_bytes = rm_longest_frame(config) < RM_SEND_BYTES ? RM_SEND_BYTES : rm_longest_frame(config);
     port->counts = rm_zeroed(config->queues + 1u, sizeof(struct rm_port_counts));
     port->has_spread = config->spread;
     port->has_exception_path = config->exception_path;
@@ -232,6 +233,43 @@ uint32_t rm_port_send(struct rm_port *port, uint16_t queue, struct rm_burst *bur
         port_add_count(&port->counts[queue].sent, sent);
         keep_rest(burst, sent);
     }
+    return sent;
+}
+
+/** Copies frames into buffers of the port's, and sends these. */
+static uint32_t send_copies_of(struct rm_port *port, uint16_t queue, struct rm_burst const *burst) {
+    struct rm_burst copies;
+    uint32_t const count = rm_port_reserve(port, queue, &copies, burst->count);
+    for (uint32_t i = 0; i < count; ++i) {
+        memcpy(copies.data[i], burst->data[i], burst->length[i]);
+        copies.length[i] = burst->length[i];
+    }
+    uint32_t const sent = count != 0 ? port->ops->send(port, queue, &copies) : 0;
+    if (sent != 0)
+        keep_rest(&copies, sent);
+    rm_port_release(port, queue, &copies);
+    return sent;
+}
+
+/** Takes out of a burst what the port cannot send. */
+static void drop_longer(struct rm_burst *burst, uint32_t most_bytes) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < burst->count; ++i)
+        if (burst->length[i] <= most_bytes) {
+            burst->data[kept] = burst->data[i];
+            burst->length[kept++] = burst->length[i];
+        }
+    burst->count = kept;
+}
+
+uint32_t rm_port_send_from(struct rm_port *port, uint16_t queue, struct rm_burst *burst) {
+    drop_longer(burst, port->send_bytes);
+    if (burst->count == 0)
+        return 0;
+    uint32_t const sent =
+        port->ops->send_from != NULL ? port->ops->send_from(port, queue, burst) : send_copies_of(port, queue, burst);
+    if (sent != 0)
+        port_add_count(&port->counts[queue].sent, sent);
     return sent;
 }
 

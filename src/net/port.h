@@ -301,6 +301,12 @@ bool rm_port_copies(struct rm_port const *port);
  * burst, and burst->count is their number: call again, or rm_port_release them unsent. */
 uint32_t rm_port_send(struct rm_port *port, uint16_t queue, struct rm_burst *burst);
 
+/** Sends frames that lie anywhere, in a received burst of another port for one: data[] and length[] of the first
+ * burst->count entries, 1 byte or more each. They are copied once, and stay the caller's; none but them is read. What is
+ * longer than the port can send is taken out of the burst. Returns how many of those left the link has taken, in order;
+ * the rest is not sent. */
+uint32_t rm_port_send_from(struct rm_port *port, uint16_t queue, struct rm_burst *burst);
+
 /** Takes entry `index` of a received burst out of it and hands it to the exception path: data[index] is now NULL,
  * length[index] 0. False when the exception path is full, or the port has none: the entry stays in the burst.
  * Wait-free. */

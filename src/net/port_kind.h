@@ -31,6 +31,8 @@ struct rm_port_ops {
     uint32_t (*reserve)(struct rm_port *port, uint16_t queue, struct rm_burst *burst, uint32_t count);
     /** Returns how many frames it took. */
     uint32_t (*send)(struct rm_port *port, uint16_t queue, struct rm_burst *burst);
+    /** Sends frames that lie anywhere; returns how many it took. NULL: they are copied into reserved buffers. */
+    uint32_t (*send_from)(struct rm_port *port, uint16_t queue, struct rm_burst const *burst);
     /** Fills in all members but received and sent. */
     void (*totals)(struct rm_port *port, struct rm_port_statistics *totals);
     /** As rm_port_check. NULL: the port works while its link is up. */
@@ -58,6 +60,8 @@ struct rm_port {
     /** What poll can sleep on; -1: the port cannot sleep. */
     int file;
     uint16_t queues;
+    /** Bytes of the longest frame that may be sent. */
+    uint32_t send_bytes;
     bool has_spread;
     bool has_exception_path;
     struct rm_spread_queues spread;
