@@ -9,7 +9,7 @@
 
 enum { LINE_BYTES = 64, VLAN_TAGS_BYTES = 8 };
 
-bool rm_forward_make(struct rm_forward *forward) {
+bool rm_forward_make(struct rm_forward *forward, enum rm_forward_mode mode) {
     struct rm_forward_scratch *const scratch = rm_zeroed(1, sizeof *scratch);
     forward->scratch = scratch;
     if (scratch == NULL)
@@ -18,7 +18,7 @@ bool rm_forward_make(struct rm_forward *forward) {
     scratch->frame_bytes = (longest + VLAN_TAGS_BYTES + LINE_BYTES - 1) / LINE_BYTES * LINE_BYTES;
     scratch->frames = rm_zeroed(FORWARD_MADE_FRAMES, scratch->frame_bytes);
     forward->icmp_tokens = RM_ICMP_BURST;
-    return scratch->frames != NULL;
+    return scratch->frames != NULL && (mode != RM_FORWARD_L2 || rm_bridge_make(&forward->bridge));
 }
 
 void rm_forward_free(struct rm_forward *forward) {
@@ -26,6 +26,7 @@ void rm_forward_free(struct rm_forward *forward) {
         free(forward->scratch->frames);
     free(forward->scratch);
     forward->scratch = NULL;
+    rm_bridge_free(&forward->bridge);
 }
 
 /** Finds the interface and where the content begins: after one tag at most. Returns RM_FORWARD_FORWARDED, or what is

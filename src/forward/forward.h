@@ -15,7 +15,9 @@
 
 #include <ringmaster/counter.h>
 
+#include "forward/bridge.h"
 #include "forward/handoff.h"
+#include "forward/mode.h"
 #include "forward/routes.h"
 #include "net/port.h"
 
@@ -37,6 +39,8 @@ struct rm_forward {
     uint32_t port_count;
     /** [port]: set "forward", of what arrives there; one writer each. */
     rm_counter *counters[RM_FORWARD_PORTS_MAX];
+    /** [port]: where frames leave in modes io and macswap. */
+    uint16_t pair[RM_FORWARD_PORTS_MAX];
     /** NULL: what is not forwarded is dropped as if it were full. */
     struct rm_handoff *handoff;
     /** Bytes of the longest frame of any port. */
@@ -45,17 +49,27 @@ struct rm_forward {
     void *send_context;
 
     struct rm_forward_scratch *scratch;
+    /** Of mode l2. */
+    struct rm_bridge bridge;
     /** ICMP errors that may be sent now, and the time of which that was true. */
     uint32_t icmp_tokens;
     uint64_t icmp_ns;
 };
 
 /** False: no memory. */
-bool rm_forward_make(struct rm_forward *forward);
+bool rm_forward_make(struct rm_forward *forward, enum rm_forward_mode mode);
 void rm_forward_free(struct rm_forward *forward);
 
 /** Routes a burst that came in by `port`, at `now_ns` of any steady clock. Entries stay in the burst. Each is counted
  * once, as what became of it: counters.toml, set "forward". */
 void rm_forward_burst(struct rm_forward *forward, uint32_t port, struct rm_burst *burst, uint64_t now_ns);
+
+/** Modes io and macswap: out by the other port of the pair, as they came or with their MAC addresses exchanged. Cut
+ * frames and what is shorter than an Ethernet header are dropped, but by io, which looks at none. */
+void rm_forward_io(struct rm_forward *forward, uint32_t port, struct rm_burst *burst);
+void rm_forward_macswap(struct rm_forward *forward, uint32_t port, struct rm_burst *burst);
+
+/** Mode l2, a learning bridge: out by the port of the station, else by all other ports that have counters. */
+void rm_forward_bridge(struct rm_forward *forward, uint32_t port, struct rm_burst *burst, uint64_t now_ns);
 
 #endif

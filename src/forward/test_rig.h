@@ -116,7 +116,7 @@ static inline struct rig *rig_make(void) {
                                        .send_context = rig};
     for (uint32_t i = 0; i < RIG_PORTS; ++i)
         rig->forward.counters[i] = rig->counters[i];
-    assert_true(rm_forward_make(&rig->forward));
+    assert_true(rm_forward_make(&rig->forward, RM_FORWARD_ROUTE));
     return rig;
 }
 

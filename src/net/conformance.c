@@ -79,8 +79,8 @@ static void send_from_anywhere(struct endpoints *endpoints, int end) {
     struct numbered numbered = {.from_elsewhere = true};
     numbered_send(endpoints, port, 0, &numbered, ALL_LENGTHS);
     expect_totals(port, 0, ALL_LENGTHS);
-    struct rm_burst longer = {.count = 1, .length = {RM_LONGEST_FRAME_MAX + 1}}; // of which no byte is read
-    expect(rm_port_send_from(port, 0, &longer) == 0 && longer.count == 0, "what is too long to be left out");
+    struct rm_burst wrong = {.count = 2, .length = {RM_LONGEST_FRAME_MAX + 1, 0}}; // of which no byte is read
+    expect(rm_port_send_from(port, 0, &wrong) == 0 && wrong.count == 0, "what is too long or empty to be left out");
     close_sender(endpoints, port, ALL_LENGTHS);
 }
 

@@ -252,10 +252,10 @@ static uint32_t send_copies_of(struct rm_port *port, uint16_t queue, struct rm_b
 }
 
 /** Takes out of a burst what the port cannot send. */
-static void drop_longer(struct rm_burst *burst, uint32_t most_bytes) {
+static void drop_unsendable(struct rm_burst *burst, uint32_t most_bytes) {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < burst->count; ++i)
-        if (burst->length[i] <= most_bytes) {
+        if (burst->length[i] - 1 < most_bytes) {
             burst->data[kept] = burst->data[i];
             burst->length[kept++] = burst->length[i];
         }
@@ -263,7 +263,7 @@ static void drop_longer(struct rm_burst *burst, uint32_t most_bytes) {
 }
 
 uint32_t rm_port_send_from(struct rm_port *port, uint16_t queue, struct rm_burst *burst) {
-    drop_longer(burst, port->send_bytes);
+    drop_unsendable(burst, port->send_bytes);
     if (burst->count == 0)
         return 0;
     uint32_t const sent =

@@ -302,9 +302,9 @@ bool rm_port_copies(struct rm_port const *port);
 uint32_t rm_port_send(struct rm_port *port, uint16_t queue, struct rm_burst *burst);
 
 /** Sends frames that lie anywhere, in a received burst of another port for one: data[] and length[] of the first
- * burst->count entries, 1 byte or more each. They are copied once, and stay the caller's; none but them is read. What is
- * longer than the port can send is taken out of the burst. Returns how many of those left the link has taken, in order;
- * the rest is not sent. */
+ * burst->count entries. They are copied once, and stay the caller's; no byte but theirs is read. What is empty, or longer
+ * than the port can send, is taken out of the burst. Returns how many of those left the link has taken, in order; the rest
+ * is not sent. */
 uint32_t rm_port_send_from(struct rm_port *port, uint16_t queue, struct rm_burst *burst);
 
 /** Takes entry `index` of a received burst out of it and hands it to the exception path: data[index] is now NULL,
