@@ -405,6 +405,8 @@ uint32_t rm_config_input_application(struct rm_config const *config, char const 
 
 /** True when one of the role's queues is of that port. */
 bool rm_config_role_polls(struct rm_config_role const *role, uint32_t port);
+/** True when a role forward polls that port. */
+bool rm_config_is_forwarded(struct rm_config const *config, uint32_t port);
 
 /** Frees everything. NULL is allowed. */
 void rm_config_free(struct rm_config *config);

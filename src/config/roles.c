@@ -289,6 +289,13 @@ bool rm_config_role_polls(struct rm_config_role const *role, uint32_t port) {
     return false;
 }
 
+bool rm_config_is_forwarded(struct rm_config const *config, uint32_t port) {
+    for (uint32_t i = 0; i < config->role_count; i++)
+        if (config->role[i].kind == RM_ROLE_FORWARD && rm_config_role_polls(&config->role[i], port))
+            return true;
+    return false;
+}
+
 enum rm_code rm_config_resolve_roles(struct rm_config_file const *file, struct rm_config *config,
                                      struct rm_error *error) {
     struct polled polled;

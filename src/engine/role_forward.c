@@ -1,40 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Forwards packets between its ports: run to completion on the role's core. */
+/* Forwards packets between its ports: run to completion on the role's core. Each forward role sends by a transmit queue of
+ * its own in every port, that of its number among them: so none waits for another. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/fail.h"
-#include "base/timebase.h"
 #include "engine/role.h"
 #include "engine/server_state.h"
 #include "forward/forward.h"
 
+/** One queue that the role polls. */
+struct forward_queue {
+    struct rm_port *port;
+    /** Index into the configuration's ports, as the router numbers them. */
+    uint32_t number;
+    uint16_t queue;
+};
+
 struct forward_role {
-    struct rm_server *server;
-    struct rm_config_role const *config;
-    struct rm_control_core *control;
-    rm_counter *counters[RM_FORWARD_PORTS_MAX];
     struct rm_forward forward;
-    struct rm_burst in, out;
+    enum rm_forward_mode mode;
     double ns_per_tick;
+    /** NULL in modes without a control side. */
+    struct rm_control_core *control;
+    /** [port]: where frames leave; NULL: no role forwards it. */
+    struct rm_port *out[RM_FORWARD_PORTS_MAX];
+    /** The role's number among those that forward. */
+    uint16_t core;
+    /** The server's, and the role's index there. */
+    struct rm_server *server;
+    uint32_t index;
+    struct rm_burst in;
+    uint32_t queue_count;
+    struct forward_queue queue[];
 };
 
 static void role_send(void *context, uint32_t port, struct rm_burst *burst) {
     struct forward_role *const role = context;
-    struct rm_port *const to = role->server->port[port].port;
-    struct rm_burst *const out = &role->out;
-    uint32_t const room = burst->count != 0 ? rm_port_reserve(to, 0, out, burst->count) : 0;
-    for (uint32_t i = 0; i < room; ++i) {
-        memcpy(out->data[i], burst->data[i], burst->length[i]);
-        out->length[i] = burst->length[i];
-    }
-    uint32_t const sent = room != 0 ? rm_port_send(to, 0, out) : 0;
-    if (room != 0)
-        rm_port_release(to, 0, out);
-    if (role->counters[port] != NULL) {
-        rm_counter_add(role->counters[port], RM_FORWARD_SENT, sent);
-        rm_counter_add(role->counters[port], RM_FORWARD_OUT_FULL, burst->count - sent);
-    }
+    uint32_t const wanted = burst->count;
+    uint32_t const sent = rm_port_send_from(role->out[port], role->core, burst);
+    rm_counter_add(role->forward.counters[port], RM_FORWARD_SENT, sent);
+    if (sent != wanted)
+        rm_counter_add(role->forward.counters[port], RM_FORWARD_OUT_FULL, wanted - sent);
 }
 
 /** Sends what the control side has to send. */
@@ -49,54 +55,123 @@ static uint32_t send_controls(struct forward_role *role) {
     return count;
 }
 
+static void forward_received(struct forward_role *role, uint32_t port, uint64_t tsc) {
+    uint64_t const now_ns = (uint64_t)((double)tsc * role->ns_per_tick);
+    switch (role->mode) {
+    case RM_FORWARD_ROUTE:
+        rm_forward_burst(&role->forward, port, &role->in, now_ns);
+        return;
+    case RM_FORWARD_IO:
+        rm_forward_io(&role->forward, port, &role->in);
+        return;
+    case RM_FORWARD_MACSWAP:
+        rm_forward_macswap(&role->forward, port, &role->in);
+        return;
+    case RM_FORWARD_L2:
+        rm_forward_bridge(&role->forward, port, &role->in, now_ns);
+    }
+}
+
 static uint32_t forward_duty(void *made, uint64_t tsc) {
     struct forward_role *const role = made;
-    uint64_t const now_ns = (uint64_t)((double)tsc * role->ns_per_tick);
-    uint32_t work = role->control != NULL ? send_controls(role) : 0;
-    for (uint32_t i = 0; i < role->config->queue_count; ++i) {
-        struct rm_config_queue const *const queue = &role->config->queue[i];
-        struct rm_port *const port = role->server->port[queue->port].port;
-        uint32_t const count = rm_port_receive(port, queue->queue, &role->in);
+    uint32_t work = 0;
+    if (role->mode == RM_FORWARD_ROUTE) {
+        (void)rm_routes_table(role->forward.routes, role->forward.reader); // done with the last one, also when idle
+        work = send_controls(role);
+    }
+    for (uint32_t i = 0; i < role->queue_count; ++i) {
+        struct forward_queue const *const queue = &role->queue[i];
+        uint32_t const count = rm_port_receive(queue->port, queue->queue, &role->in);
         if (count == 0)
             continue;
         work += count;
-        rm_forward_burst(&role->forward, queue->port, &role->in, now_ns);
-        rm_port_release(port, queue->queue, &role->in);
+        forward_received(role, queue->number, tsc);
+        role->in.count = count; // a mode may have shortened it
+        rm_port_release(queue->port, queue->queue, &role->in);
     }
     return work;
 }
 
+/** Each core sends by its own transmit queue. */
+static enum rm_code check_send_queue(struct rm_config const *config, uint32_t index, uint32_t core, uint32_t port,
+                                     struct rm_error *error) {
+    struct rm_port_config const *const wanted = &config->port[port].port;
+    uint32_t const queues = wanted->spread ? 1 : wanted->queues;
+    if (core < queues)
+        return RM_OK;
+    return rm_config_fail_entry(
+        config, error, "roles", index, "ports",
+        "this is role forward number %u, and port \"%s\" has %u transmit queue%s; each role needs "
+        "one for itself: give the port \"queues: %u\"%s, or let fewer roles forward",
+        core + 1, wanted->name, queues, queues == 1 ? "" : "s", core + 1, wanted->spread ? " without \"spread\"" : "");
+}
+
+/** All ports that any role forwards, those of other roles too: frames leave there. */
+static enum rm_code find_ports(struct forward_role *role, struct rm_error *error) {
+    struct rm_server *const server = role->server;
+    struct rm_config const *const config = server->config;
+    uint16_t before = RM_FORWARD_PORTS_MAX;
+    enum rm_code code = RM_OK;
+    for (uint32_t port = 0; code == RM_OK && port < config->port_count; ++port) {
+        if (!rm_config_is_forwarded(config, port))
+            continue;
+        role->out[port] = server->port[port].port;
+        role->forward.counters[port] =
+            rm_store_memory(&server->store, server->store.traffic_counters[role->index * config->port_count + port]);
+        role->forward.pair[port] = before != RM_FORWARD_PORTS_MAX ? before : (uint16_t)port;
+        if (before != RM_FORWARD_PORTS_MAX)
+            role->forward.pair[before] = (uint16_t)port;
+        before = before != RM_FORWARD_PORTS_MAX ? RM_FORWARD_PORTS_MAX : (uint16_t)port;
+        code = check_send_queue(config, role->index, role->core, port, error);
+    }
+    return code;
+}
+
+static void find_queues(struct forward_role *role) {
+    struct rm_config_role const *const wanted = &role->server->config->role[role->index];
+    for (; role->queue_count < wanted->queue_count; ++role->queue_count) {
+        struct rm_config_queue const *const queue = &wanted->queue[role->queue_count];
+        role->queue[role->queue_count] =
+            (struct forward_queue){role->server->port[queue->port].port, queue->port, queue->queue};
+    }
+}
+
 static enum rm_code forward_make(struct rm_server *server, uint32_t index, void **made, struct rm_error *error) {
     struct rm_config const *const config = server->config;
-    struct forward_role *const role = *made = calloc(1, sizeof *role);
+    struct forward_role *const role = *made =
+        calloc(1, sizeof *role + config->role[index].queue_count * sizeof role->queue[0]);
     if (role == NULL)
         return rm_server_no_memory(error);
-    uint32_t const core = rm_server_router_core(server, index);
     role->server = server;
-    role->config = &config->role[index];
+    role->index = index;
+    role->mode = config->router->mode;
+    role->core = (uint16_t)rm_server_router_core(server, index);
     role->ns_per_tick = 1e9 / server->tsc_hz;
-    role->control = &server->router->core[core];
+    if (role->mode == RM_FORWARD_ROUTE)
+        role->control = &server->router->core[role->core];
     role->forward = (struct rm_forward){.routes = server->router->routes,
-                                        .reader = core,
+                                        .reader = role->core,
                                         .port_count = config->port_count,
-                                        .handoff = &role->control->to_control,
+                                        .handoff = role->control != NULL ? &role->control->to_control : NULL,
                                         .longest_frame = server->router->longest_frame,
                                         .send = role_send,
                                         .send_context = role};
-    for (uint32_t i = 0; i < config->port_count; ++i)
-        if (rm_config_role_polls(role->config, i))
-            role->forward.counters[i] = role->counters[i] =
-                rm_store_memory(&server->store, server->store.traffic_counters[index * config->port_count + i]);
-    return rm_forward_make(&role->forward) ? RM_OK : rm_server_no_memory(error);
+    if (role->mode == RM_FORWARD_L2 && role->core != 0)
+        return rm_config_fail_entry(config, error, "roles", index, "role",
+                                    "a bridge (router.mode l2) is one role forward, for what it learns is its own; "
+                                    "expected all ports in the first");
+    find_queues(role);
+    enum rm_code const code = find_ports(role, error);
+    if (code != RM_OK)
+        return code;
+    return rm_forward_make(&role->forward, role->mode) ? RM_OK : rm_server_no_memory(error);
 }
 
 static bool forward_commands(void *made, struct rm_command_table *table) {
     struct forward_role const *const role = made;
-    struct rm_server_router *const router = role->server->router;
-    if (router->control == NULL ||
-        rm_server_router_core(role->server, (uint32_t)(role->config - role->server->config->role)) != 0)
-        return false; /* the first role has them for all */
-    rm_control_commands(router->control, table);
+    if (role->server->router->control == NULL || role->core != 0)
+        return false; // the first role has them for all
+    rm_control_commands(role->server->router->control, table);
     return true;
 }
 

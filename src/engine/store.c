@@ -149,8 +149,8 @@ static void plan_traffic(struct rm_store *store, struct rm_config const *config,
 static void plan_traffic_roles(struct rm_store *store, struct rm_config const *config) {
     for (uint32_t i = 0; i < config->role_count; ++i)
         for (uint32_t port = 0; port < config->port_count; ++port)
-            if ((config->role[i].kind == RM_ROLE_GENERATE || config->role[i].kind == RM_ROLE_FORWARD) &&
-                rm_config_role_polls(&config->role[i], port))
+            if ((config->role[i].kind == RM_ROLE_GENERATE && rm_config_role_polls(&config->role[i], port)) ||
+                (config->role[i].kind == RM_ROLE_FORWARD && rm_config_is_forwarded(config, port))) // it sends there
                 plan_traffic(store, config, i, port);
     if (config->router != NULL)
         store->router_counters = rm_plan_counters(&store->plan, "counters/router", "the control side of the router",

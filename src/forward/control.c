@@ -188,7 +188,7 @@ static bool make_parts(struct rm_control *control) {
                                    .send_context = control};
     for (uint32_t i = 0; i < RM_FORWARD_PORTS_MAX; ++i)
         forward->counters[i] = &control->forward_counts[i * RM_FORWARD_COUNTERS];
-    return control->neighbours != NULL && rm_forward_make(forward);
+    return control->neighbours != NULL && rm_forward_make(forward, RM_FORWARD_ROUTE);
 }
 
 enum rm_code rm_control_make(struct rm_control_setup const *setup, struct rm_control **made, struct rm_error *error) {
