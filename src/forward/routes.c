@@ -12,7 +12,7 @@
 #include "forward/path_groups.h"
 #include "forward/routes_table.h"
 
-enum { FIRST_CHANGES = 256, NS_PER_LOOK = 20000, LOOKS_MAX = 50000 /**< a second of looks */ };
+enum { FIRST_CHANGES = 256, QUICK_LOOKS = 200, NS_PER_LOOK = 20000, LOOKS_MAX = 50000 /**< a second of looks */ };
 
 /** One change, to be made to the second table too. */
 struct routes_change {
@@ -138,10 +138,10 @@ static void group_drop(struct rm_routes *routes, uint32_t group) {
         rm_next_hops_drop(&routes->hops, path[i].hop);
 }
 
-/** Puts a group in place of what the prefix had in the standby table, or nothing where it is 0. */
-static bool standby_set_route(struct rm_routes *routes, struct rm_prefix const *prefix, uint32_t group) {
+/** Puts a group in place of the one that the prefix had in the standby table; 0 is none. */
+static bool standby_set_route(struct rm_routes *routes, struct rm_prefix const *prefix, uint32_t before,
+                              uint32_t group) {
     struct rm_match *const match = &standby_table(routes)->match;
-    uint32_t const before = rm_match_exact(match, prefix);
     if (group == 0)
         rm_match_remove(match, prefix);
     else if (group != before && !rm_match_set(match, prefix, group))
@@ -171,7 +171,8 @@ static void routes_repeat_changes(struct rm_routes *routes) {
             continue;
         }
         // There is room: the other table of the same size took the same.
-        standby_set_route(routes, &change->prefix, change->group);
+        uint32_t const before = rm_match_exact(&standby_table(routes)->match, &change->prefix);
+        standby_set_route(routes, &change->prefix, before, change->group);
         group_drop(routes, change->group);
     }
     routes->change_count = 0;
@@ -181,6 +182,8 @@ static void routes_repeat_changes(struct rm_routes *routes) {
 /** Waits until no core reads the standby table, and makes it like the other. */
 static enum rm_code routes_make_ready(struct rm_routes *routes, struct rm_error *error) {
     struct timespec const look = {.tv_nsec = NS_PER_LOOK};
+    for (uint32_t i = 0; i < QUICK_LOOKS && routes->swapped && !readers_have_passed(routes); ++i)
+        __builtin_ia32_pause(); // as long as a core takes for a burst
     for (uint32_t looks = 0; routes->swapped && !readers_have_passed(routes); ++looks) {
         if (looks == LOOKS_MAX)
             return rm_fail(error, RM_E_BUSY,
@@ -284,10 +287,11 @@ static bool prefix_is_whole(struct rm_prefix const *prefix) {
     uint32_t const bits = prefix->ip.ipv6 ? RM_IPV6_PREFIX_MAX : RM_IPV4_PREFIX_MAX;
     if (prefix->length > bits)
         return false;
-    for (uint32_t bit = prefix->length; bit < RM_IPV6_PREFIX_MAX; ++bit)
-        if (prefix->ip.byte[bit / 8] >> (7 - bit % 8) & 1)
-            return false;
-    return true;
+    uint32_t const whole = prefix->length / 8;
+    uint32_t behind = whole < RM_IPV6_ADDRESS_BYTES ? prefix->ip.byte[whole] & 0xFFu >> prefix->length % 8 : 0;
+    for (uint32_t i = whole + 1; i < RM_IPV6_ADDRESS_BYTES; ++i)
+        behind |= prefix->ip.byte[i];
+    return behind == 0;
 }
 
 static enum rm_code route_check(struct rm_routes const *routes, struct rm_route const *route, struct rm_error *error) {
@@ -339,7 +343,8 @@ enum rm_code rm_route_set(struct rm_routes *routes, struct rm_route const *route
     if (code != RM_OK)
         return code;
     bool const ipv6 = route->prefix.ip.ipv6;
-    bool const is_new = rm_match_exact(&standby_table(routes)->match, &route->prefix) == 0;
+    uint32_t const before = rm_match_exact(&standby_table(routes)->match, &route->prefix);
+    bool const is_new = before == 0;
     uint32_t const most = ipv6 ? routes->limits.ipv6_routes : routes->limits.ipv4_routes;
     if (is_new && *routes_counter(routes, ipv6) >= most)
         return routes_full(routes, ipv6, error);
@@ -348,7 +353,7 @@ enum rm_code rm_route_set(struct rm_routes *routes, struct rm_route const *route
         return rm_fail(error, RM_E_NO_SPACE,
                        "there are %d different sets of next hops, as many as can be; let routes share theirs",
                        RM_PATH_GROUPS_MAX - 1);
-    if (standby_set_route(routes, &route->prefix, group)) {
+    if (standby_set_route(routes, &route->prefix, before, group)) {
         note_change(routes, &route->prefix, group, RM_INTERFACE_NONE);
         *routes_counter(routes, ipv6) += is_new;
     } else {
@@ -362,9 +367,10 @@ enum rm_code rm_route_remove(struct rm_routes *routes, struct rm_prefix const *p
     enum rm_code const code = routes_begin(routes, error);
     if (code != RM_OK)
         return code;
-    if (!prefix_is_whole(prefix) || rm_match_exact(&standby_table(routes)->match, prefix) == 0)
+    uint32_t const before = prefix_is_whole(prefix) ? rm_match_exact(&standby_table(routes)->match, prefix) : 0;
+    if (before == 0)
         return rm_fail(error, RM_E_NOT_FOUND, "there is no route of this prefix, whose length is %u", prefix->length);
-    standby_set_route(routes, prefix, 0);
+    standby_set_route(routes, prefix, before, 0);
     note_change(routes, prefix, 0, RM_INTERFACE_NONE);
     --*routes_counter(routes, prefix->ip.ipv6);
     return RM_OK;
