@@ -237,13 +237,24 @@ static enum rm_code kernel_request(struct nlmsghdr *request, char const *what, s
     return code;
 }
 
-enum rm_code rm_kernel_set_link(uint32_t index, uint8_t const mac[6], uint32_t mtu, struct rm_error *error) {
-    char buffer[REQUEST_BYTES];
+static struct nlmsghdr *link_request(char buffer[REQUEST_BYTES], uint32_t index, unsigned flags) {
     struct nlmsghdr *const request = mnl_nlmsg_put_header(buffer);
     request->nlmsg_type = RTM_NEWLINK;
     struct ifinfomsg *const header = mnl_nlmsg_put_extra_header(request, sizeof *header);
     header->ifi_index = (int)index;
-    header->ifi_flags = header->ifi_change = IFF_UP;
+    header->ifi_flags = flags;
+    header->ifi_change = IFF_UP;
+    return request;
+}
+
+/* It is switched off before: its link-local address is made of the MAC that it has when it is switched on. */
+enum rm_code rm_kernel_set_link(uint32_t index, uint8_t const mac[6], uint32_t mtu, struct rm_error *error) {
+    char buffer[REQUEST_BYTES];
+    enum rm_code const code =
+        kernel_request(link_request(buffer, index, 0), "cannot switch the kernel interface off", error);
+    if (code != RM_OK)
+        return code;
+    struct nlmsghdr *const request = link_request(buffer, index, IFF_UP);
     mnl_attr_put(request, IFLA_ADDRESS, 6, mac);
     mnl_attr_put_u32(request, IFLA_MTU, mtu);
     return kernel_request(request, "cannot set MAC address and MTU of the kernel interface", error);

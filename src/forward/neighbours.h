@@ -25,9 +25,9 @@ enum {
     /** Most that are asked for, or have failed, at a time. */
     RM_NEIGHBOURS_SOUGHT_MAX = 512,
     /** Most packets that wait for one neighbour; of more, the oldest is dropped. */
-    RM_NEIGHBOUR_WAITING_MAX = 8,
+    RM_NEIGHBOUR_WAITING_MAX = 32,
     /** Most packets that wait in all. */
-    RM_WAITING_MAX = 512,
+    RM_WAITING_MAX = 1024,
 
     RM_NEIGHBOUR_ASKS = 3,
     RM_NEIGHBOUR_ASK_MS = 1000,
