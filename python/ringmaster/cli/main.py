@@ -60,6 +60,7 @@ Examples:
   ringmaster postmortem ls
   ringmaster gateway fast-archiver configs/fast-archiver.yaml
   ringmaster generate --port p0=ring
+  ringmaster forward -c configs/router.yaml
   ringmaster simulate config.yaml overlay.yaml feedback --seconds 2 --out run
 
 \b
@@ -86,6 +87,7 @@ MODULES = {
     "archive": "archive",
     "postmortem": "postmortem",
     "generate": "generate",
+    "forward": "forward",
     "completion": "complete",
 }
 """Of ringmaster.cli, by command: each has the command under its name."""

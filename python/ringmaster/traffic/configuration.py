@@ -55,7 +55,7 @@ def configuration(workspace: str, ports: Sequence[PortSpec], cores: Sequence[int
     if not 1 <= len(ports) <= PORTS_MAX:
         raise ValueError(f"{len(ports)} ports, expected 1 to {PORTS_MAX}: --port {EXAMPLES}")
     lines = [f"workspace: {workspace}", "turn_rate_hz: 1000000", "polling: {naps: false}", "ports:"]
-    lines += [f"  - {{{', '.join(_port_keys(port, longest_frame))}}}" for port in ports]
+    lines += [f"  - {{{', '.join(port_keys(port, longest_frame))}}}" for port in ports]
     lines.append("roles:")
     for i, core in enumerate(cores[: len(ports)]):
         names = ", ".join(port.name for port in ports[i :: len(cores)])
@@ -63,7 +63,8 @@ def configuration(workspace: str, ports: Sequence[PortSpec], cores: Sequence[int
     return "\n".join(lines) + "\n"
 
 
-def _port_keys(port: PortSpec, longest_frame: int) -> list[str]:
+def port_keys(port: PortSpec, longest_frame: int) -> list[str]:
+    """Of the port's entry in the file."""
     keys = [f"name: {port.name}", f"kind: {port.kind}", f"longest_frame: {longest_frame}"]
     if port.kind == "null":
         keys[1] = 'kind: "null"'  # YAML has a null of its own
