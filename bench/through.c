@@ -2,9 +2,9 @@
 /** Both ends of something that forwards: offers frames to one memif link as fast as it takes them, or at a rate, and
  * counts those that come out of another.
  *
- *     ringmaster-through IN OUT CPU SETTLE SECONDS [--destinations N] [--bytes N] [--rate PPS]
+ *     ringmaster-through IN OUT CPU SETTLE SECONDS [--mac MAC] [--destinations N] [--bytes N] [--rate PPS]
  *
- * IN and OUT are memif's sockets, which it makes; it sends to IN. Frames are UDP over IPv4, to 02:00:00:00:00:01, in turn
+ * IN and OUT are memif's sockets, which it makes; it sends to IN. Frames are UDP over IPv4 to the station MAC, in turn
  * to a host in each of N networks 16.0.0.0/24, 16.0.1.0/24, … in random order (N beyond 131072: to some of them).
  *
  * It lets frames through for SETTLE seconds, prints "begin", and measures for SECONDS. With a rate, a frame that the
@@ -22,6 +22,7 @@
 #include "base/pin.h"
 #include "base/timebase.h"
 #include "net/port.h"
+#include "wire/address.h"
 #include "wire/frame.h"
 
 enum {
@@ -67,15 +68,15 @@ static uint32_t draw(uint32_t below) {
     return (uint32_t)((state >> 32) * below >> 32);
 }
 
-static void make_frames(struct through *through, uint32_t destinations) {
+static void make_frames(struct through *through, uint8_t const mac[6], uint32_t destinations) {
     for (uint32_t i = 0; i < through->frame_count; ++i) {
         uint8_t *const frame = through->frames + (size_t)i * through->stride;
-        struct rm_flow const flow = {.destination_mac = {2, 0, 0, 0, 0, 1},
-                                     .source_mac = {2, 0, 0, 0, 1, 1},
-                                     .source_ipv4 = 10u << 24 | 2,
-                                     .destination_ipv4 = FIRST_NETWORK + (draw(destinations) << 8 | 9),
-                                     .source_port = (uint16_t)(1024 + draw(60000)),
-                                     .destination_port = 9};
+        struct rm_flow flow = {.source_mac = {2, 0, 0, 0, 1, 1},
+                               .source_ipv4 = 10u << 24 | 2,
+                               .destination_ipv4 = FIRST_NETWORK + (draw(destinations) << 8 | 9),
+                               .source_port = (uint16_t)(1024 + draw(60000)),
+                               .destination_port = 9};
+        memcpy(flow.destination_mac, mac, sizeof flow.destination_mac);
         rm_frame_write_header(frame, &flow, through->bytes - RM_FRAME_HEADER_BYTES);
     }
 }
@@ -166,7 +167,8 @@ static struct rm_port *open_link(char const *name, char const *path, uint32_t by
 }
 
 int main(int argc, char **argv) {
-    char const *in = NULL, *out = NULL;
+    char const *in = NULL, *out = NULL, *station = "02:00:00:00:00:01";
+    uint8_t mac[6];
     uint64_t cpu = 0, destinations = 1, bytes = 64;
     double settle = 0, seconds = 0, rate = 0;
     struct rm_option options[] = {
@@ -175,14 +177,19 @@ int main(int argc, char **argv) {
         {"CPU", &cpu, 0, RM_CORE_MOST, .kind = RM_OPTION_WHOLE, .place = RM_WORD},
         {"SETTLE", &settle, 0, 1e6, .kind = RM_OPTION_NUMBER, .place = RM_WORD},
         {"SECONDS", &seconds, 1e-3, 1e6, .kind = RM_OPTION_NUMBER, .place = RM_WORD},
+        {"mac", &station, .kind = RM_OPTION_TEXT},
         {"destinations", &destinations, 1, 1 << 20, .kind = RM_OPTION_WHOLE},
         {"bytes", &bytes, 64, RM_LONGEST_FRAME_MAX, .kind = RM_OPTION_WHOLE},
         {"rate", &rate, 0, 1e9, .kind = RM_OPTION_NUMBER},
     };
     rm_options_or_exit(argc, argv,
-                       "Usage: ringmaster-through IN OUT CPU SETTLE SECONDS [--destinations N] [--bytes N] "
-                       "[--rate PPS]\n  --bytes are those of a frame with its FCS\n",
+                       "Usage: ringmaster-through IN OUT CPU SETTLE SECONDS [--mac MAC] [--destinations N] "
+                       "[--bytes N] [--rate PPS]\n  --bytes are those of a frame with its FCS\n",
                        options, sizeof options / sizeof *options);
+    if (!rm_mac_parse(station, mac)) {
+        fprintf(stderr, "%s: --mac: found \"%s\", expected 02:00:00:00:00:01\n", argv[0], station);
+        return 1;
+    }
     struct through through = {.bytes = (uint32_t)bytes - FCS_BYTES};
     through.stride = (through.bytes + LINE_BYTES - 1) / LINE_BYTES * LINE_BYTES;
     // As many frames as there are destinations, of short ones; for long ones they would be more than a cache.
@@ -198,7 +205,7 @@ int main(int argc, char **argv) {
         fprintf(stderr, "%s: %s\n", argv[0], error.text);
         return 1;
     }
-    make_frames(&through, (uint32_t)destinations);
+    make_frames(&through, mac, (uint32_t)destinations);
     double const tsc_hz = rm_tsc_hz_measure();
     through.per_tick = rate / tsc_hz;
     bool const pinned = rm_pin((uint32_t)cpu, &error) == RM_OK;

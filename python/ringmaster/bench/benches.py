@@ -44,11 +44,11 @@ class Bench:
 
 
 BENCHES = (
-    Bench("rtt", "rtt:RoundTrips", 140,
+    Bench("rtt", "rtt:RoundTrips", 130,
           "Measure the round trip time between two processes on two cores: DPDK beside the kernel's sockets."),
     Bench("jitter", "jitter:Jitter", 100,
           "Measure how evenly groups of datagrams arrive: DPDK beside the kernel's sockets, as the poster does."),
-    Bench("throughput", "throughput:Throughput", 100,
+    Bench("throughput", "throughput:Throughput", 80,
           "Measure throughput, datagram rate and CPU load by kind over the size of the datagrams."),
     Bench("interval", "interval:Interval", 50,
           "Measure the inter-packet time of every instrument, nominal beside measured: Figure 11 of the paper."),
@@ -60,6 +60,8 @@ BENCHES = (
           "Measure how fast one core generates packets, beside dpdk-testpmd, and how well it keeps a pace."),
     Bench("setpoints", "setpoints:Setpoints", 50,
           "Measure setpoints from an application's setpoint vector to the link: guard, rate, latency."),
+    Bench("forward", "forward:Forward", 30,
+          "Measure packets a second through one forwarding core, beside testpmd's `macswap`, over memif."),
     Bench("latency", "latency:Latency", 40,
           "Measure end to end: a square wave on one setpoint, seen back in the data of a BPM."),
     Bench("parameters", "parameters:Parameters", 30,

@@ -11,6 +11,8 @@ The socket, and what goes over it, is described in src/commands/command_server.h
 
 import os
 import socket
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -19,6 +21,15 @@ from ringmaster.errors import WorkspaceAbsent, WorkspaceDead
 
 SOCKET = "commands"
 """Its name in the workspace's folder."""
+AT_ONCE = 64
+"""Lines that are said before their answers are read: a server waits for no client that does not read."""
+
+
+def batched(lines: Iterable[str], size: int) -> Iterator[list[str]]:
+    """So many at a time; the last ones may be fewer."""
+    rest = iter(lines)
+    while some := list(islice(rest, size)):
+        yield some
 
 
 class CommandRefused(RuntimeError):
@@ -67,6 +78,18 @@ class Commands:
         except OSError as error:
             raise WorkspaceDead(f"the server has ended: {error.strerror}") from None
         return self._answer()
+
+    def run_all(self, lines: Iterable[str]) -> None:
+        """Says many lines, some at once, whose answers do not matter. Raises CommandRefused at the first that is
+        refused; up to AT_ONCE after it were said too.
+        """
+        for some in batched(lines, AT_ONCE):
+            try:
+                self._socket.sendall("".join(f"{line}\n" for line in some).encode())
+            except OSError as error:
+                raise WorkspaceDead(f"the server has ended: {error.strerror}") from None
+            for _ in some:
+                self._answer()
 
     def complete(self, text: str) -> list[str]:
         """The words that may come next; arguments in capitals. The last word of `text` may be half."""
