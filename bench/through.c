@@ -134,9 +134,17 @@ static void begin_anew(struct through *through) {
     through->longest_pause = through->offered = through->received = 0;
 }
 
+static void drain(struct through *through, double tsc_hz) {
+    uint64_t const end = rm_tsc() + (uint64_t)(DRAIN_S * tsc_hz);
+    while (rm_tsc() < end)
+        through->received += rm_port_discard(through->out, 0);
+}
+
 static void through_measure(struct through *through, double seconds, double tsc_hz) {
     static uint64_t tenth[TENTHS_MAX];
     int count = 0;
+    if (through->per_tick != 0)
+        drain(through, tsc_hz); // what is under way was offered before
     double const cpu = cpu_seconds();
     begin_anew(through);
     uint64_t const end = through->begin + (uint64_t)(seconds * tsc_hz);
@@ -147,9 +155,8 @@ static void through_measure(struct through *through, double seconds, double tsc_
     }
     double const took = (double)(rm_tsc() - through->begin) / tsc_hz, share = (cpu_seconds() - cpu) / took;
     double const pause_us = (double)through->longest_pause / tsc_hz * 1e6;
-    uint64_t const drained = rm_tsc() + (uint64_t)(DRAIN_S * tsc_hz);
-    while (through->per_tick != 0 && rm_tsc() < drained)
-        through->received += rm_port_discard(through->out, 0);
+    if (through->per_tick != 0)
+        drain(through, tsc_hz);
     printf("{\"offered\": %llu, \"received\": %llu, \"seconds\": %.6f, \"share\": %.4f, \"longest_pause_us\": %.1f, "
            "\"sub_rates_pps\": [",
            (unsigned long long)through->offered, (unsigned long long)through->received, took, share, pause_us);

@@ -98,7 +98,7 @@ def route_words(number: int) -> str:
     return f"route add {prefix} via {gateway(number)}"
 
 
-def _commands_of(path: Path, program: Program) -> Commands:
+def commands_of(path: Path, program: Program) -> Commands:
     """As soon as the server takes any: its workspace is there a moment before."""
     deadline = monotonic() + START_S
     while True:
@@ -121,7 +121,7 @@ def _ours(mode: str, folder: Path, core: int, offer: Offer) -> Iterator[Forwarde
         ws = stack.enter_context(attach_to(workspace, program))
         mac, load_s = "02:00:00:00:00:01", 0.0
         if mode == ROUTE:
-            with _commands_of(ws.path, program) as commands:
+            with commands_of(ws.path, program) as commands:
                 interfaces = json.loads("\n".join(commands.run("interface show json")))
                 mac = next(one["mac"] for one in interfaces if one["name"] == "in")
                 begin = monotonic()
@@ -170,15 +170,15 @@ def send_through(peer: str, offer: Offer, seconds: float) -> Through:
         folder = Path(name)
         forwarding = _testpmd(folder, core) if peer == TESTPMD else _ours(peer, folder, core, offer)
         with forwarding as forwarder:
-            return _observe(_ends(folder, ends_core, forwarder, offer, seconds), forwarder)
+            return _observe(ends_of(folder, ends_core, forwarder.mac, offer, SETTLE_S, seconds), forwarder)
 
 
-def _ends(folder: Path, core: int, forwarder: Forwarder, offer: Offer, seconds: float) -> list[str]:
-    words = ["in.sock", "out.sock"]
+def ends_of(folder: Path, core: int, mac: str, offer: Offer, settle_s: float, seconds: float) -> list[str]:
+    """The command that is both ends of the links `in` and `out` in a folder; it makes their sockets."""
     return [
         find_program("ringmaster-through"),
-        *(str(folder / word) for word in words),
-        *(str(core), str(SETTLE_S), f"{seconds:g}", "--mac", forwarder.mac),
+        *(str(folder / f"{name}.sock") for name in ("in", "out")),
+        *(str(core), f"{settle_s:g}", f"{seconds:g}", "--mac", mac),
         *("--destinations", str(offer.destinations), "--bytes", str(offer.bytes), "--rate", f"{offer.rate_pps:.0f}"),
     ]
 
