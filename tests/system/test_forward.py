@@ -30,6 +30,17 @@ def written(root: Path, name: str, mode: str, **more: Any) -> Path:
     return file
 
 
+def apart(root: Path, name: str) -> Path:
+    """Of a router whose frames are received on a core of their own, if there is one: by one more role."""
+    file = written(root, name, "route")
+    config = json.loads(file.read_text())
+    for port in config["ports"]:
+        port |= {"spread": True, "queues": 2}
+    config["roles"].append({"role": "spread", "core": SERVER_CORE, "ports": ["in", "out"]})
+    file.write_text(json.dumps(config))
+    return file
+
+
 def mac_and_routes(commands: Commands) -> str:
     """Adds a route for each destination. Our MAC address on the link `in`."""
     commands.run_all(map(route_words, range(NETWORKS)))
@@ -37,13 +48,14 @@ def mac_and_routes(commands: Commands) -> str:
     return str(next(one["mac"] for one in interfaces if one["name"] == "in"))
 
 
-@pytest.mark.parametrize("mode", ["route", "io", "macswap", "l2"])
+@pytest.mark.parametrize("mode", ["route", "io", "macswap", "l2", "apart"])
 @again_if_starved
 def test_all_that_comes_is_forwarded_and_counted(root: Path, mode: str) -> None:
     name = unique_name("forward")
-    with server(written(root, name, mode)) as program, attach_to(name, program) as ws:
+    file = written(root, name, mode) if mode != "apart" else apart(root, name)
+    with server(file) as program, attach_to(name, program) as ws:
         mac = "02:00:00:00:00:07"
-        if mode == "route":
+        if mode in ("route", "apart"):
             with commands_of(ws.path, program) as commands:
                 mac = mac_and_routes(commands)
         words = printed("both ends", ends_of(root, SERVER_CORE, mac, OFFER, SETTLE_S, SECONDS), TIMEOUT_S)
