@@ -29,6 +29,8 @@ SLOTS_LOG2 = 12
 """Of each ring: what our ports take where nobody says another number."""
 NEIGHBOURS = 64
 """Next hops that many routes are shared among."""
+LONGEST_USUAL_BYTES, BUFFER_BYTES, LONG_BUFFER_BYTES, HEADROOM_BYTES = 1518, 2048, 10_240, 128
+"""Of testpmd's buffers."""
 SETTLE_S = 0.2
 
 
@@ -62,10 +64,10 @@ class Forwarder:
 
 def server(workspace: str, folder: Path, core: int, mode: str, offer: Offer) -> str:
     """A configuration of our router: two links, and in mode route a neighbour or more."""
-    longest = max(1518, offer.bytes)
+    longest = max(LONGEST_USUAL_BYTES, offer.bytes)
     ports = [
         {"name": name, "kind": "memif", "socket": str(folder / f"{name}.sock"), "role": "client"}
-        | ({"longest_frame": longest} if longest > 1518 else {})
+        | ({"longest_frame": longest} if longest > LONGEST_USUAL_BYTES else {})
         for name in ("in", "out")
     ]
     router: dict[str, Any] = {"mode": mode}
@@ -132,17 +134,19 @@ def _ours(mode: str, folder: Path, core: int, offer: Offer) -> Iterator[Forwarde
 
 
 @contextmanager
-def _testpmd(folder: Path, core: int) -> Iterator[Forwarder]:
+def _testpmd(folder: Path, core: int, offer: Offer) -> Iterator[Forwarder]:
+    buffer = LONG_BUFFER_BYTES if offer.bytes > LONGEST_USUAL_BYTES else BUFFER_BYTES
     devices = [
-        f"--vdev=net_memif{number},role=client,id=0,socket={folder / name}.sock,socket-abstract=no,rsize={SLOTS_LOG2}"
+        f"--vdev=net_memif{number},role=client,id=0,socket={folder / name}.sock,socket-abstract=no,rsize={SLOTS_LOG2},"
+        f"bsize={buffer}"
         for number, name in enumerate(("in", "out"))
     ]
     with Program(
         "dpdk-testpmd",
-        *("--lcores", f"0@{core},1@{core}", "--no-pci", "--no-huge", "-m", "256", "--no-telemetry"),
+        *("--lcores", f"0@{core},1@{core}", "--no-pci", "--no-huge", "-m", "512", "--no-telemetry"),
         *("--file-prefix", folder.name, *devices),
         *("--", "--burst=64", "--txd=1024", "--rxd=1024", "--total-num-mbufs=16384", "--forward-mode=macswap"),
-        *("--port-topology=paired", "--stats-period=3600"),
+        *("--port-topology=paired", "--stats-period=3600", f"--mbuf-size={buffer + HEADROOM_BYTES}"),
     ) as program:
         yield Forwarder(program.pid, "02:00:00:00:00:01", 0.0)
         program.check()
@@ -168,7 +172,7 @@ def send_through(peer: str, offer: Offer, seconds: float) -> Through:
     ends_core, core = cores()
     with scratch_folder("bench") as name:
         folder = Path(name)
-        forwarding = _testpmd(folder, core) if peer == TESTPMD else _ours(peer, folder, core, offer)
+        forwarding = _testpmd(folder, core, offer) if peer == TESTPMD else _ours(peer, folder, core, offer)
         with forwarding as forwarder:
             return _observe(ends_of(folder, ends_core, forwarder.mac, offer, SETTLE_S, seconds), forwarder)
 
