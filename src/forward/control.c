@@ -78,8 +78,6 @@ static void neighbour_again(void *context, uint32_t port, uint8_t const *frame, 
     rm_forward_burst(&control->forward, port, &burst, control->now_ms * NS_IN_MS);
 }
 
-static void neighbour_publish(void *context) { rm_control_publish(context); }
-
 /* ── interfaces ── */
 
 static struct rm_known_route connected_route(struct rm_prefix prefix, enum rm_route_kind kind, uint32_t interface) {
@@ -170,7 +168,7 @@ static enum rm_code begin_tables(struct rm_control *control, struct rm_error *er
 
 static bool make_parts(struct rm_control *control) {
     struct rm_control_setup const *const setup = &control->setup;
-    struct rm_neighbour_ways const ways = {neighbour_send, neighbour_again, neighbour_publish, control};
+    struct rm_neighbour_ways const ways = {neighbour_send, neighbour_again, control};
     control->known = rm_known_make(setup->routes, setup->interfaces);
     control->frame = malloc(setup->longest_frame);
     control->told = calloc(1, sizeof *control->told);
@@ -254,6 +252,7 @@ uint32_t rm_control_turn(struct rm_control *control, uint64_t now_ms) {
         work += rm_kernel_tables_follow(control->kernel, now_ms);
     rm_neighbours_tick(control->neighbours, now_ms);
     rm_control_publish(control);
+    rm_neighbours_forward(control->neighbours);
     if (new_ms)
         publish_counts(control);
     return work;

@@ -20,6 +20,7 @@ struct entry {
     uint32_t hop;   /**< held; its next hop */
     uint32_t next;  /**< in its bucket, or among those that are free */
     bool has_route; /**< its host route is known */
+    bool ready;     /**< what waits need wait no longer */
     bool kernel;    /**< permanent by the kernel's word … */
     uint32_t dump;  /**< … last in this dump of it */
     struct rm_ip ip;
@@ -36,7 +37,8 @@ struct rm_neighbours {
     struct rm_neighbour_counts counts;
     struct rm_waiting_room *room;
     uint64_t tick_ms;
-    uint32_t dump;   /**< number of the kernel's dump */
+    uint32_t dump; /**< number of the kernel's dump */
+    bool some_ready;
     uint32_t sought; /**< that are incomplete or have failed */
     uint32_t free;   /**< the first that is */
     uint32_t bucket[BUCKETS];
@@ -231,6 +233,27 @@ void rm_neighbours_seek(struct rm_neighbours *neighbours, uint32_t interface, st
     neighbour_seek(neighbours, interface, ip, now_ms);
 }
 
+static void waiting_again(void *context, uint32_t port, uint8_t const *frame, uint32_t length) {
+    struct rm_neighbours *const neighbours = context;
+    ++neighbours->counts.waited;
+    neighbours->ways.again(neighbours->ways.context, port, frame, length);
+}
+
+/** What waited goes on, once the changes of routes are published. */
+static void forward_waiting(struct rm_neighbours *neighbours, struct entry *entry) {
+    entry->ready = entry->waiting.count != 0;
+    neighbours->some_ready |= entry->ready;
+}
+
+void rm_neighbours_forward(struct rm_neighbours *neighbours) {
+    for (uint32_t i = 0; i < RM_NEIGHBOURS_MAX && neighbours->some_ready; ++i)
+        if (neighbours->entry[i].ready) {
+            neighbours->entry[i].ready = false;
+            rm_waiting_take(neighbours->room, &neighbours->entry[i].waiting, waiting_again, neighbours);
+        }
+    neighbours->some_ready = false;
+}
+
 void rm_neighbours_wait(struct rm_neighbours *neighbours, uint32_t interface, struct rm_ip const *ip,
                         struct rm_handoff_packet const *packet, uint64_t now_ms) {
     struct entry *const entry = neighbour_seek(neighbours, interface, ip, now_ms);
@@ -238,31 +261,11 @@ void rm_neighbours_wait(struct rm_neighbours *neighbours, uint32_t interface, st
         ++neighbours->counts.full;
         return;
     }
-    if (entry->state == RM_NEIGHBOUR_INCOMPLETE) {
-        if (entry->waiting.count == RM_NEIGHBOUR_WAITING_MAX)
-            neighbours->counts.full += rm_waiting_drop_oldest(neighbours->room, &entry->waiting);
-        neighbours->counts.full += !rm_waiting_put(neighbours->room, &entry->waiting, packet);
-        return;
-    }
-    /* It was found, or has failed, after the core had looked: the hop knows what to do with the packet now. */
-    if (entry->has_route || !is_on_network(neighbours, entry))
-        neighbours->ways.again(neighbours->ways.context, packet->port, packet->frame, packet->length);
-    else
-        ++neighbours->counts.full;
-}
-
-static void waiting_again(void *context, uint32_t port, uint8_t const *frame, uint32_t length) {
-    struct rm_neighbours *const neighbours = context;
-    ++neighbours->counts.waited;
-    neighbours->ways.again(neighbours->ways.context, port, frame, length);
-}
-
-/** What waited goes on, by the routes as they are now. */
-static void forward_waiting(struct rm_neighbours *neighbours, struct entry *entry) {
-    if (entry->waiting.count == 0)
-        return;
-    neighbours->ways.publish(neighbours->ways.context);
-    rm_waiting_take(neighbours->room, &entry->waiting, waiting_again, neighbours);
+    if (entry->waiting.count == RM_NEIGHBOUR_WAITING_MAX)
+        neighbours->counts.full += rm_waiting_drop_oldest(neighbours->room, &entry->waiting);
+    neighbours->counts.full += !rm_waiting_put(neighbours->room, &entry->waiting, packet);
+    if (entry->state != RM_NEIGHBOUR_INCOMPLETE)
+        forward_waiting(neighbours, entry); /* it was found, or has failed, after the core had looked */
 }
 
 /** It has that MAC: its hop is resolved, and what waited goes on. */

@@ -79,8 +79,6 @@ struct rm_neighbour_ways {
     void (*send)(void *context, uint32_t port, uint8_t const *frame, uint32_t length);
     /** Forwards a packet that waited once more, as if it came in by the port again. */
     void (*again)(void *context, uint32_t port, uint8_t const *frame, uint32_t length);
-    /** Lets the cores, and `again`, see the changes of routes. */
-    void (*publish)(void *context);
     void *context;
 };
 
@@ -119,6 +117,9 @@ enum rm_code rm_neighbours_remove(struct rm_neighbours *neighbours, uint32_t int
 
 /** Asks, and lets time pass. Cheap to call often. */
 void rm_neighbours_tick(struct rm_neighbours *neighbours, uint64_t now_ms);
+
+/** Forwards the packets that need wait no longer, once the changes of routes are published. */
+void rm_neighbours_forward(struct rm_neighbours *neighbours);
 
 /** Calls `see` for each, until it returns false. */
 void rm_neighbours_list(struct rm_neighbours const *neighbours, uint64_t now_ms,

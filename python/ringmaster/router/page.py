@@ -96,7 +96,7 @@ def _ports(look: Look, width: int) -> list[Line]:
     rows = [
         [
             Span(port.name),
-            *(Span(units.quantity(port.rates[name], "")) for name in ("received", "forwarded", "sent", "to_kernel")),
+            *(Span(units.quantity(float(round(port.rates[name])), "")) for name in ("received", "forwarded", "sent", "to_kernel")),
             *(Span(units.count(port.counts[name])) for name in ("received", "sent")),
             Span(units.count(port.dropped), "bad" if port.dropped else "good"),
         ]
