@@ -128,7 +128,7 @@ def main() -> NoReturn:
     except click.Abort:
         sys.exit(130)
     except WorkspaceError as error:
-        _fail(str(error), next(code for kind, code in EXIT_CODES.items() if isinstance(error, kind)))
+        _fail(str(error), next((code for kind, code in EXIT_CODES.items() if isinstance(error, kind)), 1))
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(1)

@@ -7,7 +7,7 @@ from ringmaster.console import units
 from ringmaster.console.lines import Column, Line, Span, fit, heading, line, plain, table, width_of
 from ringmaster.router.watch import DROPS, Look
 
-KEYS = "↑↓ PgUp PgDn scroll, n neighbours, r routes, p ports, q quit"
+KEYS = "↑↓ PgUp PgDn, n neighbours, r routes, p ports, q quit"
 SECTIONS = {"p": "ports", "n": "neighbours", "r": "routes"}
 """Keys, and the section that each goes to."""
 
