@@ -261,11 +261,15 @@ static struct rm_config_role const *find_role(struct rm_config const *config, en
     return NULL;
 }
 
-/* What no instrument sent to a router's port is for the router's control side. */
+/* All frames of a router's port are the router's. */
 static void leave_to_router(struct rm_config *config) {
     for (uint32_t i = 0; i < config->role_count; i++)
-        for (uint32_t j = 0; config->role[i].kind == RM_ROLE_FORWARD && j < config->role[i].queue_count; j++)
-            config->port[config->role[i].queue[j].port].port.exception_path = false;
+        for (uint32_t j = 0; config->role[i].kind == RM_ROLE_FORWARD && j < config->role[i].queue_count; j++) {
+            struct rm_port_config *const port = &config->port[config->role[i].queue[j].port].port;
+            port->exception_path = false;
+            port->ethertype_count = 1;
+            port->ethertype[0] = RM_ETHERTYPE_ALL;
+        }
 }
 
 /* What the file gives no core shares another's: housekeeping that of the first role, the exception path

@@ -32,6 +32,8 @@ static void what_it_comes_to(void **state) {
                                 "    - {interface: p1.7, address: 10.0.7.9, mac: \"02:00:00:00:00:09\"}\n");
     struct rm_config_router const *const router = config->router;
     assert_int_equal(router->mode, RM_FORWARD_ROUTE);
+    assert_false(config->port[1].port.exception_path); /* its tap is the router's own */
+    assert_int_equal(config->port[1].port.ethertype_count, 1);
     assert_int_equal(router->limits.ipv4_routes, 100);
     assert_int_equal(router->interfaces->count, 2);
     struct rm_router_interface const *const vlan = &router->interfaces->interface[1];

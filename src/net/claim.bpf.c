@@ -27,7 +27,8 @@ struct {
     __type(value, __u32);
 } xsks_map SEC(".maps");
 
-/* As they stand in the frame: an EtherType, and for IPv4 the destination UDP port, else 0. xdp_claim.c has the same. */
+/* As they stand in the frame: an EtherType, and for IPv4 the destination UDP port, else 0. All zero: every frame.
+ * xdp_claim.c has the same. */
 struct claim {
     __be16 ethertype;
     __be16 udp_port;
@@ -92,7 +93,9 @@ int rm_claim(struct xdp_md *context) {
         ethertype = vlan->ethertype;
         packet = vlan + 1;
     }
-    if (ethertype == bpf_htons(ETH_P_IP) ? !datagram_is_claimed(packet, end) : !frame_is_claimed(ethertype))
+    int const claimed =
+        ethertype == bpf_htons(ETH_P_IP) ? datagram_is_claimed(packet, end) : frame_is_claimed(ethertype);
+    if (!claimed && !frame_is_claimed(0)) /* where every frame is */
         return XDP_PASS;
     /* A socket that is gone leaves the frame to the kernel. */
     return bpf_redirect_map(&xsks_map, context->rx_queue_index, XDP_PASS);

@@ -56,6 +56,9 @@ enum {
 #define RM_SLEEP UINT64_MAX
 #define RM_LONGEST_SLEEP_NS 100000000ull
 
+/** For `ethertype`. */
+#define RM_ETHERTYPE_ALL 0
+
 /** For rm_port_queue_of: any of them. */
 #define RM_QUEUE_ANY UINT16_MAX
 
@@ -164,7 +167,7 @@ struct rm_port_config {
 
     /** af_xdp: how many EtherTypes other than IPv4 it takes too; other kinds take all frames. */
     uint32_t ethertype_count;
-    /** 0x88B5, …; behind a VLAN tag, too. */
+    /** 0x88B5, …; behind a VLAN tag, too. RM_ETHERTYPE_ALL: all frames, IPv4 as well. */
     uint16_t ethertype[RM_PORT_ETHERTYPES_MAX];
 
     uint32_t group_count;

@@ -50,11 +50,11 @@ class Router:
 
 
 @contextmanager
-def router(host: Host, file: Path, keys: str, kernel_interfaces: bool) -> Iterator[Router]:
+def router(host: Host, file: Path, keys: str, kernel_interfaces: bool, kind: str = "af_packet") -> Iterator[Router]:
     """Ours, with the ports p0 and p1 on the interfaces r0 and r1 of the host."""
     name = unique_name(file.stem)
     taps = [f", kernel_interface: rm{end}" if kernel_interfaces else "" for end in (0, 1)]
-    ports = "".join(f"  - {{name: p{n}, kind: af_packet, interface: r{n}{taps[n]}}}\n" for n in (0, 1))
+    ports = "".join(f"  - {{name: p{n}, kind: {kind}, interface: r{n}{taps[n]}}}\n" for n in (0, 1))
     file.write_text(
         f"workspace: {name}\npolling: {{naps: true}}\nports:\n{ports}"
         f"roles:\n  - {{role: forward, core: {SERVER_CORE}, ports: [p0, p1]}}\n"
@@ -87,8 +87,8 @@ class Network:
     router: Router
 
 
-@pytest.fixture(scope="module")
-def plain(root: Path) -> Iterator[Network]:
+@pytest.fixture(scope="module", params=["af_packet", "af_xdp"])
+def plain(root: Path, request: pytest.FixtureRequest) -> Iterator[Network]:
     """The router has no kernel interface, and answers for itself."""
     with ExitStack() as stack:
         left, right = (stack.enter_context(networks.host(name)) for name in ("left", "right"))
@@ -102,7 +102,7 @@ def plain(root: Path) -> Iterator[Network]:
             '    - {port: p0, addresses: [10.0.1.1/24, "2001:db8:1::1/64"]}\n'
             '    - {port: p1, addresses: [10.0.2.1/24, "2001:db8:2::1/64"]}\n'
         )
-        ours = stack.enter_context(router(there, root / "plain.yaml", keys, kernel_interfaces=False))
+        ours = stack.enter_context(router(there, root / "plain.yaml", keys, False, request.param))
         yield Network(left, right, ours)
 
 

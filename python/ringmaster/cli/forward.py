@@ -70,6 +70,7 @@ COMMANDS_S = 60.0
 )
 @click.option("--mode", type=click.Choice(["route", "io", "macswap", "l2"]), default="route", help="[default: route]")
 @click.option("--core", "cores", type=int, multiple=True, metavar="N", help="A core that forwards.")
+@click.option("--naps", is_flag=True, help="Cores nap while there is nothing to forward: for laptops and tests.")
 @click.option("--command", "commands", multiple=True, metavar="TEXT", help="A command to begin with: 'route show'.")
 @click.option("--seconds", type=click.FloatRange(min=0), help="End after so long. [default: at q or Ctrl-C]")
 @click.option("--json", "as_json", is_flag=True, help="Show no page, and print the counts as JSON at the end.")
@@ -110,6 +111,7 @@ def _wanted(
     kernels: tuple[str, ...],
     mode: str,
     cores: tuple[int, ...],
+    naps: bool,
 ) -> "Wanted":
     from ringmaster.programs.cores import cores as default_cores
     from ringmaster.router.configuration import Wanted, parse_pair, parse_route
@@ -123,6 +125,7 @@ def _wanted(
             [parse_route(text) for text in routes],
             dict(parse_pair(text, "kernel interface", "PORT=NAME: p0=rm0") for text in kernels),
             cores or default_cores()[1:],
+            naps,
         )
     except ValueError as error:
         raise click.UsageError(str(error)) from None

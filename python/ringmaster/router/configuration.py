@@ -22,6 +22,8 @@ class Wanted:
     kernel_interfaces: Mapping[str, str] = field(default_factory=dict)
     """By port."""
     cores: Sequence[int] = ()
+    naps: bool = False
+    """Cores nap while there is nothing to forward."""
 
 
 def parse_pair(text: str, what: str, example: str) -> tuple[str, str]:
@@ -42,7 +44,7 @@ def parse_route(text: str) -> tuple[str, str]:
 
 def configuration(workspace: str, wanted: Wanted) -> str:
     """The file's text. Each core has a role, and the ports are dealt out to them in turn."""
-    lines = [f"workspace: {workspace}", "ports:"]
+    lines = [f"workspace: {workspace}", *(["polling: {naps: true}"] if wanted.naps else []), "ports:"]
     queues = len(wanted.cores[: len(wanted.ports)])
     for port in wanted.ports:
         keys = port_keys(port, LONGEST_FRAME)

@@ -5,7 +5,7 @@ from typing import Any
 
 from ringmaster.console import units
 from ringmaster.console.lines import Column, Line, Span, fit, heading, line, plain, table, width_of
-from ringmaster.router.watch import DROPS, Look
+from ringmaster.router.watch import DROPS, Look, PortFigures
 
 KEYS = "↑↓ PgUp PgDn, n neighbours, r routes, p ports, q quit"
 SECTIONS = {"p": "ports", "n": "neighbours", "r": "routes"}
@@ -96,13 +96,17 @@ def _ports(look: Look, width: int) -> list[Line]:
     rows = [
         [
             Span(port.name),
-            *(Span(units.quantity(float(round(port.rates[name])), "")) for name in ("received", "forwarded", "sent", "to_kernel")),
+            *(_rate(port, name) for name in ("received", "forwarded", "sent", "to_kernel")),
             *(Span(units.count(port.counts[name])) for name in ("received", "sent")),
             Span(units.count(port.dropped), "bad" if port.dropped else "good"),
         ]
         for port in look.ports
     ]
     return [heading("Ports", width, "packets"), *table(PORT_COLUMNS, rows, width)]
+
+
+def _rate(port: PortFigures, name: str) -> Span:
+    return Span(units.quantity(float(round(port.rates[name])), ""))
 
 
 def _drops(look: Look, width: int) -> list[Line]:
