@@ -40,6 +40,7 @@ BLOCKS = {
     "recorder": "recorder/fast",
     "generator": "generator/p0",
     "forward": "forward/p0/1",
+    "router": "router",
 }
 TIMEOUT_S = 60.0
 Found = dict[str, dict[tuple[tuple[str, str], ...], float]]

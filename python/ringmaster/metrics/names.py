@@ -26,6 +26,7 @@ LABELS: dict[str, tuple[str, ...]] = {
     "recorder": ("log",),
     "generator": ("port",),
     "forward": ("port", "role"),
+    "router": (),
 }
 """What the parts of a block's name are, by its set: counters/path/NAME/PORT."""
 SECONDS = {"ticks": "seconds", "ns": "seconds"}
