@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/zeroed.h"
 #include "engine/server_state.h"
 #include "wire/arp.h"
 
@@ -75,7 +76,7 @@ enum rm_code rm_server_make_router(struct rm_server *server, struct rm_error *er
     struct rm_config_router const *const wanted = server->config->router;
     if (wanted == NULL)
         return RM_OK;
-    struct rm_server_router *const router = server->router = calloc(1, sizeof *router);
+    struct rm_server_router *const router = server->router = rm_zeroed(1, sizeof *router);
     if (router == NULL)
         return rm_server_no_memory(error);
     find_cores(router, server->config);

@@ -9,13 +9,13 @@ struct rm_config;
 struct rm_server;
 
 struct rm_server_router {
-    /** NULL in other modes than route, like the next three. */
+    /** One for each forward role, in their order: its number is that of the reader of the routes. */
+    struct rm_control_core core[RM_ROUTES_READERS_MAX];
+    /** NULL in other modes than route, like the next two. */
     struct rm_routes *routes;
     struct rm_router_interfaces *interfaces;
     struct rm_control *control;
     uint32_t core_count;
-    /** One for each forward role, in their order: its number is that of the reader of the routes. */
-    struct rm_control_core core[RM_ROUTES_READERS_MAX];
     /** [core]: index of its role in rm_config.role. */
     uint32_t role[RM_ROUTES_READERS_MAX];
     /** Bytes of the longest frame of any forwarded port. */

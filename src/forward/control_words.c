@@ -49,7 +49,7 @@ static enum rm_code neighbour_add(struct rm_control *control, struct rm_argument
                                   struct rm_error *error) {
     (void)answer;
     struct rm_ip ip;
-    uint32_t interface;
+    uint32_t interface = RM_INTERFACE_NONE;
     uint8_t mac[6];
     enum rm_code const code = read_neighbour(control, arguments, 2, &ip, &interface, error);
     if (code != RM_OK)
@@ -66,7 +66,7 @@ static enum rm_code neighbour_del(struct rm_control *control, struct rm_argument
                                   struct rm_error *error) {
     (void)answer;
     struct rm_ip ip;
-    uint32_t interface;
+    uint32_t interface = RM_INTERFACE_NONE;
     enum rm_code const code = read_neighbour(control, arguments, 1, &ip, &interface, error);
     return code == RM_OK ? rm_neighbours_remove(control->neighbours, interface, &ip, error) : code;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The control side without a kernel: neighbours and their packets, answers, routes by source, commands. Time is a
  * number, and the forwarding core is this test, which reads its two rings. */
+#include "base/zeroed.h"
 #include "forward/control.h"
 #include "forward/control_parts.h"
 #include "forward/test_tables.h"
@@ -16,9 +17,9 @@ static uint8_t const our_mac[2][6] = {{2, 0, 0, 0, 1, 1}, {2, 0, 0, 0, 2, 1}};
 static uint8_t const their_mac[6] = {2, 0, 0, 0, 2, 2};
 
 struct rig {
+    struct rm_control_core core;
     struct rm_routes *routes;
     struct rm_router_interfaces interfaces;
-    struct rm_control_core core;
     rm_counter counters[RM_ROUTER_COUNTERS];
     struct rm_control *control;
     uint64_t now_ms;
@@ -40,9 +41,10 @@ static void add_interface(struct rig *rig, char const *name, uint16_t port, char
 }
 
 static int rig_make(void **state) {
-    struct rig *const rig = *state = calloc(1, sizeof *rig);
+    struct rig *const rig = *state = rm_zeroed(1, sizeof *rig);
     struct rm_error error;
-    assert_non_null(rig);
+    if (rig == NULL)
+        return -1;
     struct rm_routes_limits const limits = {ROUTES, ROUTES};
     assert_int_equal(rm_routes_make(&rig->routes, &limits, 1, &error), RM_OK);
     add_interface(rig, "p0", 0, "10.0.1.1", "2001:db8:1::1");
@@ -96,7 +98,7 @@ static uint32_t next_sent(struct rig *rig, uint8_t frame[LONGEST], uint16_t *por
 
 static uint32_t drain(struct rig *rig) {
     uint8_t frame[LONGEST];
-    uint16_t port;
+    uint16_t port = UINT16_MAX;
     uint32_t count = 0;
     while (next_sent(rig, frame, &port) != 0)
         ++count;
@@ -166,8 +168,8 @@ static int neighbour_of(struct rig *rig, char const *address) {
 
 static void a_packet_waits_for_its_neighbour(void **state) {
     struct rig *const rig = *state;
-    uint8_t sent[LONGEST];
-    uint16_t port;
+    uint8_t sent[LONGEST] = {0};
+    uint16_t port = UINT16_MAX;
     struct rm_arp_packet arp;
     assert_int_equal(state_of(rig, "10.0.2.2"), RM_HOP_STATE_UNRESOLVED);
     hand_unresolved(rig, 2);
@@ -194,8 +196,8 @@ static void a_packet_waits_for_its_neighbour(void **state) {
 
 static void one_that_does_not_answer_is_given_up(void **state) {
     struct rig *const rig = *state;
-    uint8_t sent[LONGEST];
-    uint16_t port;
+    uint8_t sent[LONGEST] = {0};
+    uint16_t port = UINT16_MAX;
     hand_unresolved(rig, 3);
     turn(rig, 1);
     for (uint32_t asked = 1; asked < RM_NEIGHBOUR_ASKS; ++asked) {
@@ -285,7 +287,7 @@ static void a_flood_of_destinations_is_bounded(void **state) {
 static void it_answers_for_its_addresses(void **state) {
     struct rig *const rig = *state;
     uint8_t frame[LONGEST], sent[LONGEST];
-    uint16_t port;
+    uint16_t port = UINT16_MAX;
     struct rm_arp_packet arp;
     rm_arp_request(frame, their_mac, 0x0A000202, 0x0A000201, 0);
     hand(rig, RM_HANDOFF_CONTROL, 1, 0, frame, RM_ARP_REQUEST_BYTES);
