@@ -210,6 +210,7 @@ int main(int argc, char **argv) {
         (through.in = open_link("in", in, (uint32_t)bytes, &error)) == NULL ||
         (through.out = open_link("out", out, (uint32_t)bytes, &error)) == NULL) {
         fprintf(stderr, "%s: %s\n", argv[0], error.text);
+        free(through.frames);
         return 1;
     }
     make_frames(&through, mac, (uint32_t)destinations);

@@ -85,6 +85,20 @@ static void ipv4_too_big(struct forward_work *work, struct forward_frame *frame,
     forward_send_error(work, frame, FORWARD_ERROR_TOO_BIG, mtu);
 }
 
+/** A packet that does not go to a neighbour now. */
+static void ipv4_turn_away(struct forward_work *work, struct forward_frame *frame, uint32_t hop,
+                           enum rm_hop_state state) {
+    bool const leads_on = state >= RM_HOP_STATE_UNRESOLVED;
+    if (leads_on && frame->to_group) {
+        ++work->count[RM_FORWARD_MARTIAN]; // RFC 1812, 5.3.4: not by a group of stations
+    } else if (leads_on && frame->ip[IPV4_TTL] <= 1) {
+        ++work->count[RM_FORWARD_TTL_EXPIRED];
+        forward_send_error(work, frame, FORWARD_ERROR_TTL, 0);
+    } else {
+        forward_unresolved(work, frame, hop, state);
+    }
+}
+
 void forward_ipv4_route(struct forward_work *work, struct forward_frame *frame, uint32_t group) {
     struct rm_path_slots const *const slots = &work->table->slots[group];
     uint32_t const number = slots->hop[forward_one_path(slots) ? 0 : ipv4_flow(frame)];
@@ -92,16 +106,9 @@ void forward_ipv4_route(struct forward_work *work, struct forward_frame *frame, 
     uint64_t const destination = atomic_load_explicit(&hop->destination, memory_order_acquire);
     enum rm_hop_state const state = rm_hop_word_state(destination);
     uint32_t const mtu = atomic_load_explicit(&hop->mtu, memory_order_relaxed);
-    if (state == RM_HOP_STATE_LOCAL || state < RM_HOP_STATE_UNRESOLVED) {
-        forward_unresolved(work, frame, number, state);
-    } else if (frame->to_group) {
-        ++work->count[RM_FORWARD_MARTIAN]; // RFC 1812, 5.3.4: not by a group of stations
-    } else if (frame->ip[IPV4_TTL] <= 1) {
-        ++work->count[RM_FORWARD_TTL_EXPIRED];
-        forward_send_error(work, frame, FORWARD_ERROR_TTL, 0);
-    } else if (state == RM_HOP_STATE_UNRESOLVED) {
-        forward_unresolved(work, frame, number, state);
-    } else if (frame->packet_bytes > mtu) {
+    if (__builtin_expect(state != RM_HOP_STATE_RESOLVED || frame->to_group || frame->ip[IPV4_TTL] <= 1, 0)) {
+        ipv4_turn_away(work, frame, number, state);
+    } else if (__builtin_expect(frame->packet_bytes > mtu, 0)) {
         ipv4_too_big(work, frame, hop, destination, mtu);
     } else {
         ipv4_decrement(frame->ip);

@@ -46,6 +46,20 @@ static uint32_t ipv6_flow(struct forward_frame const *frame) {
     return forward_mix(addresses, (uint64_t)ports << 8 | next);
 }
 
+/** A packet that does not go to a neighbour now. */
+static void ipv6_turn_away(struct forward_work *work, struct forward_frame *frame, uint32_t hop,
+                           enum rm_hop_state state) {
+    bool const stays = frame->to_group || ipv6_is_link_local(frame->ip + IPV6_SOURCE);
+    if (state != RM_HOP_STATE_LOCAL && stays) {
+        ++work->count[RM_FORWARD_MARTIAN]; // RFC 4291, 2.5.6: what is of one link stays there
+    } else if (state >= RM_HOP_STATE_UNRESOLVED && frame->ip[IPV6_HOP_LIMIT] <= 1) {
+        ++work->count[RM_FORWARD_TTL_EXPIRED];
+        forward_send_error(work, frame, FORWARD_ERROR_TTL, 0);
+    } else {
+        forward_unresolved(work, frame, hop, state);
+    }
+}
+
 void forward_ipv6_route(struct forward_work *work, struct forward_frame *frame, uint32_t group) {
     struct rm_path_slots const *const slots = &work->table->slots[group];
     uint32_t const number = slots->hop[forward_one_path(slots) ? 0 : ipv6_flow(frame)];
@@ -53,17 +67,9 @@ void forward_ipv6_route(struct forward_work *work, struct forward_frame *frame, 
     uint64_t const destination = atomic_load_explicit(&hop->destination, memory_order_acquire);
     enum rm_hop_state const state = rm_hop_word_state(destination);
     uint32_t const mtu = atomic_load_explicit(&hop->mtu, memory_order_relaxed);
-    if (state == RM_HOP_STATE_LOCAL) {
-        forward_unresolved(work, frame, number, state);
-    } else if (frame->to_group || ipv6_is_link_local(frame->ip + IPV6_SOURCE)) {
-        ++work->count[RM_FORWARD_MARTIAN]; // RFC 4291, 2.5.6: what is of one link stays there
-    } else if (state < RM_HOP_STATE_UNRESOLVED) {
-        forward_unresolved(work, frame, number, state);
-    } else if (frame->ip[IPV6_HOP_LIMIT] <= 1) {
-        ++work->count[RM_FORWARD_TTL_EXPIRED];
-        forward_send_error(work, frame, FORWARD_ERROR_TTL, 0);
-    } else if (state == RM_HOP_STATE_UNRESOLVED) {
-        forward_unresolved(work, frame, number, state);
+    if (state != RM_HOP_STATE_RESOLVED || frame->to_group || frame->ip[IPV6_HOP_LIMIT] <= 1 ||
+        ipv6_is_link_local(frame->ip + IPV6_SOURCE)) {
+        ipv6_turn_away(work, frame, number, state);
     } else if (frame->packet_bytes > mtu) {
         ++work->count[RM_FORWARD_TOO_BIG];
         forward_send_error(work, frame, FORWARD_ERROR_TOO_BIG, mtu);

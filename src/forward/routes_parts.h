@@ -30,8 +30,8 @@ struct routes_reader {
  * acquire before it changes one. A reader that begins has nothing to be done with: it says so once more if the tables
  * were swapped meanwhile, in the one order of all sequentially consistent operations. */
 struct rm_routes {
-    _Atomic(struct rm_routes_table const *) current;
     struct routes_reader reader[RM_ROUTES_READERS_MAX];
+    _Atomic(struct rm_routes_table const *) current;
     uint32_t readers;
 
     struct rm_routes_table table[2];

@@ -38,9 +38,7 @@ class Options:
     windows: int = option(6, "Of each figure; the median and its spread are theirs.", COUNT)
     seconds: float = option(0.3, "Length of a window or trial.", Finite(0.05))
     routes: int = option(MANY, "Of the windows with many.", click.IntRange(2, 1 << 20))
-    sizes: tuple[int, ...] = option(
-        (64, 1518), "Bytes of frames whose rate without loss is sought.", Integers(64)
-    )
+    sizes: tuple[int, ...] = option((64, 1518), "Bytes of frames whose rate without loss is sought.", Integers(64))
 
 
 @dataclass(frozen=True, kw_only=True)
