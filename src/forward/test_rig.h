@@ -5,6 +5,7 @@
 
 #include "forward/forward.h"
 #include "forward/test_tables.h"
+#include "wire/internet_checksum.h"
 #include "wire/ipv4.h"
 
 enum {
@@ -188,6 +189,30 @@ static inline uint32_t rig_tag(uint8_t *frame, uint32_t length, uint16_t vlan) {
     rm_store16(frame + 12, 0x8100);
     rm_store16(frame + 14, vlan);
     return length + 4;
+}
+
+/** From the station behind port 0 to one behind an interface. */
+static inline uint32_t rig_ipv4_to(uint8_t *frame, uint32_t interface, uint32_t payload_bytes) {
+    return rig_ipv4_frame(frame, 0, rig_ipv4(0, 9), rig_ipv4(interface, 9), payload_bytes);
+}
+
+static inline void rig_refresh_checksum(uint8_t *frame) { rm_ipv4_write_checksum(frame + 14, (frame[14] & 15u) * 4); }
+
+/** Whether an ICMP error of IPv4 left by port 0, to the station that had sent `frame`, about it. */
+static inline void rig_assert_ipv4_error(struct rig *rig, uint8_t const *frame, uint8_t type, uint8_t code) {
+    assert_int_equal(rig->left_count, 1);
+    struct rig_left *const left = &rig->left[0];
+    assert_int_equal(left->port, 0);
+    assert_memory_equal(left->frame, frame + 6, 6);
+    assert_true(rm_ipv4_plain_header_sums_up(left->frame + 14));
+    assert_memory_equal(left->frame + 26, rig_ipv4(0, 1).byte, 4);
+    assert_memory_equal(left->frame + 30, frame + 26, 4);
+    assert_int_equal(left->frame[34], type);
+    assert_int_equal(left->frame[35], code);
+    uint32_t const bytes = rm_load16(left->frame + 16) - 20u;
+    assert_int_equal(left->length, 34 + bytes);
+    assert_int_equal(rm_checksum_fold(rm_checksum_add_bytes(0, left->frame + 34, bytes)), 0xFFFF);
+    assert_memory_equal(left->frame + 42, frame + 14, bytes - 8);
 }
 
 #endif
