@@ -10,13 +10,15 @@ from pathlib import Path
 
 import networks
 import pytest
-from harness import SERVER_CORE, server, unique_name, wait_for
+from harness import SERVER_CORE, ringmaster, server, unique_name, wait_for
 from networks import Host, downloads, hops, pings, running, streams
 
 from ringmaster import Workspace
 from ringmaster.fabric.commands import SOCKET, CommandRefused, Commands
 from ringmaster.programs.program import attach_to
 
+MANY = 2000
+"""Routes of a routing daemon."""
 FLOOD = 2000
 """Destinations that do not exist."""
 SCATTER = (
@@ -58,7 +60,7 @@ def router(host: Host, file: Path, keys: str, kernel_interfaces: bool, kind: str
     file.write_text(
         f"workspace: {name}\npolling: {{naps: true}}\nports:\n{ports}"
         f"roles:\n  - {{role: forward, core: {SERVER_CORE}, ports: [p0, p1]}}\n"
-        f"router:\n  ipv4_routes: 1000\n  ipv6_routes: 1000\n{keys}"
+        f"router:\n  ipv4_routes: 4000\n  ipv6_routes: 1000\n{keys}"
     )
     with server(file, host.enter) as program, attach_to(name, program) as ws:
         wait_for((ws.path / SOCKET).exists, "the server to take commands")
@@ -187,6 +189,22 @@ def test_a_flood_of_destinations_that_do_not_exist_is_bounded(plain: Network) ->
     pings(plain.left, RIGHT[1])
 
 
+def test_the_command_starts_a_router(root: Path) -> None:
+    with ExitStack() as stack:
+        there = router_host(stack)
+        networks.link(there, "r0", there, "r1")
+        ports = ["--port", "p0=af_packet:r0", "--port", "p1=af_packet:r1"]
+        addresses = ["--address", "p0=10.0.1.1/24", "--address", "p1=10.0.2.1/24"]
+        words = [*ports, *addresses, "--route", "10.9.0.0/16 via 10.0.2.2", "--naps"]
+        done = ringmaster("forward", *words, "--command", "route show", "--seconds", "0", "--json", prefix=there.enter)
+    said, _, last = done.stdout.rstrip().rpartition("\n")
+    assert "10.9.0.0/16 via 10.0.2.2 by p1 configured" in said
+    told = json.loads(last)
+    assert [port["name"] for port in told["ports"]] == ["p0", "p1"]
+    assert {"10.0.1.0/24", "10.9.0.0/16"} <= {route["prefix"] for route in told["routes"]}
+    assert not [path for path in root.iterdir() if path.name.startswith("forward-")]
+
+
 BIRD = """\
 router id {number}.{number}.{number}.{number};
 protocol device {{ scan time 1; }}
@@ -284,6 +302,20 @@ def test_what_ip_says_is_what_it_does(chain: Chain) -> None:
     host.run("ip neigh del 10.5.0.9 dev rm1; ip addr del 10.5.0.1/24 dev rm1")
     wait_for(lambda: "10.5.0.0/24" not in router.routes(), lambda: f"{router.routes()}")
     wait_for(lambda: "10.5.0.9" not in router.neighbours(), lambda: f"{router.neighbours()}")
+
+
+def test_many_routes_come_and_go_at_once(chain: Chain, tmp_path: Path) -> None:
+    host, router, counters = chain.router.host, chain.router, chain.router.ws.counters("router")
+    before = counters["routes"]
+    lines = [f"route add 10.{128 + n // 256}.{n % 256}.0/24 via 10.0.2.2 proto 99" for n in range(MANY)]
+    batch = tmp_path / "routes.txt"
+    batch.write_text("\n".join(lines) + "\n")
+    host.run(f"ip -batch {batch}")
+    wait_for(lambda: counters["routes"] >= before + MANY, lambda: f"{counters['routes'] - before} of {MANY} routes")
+    assert router.routes()["10.129.7.0/24"] == "kernel"
+    host.run("ip route flush proto 99")
+    wait_for(lambda: "10.129.7.0/24" not in router.routes(), "the end of the routes")
+    wait_for(lambda: counters["routes"] <= before + 8, lambda: f"{counters['routes'] - before} routes left")
 
 
 def test_a_route_goes_with_its_interface(chain: Chain) -> None:
