@@ -53,16 +53,8 @@ void rm_known_free(struct rm_known_routes *known) {
     free(known);
 }
 
-/** FNV-1a, whose upper bits are mixed into the lower ones. */
-static uint32_t prefix_hash(struct rm_prefix const *prefix) {
-    uint64_t hash = 0xCBF29CE484222325u ^ prefix->length;
-    for (uint32_t i = 0; i < RM_IPV6_ADDRESS_BYTES; ++i)
-        hash = (hash ^ prefix->ip.byte[i]) * 0x100000001B3u;
-    return (uint32_t)(hash ^ hash >> 32);
-}
-
 static struct known **bucket_of(struct rm_known_routes const *known, struct rm_prefix const *prefix) {
-    return &known->bucket[prefix_hash(prefix) & (known->buckets - 1)];
+    return &known->bucket[rm_ip_hash(&prefix->ip, prefix->length) & (known->buckets - 1)];
 }
 
 /** Doubles the buckets; where there is no memory for more, lists get longer. */

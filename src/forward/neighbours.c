@@ -78,10 +78,7 @@ static bool is_sought(enum rm_neighbour_state state) {
 }
 
 static uint32_t *neighbour_bucket(struct rm_neighbours *neighbours, uint32_t interface, struct rm_ip const *ip) {
-    uint64_t hash = 0xCBF29CE484222325u ^ interface;
-    for (uint32_t i = 0; i < RM_IPV6_ADDRESS_BYTES; ++i)
-        hash = (hash ^ ip->byte[i]) * 0x100000001B3u;
-    return &neighbours->bucket[(hash ^ hash >> 32) % BUCKETS];
+    return &neighbours->bucket[rm_ip_hash(ip, interface) % BUCKETS];
 }
 
 static struct entry *neighbour_find(struct rm_neighbours *neighbours, uint32_t interface, struct rm_ip const *ip) {
@@ -100,24 +97,13 @@ static struct rm_router_interface const *entry_interface(struct rm_neighbours co
     return &neighbours->interfaces->interface[entry->interface];
 }
 
-/** Whether packets come to it by the network of its interface, and not by a route through it alone. */
-static bool is_on_network(struct rm_neighbours const *neighbours, struct entry const *entry) {
-    struct rm_router_interface const *const interface = entry_interface(neighbours, entry);
-    for (uint32_t i = 0; i < interface->address_count; ++i) {
-        struct rm_prefix const network = rm_prefix_of(&interface->address[i].ip, interface->address[i].length);
-        if (network.length < rm_ip_bits(&entry->ip) && rm_prefix_holds(&network, &entry->ip))
-            return true;
-    }
-    return false;
-}
-
 static struct rm_prefix host_prefix(struct entry const *entry) {
     return rm_prefix_of(&entry->ip, rm_ip_bits(&entry->ip));
 }
 
 /** A full table has no host route then; the network's goes on to hand packets to us. */
 static void add_host_route(struct rm_neighbours *neighbours, struct entry *entry) {
-    if (entry->has_route || !is_on_network(neighbours, entry))
+    if (entry->has_route || !rm_interface_connects(entry_interface(neighbours, entry), &entry->ip))
         return;
     struct rm_known_route const route = {.prefix = host_prefix(entry),
                                          .source = RM_SOURCE_NEIGHBOUR,

@@ -90,6 +90,13 @@ bool rm_ip_is_host(struct rm_ip const *ip) {
     return memcmp(ip->byte, loopback, sizeof loopback) != 0;
 }
 
+uint32_t rm_ip_hash(struct rm_ip const *ip, uint32_t seed) {
+    uint64_t hash = 0xCBF29CE484222325u ^ seed; /* FNV-1a */
+    for (uint32_t i = 0; i < RM_IPV6_ADDRESS_BYTES; ++i)
+        hash = (hash ^ ip->byte[i]) * 0x100000001B3u;
+    return (uint32_t)(hash ^ hash >> 32);
+}
+
 uint32_t rm_ip_ipv4(struct rm_ip const *ip) {
     return (uint32_t)ip->byte[0] << 24 | (uint32_t)ip->byte[1] << 16 | (uint32_t)ip->byte[2] << 8 | ip->byte[3];
 }

@@ -41,6 +41,9 @@ bool rm_ip_is_link_local(struct rm_ip const *ip);
 /** The address of one machine: neither none, nor of a group, nor of a loopback. */
 bool rm_ip_is_host(struct rm_ip const *ip);
 
+/** For tables of addresses: mixes the address into `seed`, upper bits into lower ones. */
+uint32_t rm_ip_hash(struct rm_ip const *ip, uint32_t seed);
+
 /** Host byte order, as src/wire has IPv4 addresses. */
 uint32_t rm_ip_ipv4(struct rm_ip const *ip);
 struct rm_ip rm_ip_of_ipv4(uint32_t ipv4);

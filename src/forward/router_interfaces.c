@@ -91,6 +91,13 @@ bool rm_interface_has(struct rm_router_interface const *interface, struct rm_ip 
     return address_find(interface, ip) != interface->address_count || rm_ip_same(&link_local, ip);
 }
 
+bool rm_interface_connects(struct rm_router_interface const *interface, struct rm_ip const *ip) {
+    for (uint32_t i = 0; i < interface->address_count; ++i)
+        if (interface->address[i].length < rm_ip_bits(ip) && network_holds(&interface->address[i], ip))
+            return true;
+    return false;
+}
+
 struct rm_ip rm_interface_source(struct rm_router_interface const *interface, struct rm_ip const *target) {
     for (uint32_t i = 0; i < interface->address_count; ++i)
         if (network_holds(&interface->address[i], target))

@@ -51,6 +51,8 @@ bool rm_interface_remove_address(struct rm_router_interface *interface, struct r
 
 /** Whether the address is ours on this interface; its link-local one, made of the MAC, too. */
 bool rm_interface_has(struct rm_router_interface const *interface, struct rm_ip const *ip);
+/** Whether a network of the interface has the host, other than the address alone. */
+bool rm_interface_connects(struct rm_router_interface const *interface, struct rm_ip const *ip);
 /** The address to ask for `target` with: in its network, else link-local (IPv6), else any; none where there is none. */
 struct rm_ip rm_interface_source(struct rm_router_interface const *interface, struct rm_ip const *target);
 /** fe80::/64 and the MAC as RFC 4291 has it. */
