@@ -180,7 +180,7 @@ static enum rm_code interface_show(struct rm_control *control, struct rm_argumen
 
 /* ── the table ── */
 
-/** Does a command under the lock. The next turn of the control side lets the cores see it, within a millisecond: so many
+/** Does a command under the lock. The next turn of the control side lets the cores see it, within a millisecond: many
  * commands one after the other wait for the cores once, not each. */
 static enum rm_code locked(void *context, rm_control_word *word, struct rm_arguments const *arguments, FILE *answer,
                            struct rm_error *error) {

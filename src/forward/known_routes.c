@@ -87,9 +87,12 @@ static struct known **known_find(struct rm_known_routes const *known, struct rm_
 
 /** The interface of a path; RM_INTERFACE_NONE where it cannot be used now. */
 static uint32_t path_interface(struct rm_known_routes const *known, struct rm_known_path const *path) {
-    uint32_t const interface =
-        path->interface != RM_INTERFACE_NONE ? path->interface : rm_interfaces_of_network(known->interfaces, &path->gateway);
-    return interface < known->interfaces->count && known->interfaces->interface[interface].wire.up ? interface : RM_INTERFACE_NONE;
+    struct rm_router_interfaces const *const interfaces = known->interfaces;
+    uint32_t interface = path->interface;
+    if (interface == RM_INTERFACE_NONE)
+        interface = rm_interfaces_of_network(interfaces, &path->gateway);
+    bool const usable = interface < interfaces->count && interfaces->interface[interface].wire.up;
+    return usable ? interface : RM_INTERFACE_NONE;
 }
 
 static uint32_t fixed_hop(enum rm_route_kind kind) {
