@@ -207,7 +207,6 @@ def nd_exchanges() -> list[Exchange]:
     ask = bytes([135]) + bytes(7) + THEIRS6 + b"\x01\x01" + OUR_MAC
     group = solicited_group(THEIRS6)
     request, reply = (bytes([kind, 0, 0, 0]) + bytes.fromhex("12340007") + bytes(range(56)) for kind in (128, 129))
-    pinged = {"mac": OUR_MAC, "hops": 33}
     return [
         Exchange("nd-solicitation", "Who has our address?", solicits(), advertises()),
         Exchange("nd-vlan", "The same in a VLAN.", solicits(tag=TAG), advertises(tag=bytes.fromhex("8100 0064"))),
@@ -235,13 +234,17 @@ def nd_exchanges() -> list[Exchange]:
         Exchange(
             "ping6",
             "56 bytes, as ping sends.",
-            icmp6(THEIRS6, OURS6, request, **pinged),
+            icmp6(THEIRS6, OURS6, request, mac=OUR_MAC, hops=33),
             icmp6(OURS6, THEIRS6, reply, mac=THEIR_MAC, hops=64),
         ),
-        Exchange("ping6-other", "Another address.", icmp6(THEIRS6, ALL_NODES, request, **pinged)),
-        Exchange("ping6-wrong", "A wrong checksum.", icmp6(THEIRS6, OURS6, request, wrong=1, **pinged)),
-        Exchange("ping6-from-group", "The answer would go to a group.", icmp6(ALL_NODES, OURS6, request, **pinged)),
-        Exchange("ping6-reply", "A reply.", icmp6(THEIRS6, OURS6, reply, **pinged)),
+        Exchange("ping6-other", "Another address.", icmp6(THEIRS6, ALL_NODES, request, mac=OUR_MAC, hops=33)),
+        Exchange("ping6-wrong", "A wrong checksum.", icmp6(THEIRS6, OURS6, request, mac=OUR_MAC, hops=33, wrong=1)),
+        Exchange(
+            "ping6-from-group",
+            "The answer would go to a group.",
+            icmp6(ALL_NODES, OURS6, request, mac=OUR_MAC, hops=33),
+        ),
+        Exchange("ping6-reply", "A reply.", icmp6(THEIRS6, OURS6, reply, mac=OUR_MAC, hops=33)),
     ]
 
 
