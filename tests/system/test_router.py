@@ -155,7 +155,11 @@ def test_a_route_is_added_and_taken_away_by_command(plain: Network) -> None:
     assert plain.router.commands.run("route get 10.9.0.1") == ["10.9.0.0/16 via 10.0.2.2 by p1 resolved"]
     plain.router.commands.run("route del 10.9.0.0/16")
     assert "10.9.0.0/16" not in plain.router.routes()
-    assert "Unreachable" in plain.left.run("ping -c 1 -W 10 10.9.0.1", expect=1)
+
+    def is_unreachable() -> bool:  # once the cores have taken it over
+        return "Unreachable" in plain.left.run("ping -c 1 -W 10 10.9.0.1", expect=None)
+
+    wait_for(is_unreachable, "the end of the route")
 
 
 def test_commands_that_cannot_be_done_say_why(plain: Network) -> None:

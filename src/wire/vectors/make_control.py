@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Write test vectors of ARP, neighbour discovery, ICMP and IGMP, by an implementation that shares nothing with the C one.
+"""Write test vectors of ARP, neighbour discovery, ICMP and IGMP, by an implementation that shares nothing with C's.
 
 make_control.py                write control.txt and control.pcap beside this script
 make_control.py --check        exit 1 when one of them is not what this script makes
