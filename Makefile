@@ -47,7 +47,12 @@ build/build.ninja: | dependencies
 	@$(PIP) install -r python/requirements-gateways.txt
 	@touch $@
 
-gateways: programs .venv/gateways ## build what runs, and install what `ringmaster gateway` needs
+# C++ on the pvxs that p4p brings, so it is built when that is there.
+pva = build/libexec/libringmaster-pva.so
+$(pva): gateways/pva/follow.cpp tools/build_pva.py .venv/gateways | build/build.ninja
+	@.venv/bin/python tools/build_pva.py $@
+
+gateways: programs .venv/gateways $(pva) ## build what runs, and install what `ringmaster gateway` needs
 
 .venv/dev: python/requirements-dev.txt python/requirements-gateways.txt .venv/run | test-dependencies
 	@$(PIP) install -r python/requirements-dev.txt
@@ -70,14 +75,14 @@ demo: ## run a virtual ring and its server, live; DEMO_SECONDS=20 for a report
 .venv/tango/made: tools/unpack_packages tools/packages.txt | test-dependencies
 	@tools/unpack_packages .venv/tango tango
 
-test: build .venv/dev .venv/clients/made .venv/tango/made ## run every test
+test: build .venv/dev .venv/clients/made .venv/tango/made $(pva) ## run every test
 	@.venv/bin/python tools/run_tests.py
 
 lint: build .venv/dev ## check rooms, format, types, generated files
 	@tools/lint
 
 format: .venv/dev ## format C and Python
-	@git ls-files -z --cached --others --exclude-standard '*.c' '*.h' | xargs -0 clang-format -i
+	@git ls-files -z --cached --others --exclude-standard '*.c' '*.h' '*.cpp' | xargs -0 clang-format -i
 	@.venv/bin/ruff format --config python/pyproject.toml .
 
 generate: build/build.ninja .venv/dev ## remake the files made from counters.toml, abi.json, the twin's headers and the keys' schemas

@@ -123,7 +123,7 @@ def offences(rules: Rules, root: Path, files: list[Path]) -> list[str]:
 
 def main() -> int:
     """Returns the exit status."""
-    found = offences(Rules.load(), ROOT, tracked_files(".c", ".h"))
+    found = offences(Rules.load(), ROOT, tracked_files(".c", ".cpp", ".h"))
     for line in found:
         print(line, file=sys.stderr)
     return 1 if found else 0

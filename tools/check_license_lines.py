@@ -8,7 +8,7 @@ import sys
 from repository import ROOT, tracked_files
 
 LINE = "SPDX-License-Identifier: Apache-2.0"
-SUFFIXES = (".c", ".h", ".py", ".sh", ".toml", ".yaml", ".yml", ".txt", ".css", ".js", ".html", "meson.build")
+SUFFIXES = (".c", ".cpp", ".h", ".py", ".sh", ".toml", ".yaml", ".yml", ".txt", ".css", ".js", ".html", "meson.build")
 WITHOUT_SUFFIX = {"Makefile", "run", "dependencies", "launcher", "lint", "fuzz", "unpack_packages"}
 
 

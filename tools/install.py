@@ -96,6 +96,9 @@ def install_programs(tree: Tree) -> None:
         text = re.sub(r"^prefix=.*$", f"prefix=${{pcfiledir}}/{up}", path.read_text(), flags=re.MULTILINE)
         path.write_text(text.replace("-L${libdir}", "-L${libdir} -Wl,-rpath,${libdir}"))
     found = (*tree.top.glob("bin/ringmaster-*"), *tree.top.glob("lib/**/libringmaster*.so"))
+    pva = BUILD / "libexec/libringmaster-pva.so"
+    if pva.exists():  # `make gateways` was asked for
+        tree.copy(pva, f"libexec/ringmaster/{pva.name}")
     for path in found:
         if not (tree.top / "libexec/ringmaster" / path.name).exists():
             tree.link(f"libexec/ringmaster/{path.name}", path)

@@ -231,16 +231,24 @@ def server_of(path: Path) -> fabric.Owner:
 
 @contextmanager
 def scene(
-    folder: Path, settings: str, protocol: tuple[str, ...] = ("epics",), ready: str = "PVs of demo"
+    folder: Path,
+    settings: str,
+    protocol: tuple[str, ...] = ("epics",),
+    ready: str = "PVs of demo",
+    before: str = "",
 ) -> Iterator[Scene]:
-    """A server's memory, an owner, and a gateway whose file has these settings, with the words that it begins with."""
+    """A server's memory, an owner, and a gateway whose file has these settings, with the words that it begins with.
+
+    ``before`` it begins this code runs.
+    """
     path = folder / "demo"
     file = folder / "gateway.yaml"
     file.write_text(settings)
     environment = os.environ | {"PYTHONPATH": str(PACKAGE), "RINGMASTER_WORKSPACES": str(folder)} | ports()
     server = server_of(path)
     bump = Bump(path)
-    command = [sys.executable, "-m", "ringmaster", "gateway", *protocol, str(file)]
+    begin = ["-c", f"{before}\nfrom ringmaster.cli.main import main\nmain()"] if before else ["-m", "ringmaster"]
+    command = [sys.executable, *begin, "gateway", *protocol, str(file)]
     try:
         with program(command, environment) as gateway:
             made = Scene(path, environment, gateway, server, bump)

@@ -2,6 +2,7 @@
 """Parameters: named typed values and arrays, with limits, time stamp, turn and one owner."""
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -55,6 +56,15 @@ class ParameterReading:
     severity: Severity
     changes: int
     """How often it was changed so far; the difference of two readings says how many lie between them."""
+
+
+class Addresses(NamedTuple):
+    """Where a parameter lies, for C. Its memory stays mapped as long as the parameter is referenced."""
+
+    parameter: int
+    sequence: int
+    values: int
+    """As they were checked when it was attached."""
 
 
 class Parameter:
@@ -111,6 +121,13 @@ class Parameter:
     def count(self) -> int:
         """How many elements it has."""
         return int(self._values.size)
+
+    @property
+    def addresses(self) -> Addresses:
+        """Where it lies, for readers in C."""
+        sequence = layout.PARAMETER.fields["sequence"][1]  # type: ignore[index]
+        parameter, values = (int(ffi.cast("uintptr_t", at)) for at in (self._parameter.pointer, self._place))
+        return Addresses(parameter, parameter + sequence, values)
 
     @property
     def units(self) -> tuple[str, ...]:

@@ -41,7 +41,7 @@ def serve(settings: Settings, workspace: str | None, over: Event, say: Say) -> N
 
     with ExitStack() as stack:
         gateway = stack.enter_context(closing(Gateway(settings, workspace, LEGAL, say)))
-        pva = stack.enter_context(closing(PvAccess(gateway)))
+        pva = stack.enter_context(closing(PvAccess(gateway, say)))
         ca = stack.enter_context(closing(ChannelAccess(gateway)))
         rights = f"{counted(len(settings.puts), 'rule')} for puts" if settings.puts else "read-only"
         say(

@@ -6,8 +6,8 @@ newest value alone, so of changes between two looks a client has the last one; `
 the server or another owner ends, all that it owns is INVALID; when it has come again, the gateway attaches anew.
 """
 
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Collection, Mapping, Set
+from dataclasses import dataclass, replace
 from threading import Event, RLock
 from time import monotonic
 from typing import Protocol
@@ -16,6 +16,7 @@ import numpy as np
 
 from ringmaster.errors import WorkspaceDamaged, WorkspaceError
 from ringmaster.fabric.layout import Severity
+from ringmaster.fabric.parameter import Parameter
 from ringmaster.fabric.request import Wanted
 from ringmaster.fabric.workspace import Workspace
 from ringmaster.gateways.injection import Injection
@@ -53,6 +54,40 @@ class Sink(Protocol):
         """Tells clients what was shown: at once, for a thread that is woken for each costs more than all the rest."""
 
 
+class Following(Protocol):
+    """Points whose parameters a sink reads by itself; the gateway does not read these for it. Called with the gateway's
+    lock held.
+    """
+
+    @property
+    def names(self) -> Set[str]:
+        """Of the points."""
+
+    def look(self) -> Collection[str]:
+        """Tells what has changed, and returns the names of what the gateway is to read and tell."""
+
+    def clear(self) -> None:
+        """Their parameters are no more."""
+
+
+@dataclass(frozen=True)
+class _Served:
+    """A sink, and what it reads by itself."""
+
+    sink: Sink
+    following: Following | None
+
+    @property
+    def wanted(self) -> Set[str]:
+        """What the gateway is to read for it."""
+        wanted = set(self.sink.wanted)
+        return wanted if self.following is None else wanted - self.following.names
+
+    def look(self) -> Collection[str]:
+        """What it reads by itself, and what of it is left to the gateway."""
+        return self.following.look() if self.following else ()
+
+
 class Gateway:
     """A workspace as its clients see it."""
 
@@ -62,7 +97,7 @@ class Gateway:
         self.lock = RLock()
         """Held while a point is read and told, so that nothing older overtakes it."""
         self._watch = Watch(workspace or settings.workspace, ("*",))
-        self._sinks: list[Sink] = []
+        self._served: list[_Served] = []
         self._told: dict[str, int] = {}
         """By name: how often it had changed when it was told last."""
         self._turns: dict[str, int | None] = {}
@@ -121,11 +156,15 @@ class Gateway:
         if source in shown:
             self._shown[name] = shown[source]
 
-    def add(self, sink: Sink) -> None:
+    def add(self, sink: Sink, following: Following | None = None) -> None:
         """A protocol more."""
         with self.lock:
-            self._sinks.append(sink)
+            self._served.append(_Served(sink, following))
             sink.offer(self.points)
+
+    def parameter(self, name: str) -> Parameter | None:
+        """What a point shows as it is; None where it is computed: from streams, or by a view in another unit."""
+        return None if name in self._views else self._watch.parameters.get(self.points[name].source)
 
     # ---- what it says
 
@@ -160,17 +199,20 @@ class Gateway:
             parameter = self._watch.parameters[point.source]
             reading = parameter.read()
         except WorkspaceDamaged as damage:
-            return damaged(damage)
+            changed = self.parameter(name)
+            return damaged(damage, changed.changes if changed else 0)
         except (WorkspaceError, ValueError, IndexError):  # of a workspace that is just being made
             return NOTHING
         if telling:
             self._told[name] = reading.changes
         return state_of(parameter, reading, self._watch.lives(parameter.owner))
 
-    def _tell(self, name: str, state: State) -> None:
-        for sink in self._sinks:
-            if name in sink.wanted:
-                sink.show(self.points[name], state)
+    def _tell(self, name: str, state: State, looked: bool = False) -> None:
+        """To all sinks; of what was ``looked`` at, not to those that look at it by themselves."""
+        for served in self._served:
+            followed = looked and served.following is not None and name in served.following.names
+            if name in served.sink.wanted and not followed:
+                served.sink.show(self.points[name], state)
 
     def tell(self, name: str) -> None:
         """Tells what a point says now to those that look at it."""
@@ -181,8 +223,8 @@ class Gateway:
 
     def _flush(self) -> None:
         with self.lock:
-            for sink in self._sinks:
-                sink.flush()
+            for served in self._served:
+                served.sink.flush()
 
     # ---- puts
 
@@ -260,13 +302,16 @@ class Gateway:
     def wanted(self) -> set[str]:
         """Names that clients of any protocol look at."""
         with self.lock:
-            return {name for sink in self._sinks for name in tuple(sink.wanted)}
+            return {name for served in self._served for name in tuple(served.sink.wanted)}
 
     def look(self) -> None:
         """Tells what has changed of what clients look at."""
         if self._injection is not None:
             self._injection.look(self.workspace)
-        wanted = self.wanted()
+        with self.lock:
+            for name in {name for served in self._served for name in served.look()}:
+                self._tell(name, self._state(name))
+            wanted = {name for served in self._served for name in served.wanted}
         sources = {self.points[name].source for name in wanted if name in self.points}
         for change in self._watch.look(sources):
             self._show(change)
@@ -282,7 +327,7 @@ class Gateway:
     def _show_as(self, name: str, change: Change) -> None:
         with self.lock:
             if change.damage is not None:
-                self._tell(name, damaged(change.damage))
+                self._tell(name, damaged(change.damage), looked=True)
                 return
             reading = change.reading
             if reading is None or reading.changes <= self._told.get(name, -1):
@@ -290,7 +335,7 @@ class Gateway:
             self._told[name] = reading.changes
             parameter = self._watch.parameters[change.name]
             state = state_of(parameter, reading, self._watch.lives(parameter.owner))
-            self._tell(name, self._views[name].state(state) if name in self._views else state)
+            self._tell(name, self._views[name].state(state) if name in self._views else state, looked=True)
 
     def _newest(self, name: str) -> None:
         with self.lock:
@@ -325,6 +370,9 @@ class Gateway:
     def _attached_anew(self) -> None:
         """Other objects, or the same in new memory. Names that cannot be leave all as it was."""
         self._found = self._watch.parameters
+        for served in self._served:
+            if served.following is not None:
+                served.following.clear()
         try:
             self._describe()
         except ValueError as error:
@@ -332,8 +380,8 @@ class Gateway:
             return
         self._told.clear()
         self._turns.clear()
-        for sink in self._sinks:
-            sink.offer(self.points)
+        for served in self._served:
+            served.sink.offer(self.points)
         for name in self.wanted() & self.points.keys():
             if not self.points[name].requested:
                 self._tell(name, self._state(name))

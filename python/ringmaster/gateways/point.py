@@ -64,6 +64,8 @@ class State:
     utc_ns: int = 0
     """Nanoseconds of UTC since 1970-01-01; 0 where it never changed."""
     turn: int | None = None
+    changes: int = 0
+    """Of a parameter: how often it had changed."""
 
 
 def point_of(name: str, parameter: Parameter, choices: tuple[str, ...] = (), precision: int | None = None) -> Point:
@@ -104,7 +106,7 @@ def state_of(parameter: Parameter, reading: ParameterReading, owner_lives: bool)
         cause = beyond(parameter.limits, reading.value)
         message = f"{severity.name.lower()} {cause}".rstrip()
     value = reading.value.ravel() if isinstance(reading.value, np.ndarray) else reading.value
-    return State(value, severity, cause, message, utc_ns(reading.timestamp_tai_ns), reading.turn)
+    return State(value, severity, cause, message, utc_ns(reading.timestamp_tai_ns), reading.turn, reading.changes)
 
 
 def beyond(limits: Limits, value: Value) -> str:
@@ -138,6 +140,6 @@ def asked(point: Point, value: Any) -> Any:
     return numbers if point.count > 1 else numbers[0].item()
 
 
-def damaged(damage: WorkspaceDamaged) -> State:
+def damaged(damage: WorkspaceDamaged, changes: int = 0) -> State:
     """What a parameter says that cannot be read."""
-    return State(None, Severity.INVALID, "INVALID", str(damage))
+    return State(None, Severity.INVALID, "INVALID", str(damage), changes=changes)

@@ -4,8 +4,10 @@
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from ringmaster.gateways.gateway import Gateway
+from ringmaster.fabric.layout import Severity
+from ringmaster.gateways.gateway import Gateway, Say
 from ringmaster.gateways.point import Point, State
+from ringmaster.gateways.pva_follow import Followers
 from ringmaster.gateways.pva_values import Typed, table_rows, table_type
 from ringmaster.gateways.rights import Client
 
@@ -28,10 +30,18 @@ class _Handler:
         self._sink.put(self.typed, operation)
 
 
+def _followers(say: Say) -> Followers | None:
+    try:
+        return Followers()
+    except (OSError, AttributeError) as error:
+        say(f"PV Access posts from Python, at half the rate: `make gateways` builds what is faster ({error})")
+        return None
+
+
 class PvAccess:
     """The sink, and its server."""
 
-    def __init__(self, gateway: Gateway) -> None:
+    def __init__(self, gateway: Gateway, say: Say) -> None:
         from p4p.server import Server, StaticProvider
         from p4p.server.raw import _SharedPV
 
@@ -39,11 +49,12 @@ class PvAccess:
         self._provider = StaticProvider("ringmaster")
         self._pvs: dict[str, tuple[Typed, Any]] = {}
         self._open: set[str] = set()
-        self._shown: list[tuple[Any, Any]] = []
+        self._followers = _followers(say)
+        self._shown: list[tuple[str, Any, Any, State]] = []
         self._post = _SharedPV.post
         self._inventory_name = f"{gateway.workspace.name}:{INVENTORY}"
         self._inventory: Any = None
-        gateway.add(self)
+        gateway.add(self, self._followers)
         self._server = Server(providers=[self._provider])
 
     @property
@@ -66,6 +77,8 @@ class PvAccess:
         for name, point in points.items():
             if name not in self._pvs:
                 self._add(name, point)
+        for name in self._open:
+            self._follow(*self._pvs[name])
         self._tell_inventory(points)
 
     def _add(self, name: str, point: Point) -> None:
@@ -89,21 +102,36 @@ class PvAccess:
     def show(self, point: Point, state: State) -> None:
         """What a point says now."""
         typed, pv = self._pvs[point.name]
-        self._shown.append((pv, typed.value(state, whole=False)))
+        self._shown.append((point.name, pv, typed.value(state, whole=False), state))
 
     def flush(self) -> None:
         """Posts what was shown."""
         shown, self._shown = self._shown, []
-        for pv, value in shown:
+        for name, pv, value, state in shown:
             self._post(pv, value)
+            self._told(name, state)
 
     def open(self, typed: Typed, pv: Any) -> None:
         """A first client has come."""
         name = typed.point.name
         with self._gateway.lock:
             if self._pvs.get(name, (None,))[0] is typed and name not in self._open:
-                pv.open(typed.value(self._gateway.state(name), whole=True))
+                state = self._gateway.state(name)
+                pv.open(typed.value(state, whole=True))
                 self._open.add(name)
+                self._follow(typed, pv)
+                self._told(name, state)
+
+    def _follow(self, typed: Typed, pv: Any) -> None:
+        """From now on the PV follows its parameter by itself, if it can."""
+        parameter = self._gateway.parameter(typed.point.name)
+        if self._followers is not None and parameter is not None and not typed.point.is_text:
+            self._followers.add(typed.point.name, pv, parameter, bool(typed.point.choices))
+
+    def _told(self, name: str, state: State) -> None:
+        if self._followers is not None:
+            plain = state.severity == Severity.NONE and state.value is not None
+            self._followers.told(name, state.changes, plain)
 
     def shut(self, typed: Typed, pv: Any) -> None:
         """The last client has gone."""
@@ -115,7 +143,9 @@ class PvAccess:
 
     def _forget(self, name: str, pv: Any) -> None:
         self._open.discard(name)
-        self._shown = [entry for entry in self._shown if entry[0] is not pv]
+        if self._followers is not None:
+            self._followers.remove(name)
+        self._shown = [entry for entry in self._shown if entry[1] is not pv]
 
     def put(self, typed: Typed, operation: Any) -> None:
         """A client puts; it is answered when the owner has."""
@@ -131,3 +161,6 @@ class PvAccess:
     def close(self) -> None:
         """Clients are disconnected."""
         self._server.stop()
+        with self._gateway.lock:
+            if self._followers is not None:
+                self._followers.clear()

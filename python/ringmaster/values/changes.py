@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Watching parameters: what changed between one look and the next, and how much was missed."""
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from time import monotonic, sleep
 from typing import Any
@@ -111,12 +111,12 @@ class Watch:
                 asked = monotonic()
                 yield from self.ask_who_lives()
 
-    def look(self, chosen: Container[str] | None = None) -> Iterator[Change]:
+    def look(self, chosen: Collection[str] | None = None) -> Iterator[Change]:
         """What has changed since the last look, of all or of those ``chosen``."""
-        for name, parameter in self._parameters.items():
+        for name in self._parameters if chosen is None else chosen:
+            parameter = self._parameters.get(name)
             last = self._seen.get(name)
-            changes = parameter.changes
-            if changes == last or (chosen is not None and name not in chosen):
+            if parameter is None or (changes := parameter.changes) == last:
                 continue
             try:
                 reading = parameter.read(self._unit_of(parameter))
