@@ -164,7 +164,9 @@ class Epics(Measurement[Options, Turn]):
 
 
 def loopback() -> dict[str, str]:
-    """EPICS' variables for a server and its client that no other program meets."""
+    """EPICS' variables for a server and its client that no other program meets, and whose threads are ordinary ones:
+    root's would be real-time threads in one peer, and half of them in the other.
+    """
     ports = []
     held = [socket.socket(socket.AF_INET, kind) for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM, socket.SOCK_STREAM)]
     for each in held:
@@ -176,6 +178,7 @@ def loopback() -> dict[str, str]:
     server = {"INTF_ADDR_LIST": here, "BEACON_ADDR_LIST": here, "AUTO_BEACON_ADDR_LIST": "NO"}
     pva = {"SERVER_PORT": ports[0], "BROADCAST_PORT": ports[1]}
     return {
+        "EPICS_ALLOW_POSIX_THREAD_PRIORITY_SCHEDULING": "NO",
         **{f"EPICS_{kind}_{name}": value for kind in ("PVAS", "CAS") for name, value in server.items()},
         **{f"EPICS_{kind}_{name}": value for kind in ("PVAS", "PVA") for name, value in pva.items()},
         "EPICS_PVA_ADDR_LIST": here,

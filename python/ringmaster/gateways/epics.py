@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The EPICS gateway: one process, both protocols, under the same names."""
 
+import os
 from contextlib import ExitStack, closing
 from importlib.util import find_spec
 from threading import Event
@@ -19,6 +20,8 @@ LEGAL = Legal(
     protocol="EPICS",
 )
 """Names of records: docs.epics-controls.org, Application Developer's Guide, Database Definition."""
+REAL_TIME = "EPICS_ALLOW_POSIX_THREAD_PRIORITY_SCHEDULING"
+"""libCom's variable. Where it may, it gives its threads real-time priority, even before those of our server."""
 PACKAGES = ("p4p", "caproto")
 INSTALL = "pip install 'ringmaster[epics]', or `make gateways` in a checkout"
 
@@ -36,6 +39,7 @@ def serve(settings: Settings, workspace: str | None, over: Event, say: Say) -> N
     Raises PackagesMissing, what ``attach`` raises, ValueError for names that cannot be, OSError for ports.
     """
     check_packages()
+    os.environ.setdefault(REAL_TIME, "NO")
     from ringmaster.gateways.ca import ChannelAccess
     from ringmaster.gateways.pva import PvAccess
 
