@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `bench epics` runs beside itself, each a process: an owner of many parameters, and p4p's client.
+"""What `bench gateway` runs beside itself, each a process: an owner of many parameters, and p4p's client.
 
     python -m ringmaster.bench.pva_clients own WORKSPACE PVS HZ      owns them, and changes all so often
-    python -m ringmaster.bench.pva_clients monitor PVS SECONDS       prints how many updates came in a second
+    python -m ringmaster.bench.pva_clients monitor SECONDS PVS       prints how many updates came in a second
+    python -m ringmaster.bench.pva_clients monitor SECONDS NAME      the same of all PVs that this inventory has
     python -m ringmaster.bench.pva_clients put SECONDS               prints the times of puts
 
 The client is the same for the gateway and for the IOC, and so are the names.
@@ -11,12 +12,13 @@ The client is the same for the gateway and for the IOC, and so are the names.
 import json
 import os
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
 from threading import Event, Lock
-from time import monotonic, perf_counter_ns, process_time, sleep
+from time import monotonic, process_time, sleep
 from typing import Any
 
-from ringmaster.bench.pvaccess import TIMEOUT_S, WARM, times_of
+from ringmaster.bench.pvaccess import TIMEOUT_S, times_of_calls
 
 PARAMETER, PV = "server/p{:05d}", "bench:server:p{:05d}"
 PUT = "bench:server:put"
@@ -75,13 +77,21 @@ class _Count:
         return held[0]
 
 
-def monitor(pvs: int, seconds: float) -> dict[str, float]:
+def inventory(name: str) -> list[str]:
+    """The names in it."""
+    from p4p.client.thread import Context
+
+    with Context("pva") as context:
+        return list(context.get(name, timeout=TIMEOUT_S).value.name)
+
+
+def monitor(seconds: float, names: Sequence[str]) -> dict[str, float]:
     """Updates per second of all PVs, and what the client took of a core."""
     from p4p.client.raw import Context
 
     count = _Count()
-    context = Context("pva", useenv=True)
-    kept = [count.monitor(context, PV.format(i)) for i in range(pvs)]
+    context = Context("pva", useenv=True, nt=False)  # values as they came: they are counted, not looked at
+    kept = [count.monitor(context, name) for name in names]
     give_up = monotonic() + TIMEOUT_S
     while len(count.connected) < len(kept) and monotonic() < give_up:
         sleep(0.05)
@@ -92,7 +102,7 @@ def monitor(pvs: int, seconds: float) -> dict[str, float]:
     return {
         "updates_per_s": (count.updates - before) / passed,
         "client_cores": (process_time() - taken) / passed,
-        "connected": len(count.connected),
+        "pvs": len(count.connected),
     }
 
 
@@ -100,19 +110,8 @@ def put(seconds: float) -> dict[str, float]:
     """Puts one after the other, once it is warm."""
     from p4p.client.thread import Context
 
-    samples: list[int] = []
     with Context("pva") as context:
-        begin = monotonic()
-        for i in range(-WARM, sys.maxsize):
-            if i == 0:
-                begin = monotonic()
-            called = perf_counter_ns()
-            context.put(PUT, float(i), timeout=TIMEOUT_S)
-            if i >= 0:
-                samples.append(perf_counter_ns() - called)
-                if monotonic() - begin > seconds:
-                    break
-    return dict(vars(times_of(samples)))
+        return dict(vars(times_of_calls(lambda number: context.put(PUT, number, timeout=TIMEOUT_S), seconds)))
 
 
 def main(arguments: list[str]) -> None:
@@ -122,7 +121,11 @@ def main(arguments: list[str]) -> None:
         with suppress(KeyboardInterrupt):
             own(rest[0], int(rest[1]), float(rest[2]))
         return
-    found = put(float(rest[0])) if what == "put" else monitor(int(rest[0]), float(rest[1]))
+    if what == "put":
+        found = put(float(rest[0]))
+    else:
+        names = [PV.format(i) for i in range(int(rest[1]))] if rest[1].isdigit() else inventory(rest[1])
+        found = monitor(float(rest[0]), names)
     print(json.dumps(found), flush=True)
     os._exit(0)  # closing thousands of subscriptions is nothing that is measured
 

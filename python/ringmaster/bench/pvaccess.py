@@ -11,7 +11,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -34,6 +34,22 @@ def times_of(samples: list[int]) -> Times:
     ordered = sorted(samples)
     p99 = ordered[min(len(ordered) - 1, len(ordered) * 99 // 100)]
     return Times(ordered[len(ordered) // 2], ordered[0], ordered[-1], p99, ordered[-1], len(ordered))
+
+
+def times_of_calls(call: Callable[[float], object], seconds: float) -> Times:
+    """Calls one after the other for so long, once it is warm; each gets another number."""
+    samples: list[int] = []
+    end = monotonic()
+    for i in range(-WARM, sys.maxsize):
+        if i == 0:
+            end = monotonic() + seconds
+        begin = perf_counter_ns()
+        call(float(i))
+        if i >= 0:
+            samples.append(perf_counter_ns() - begin)
+            if monotonic() > end:
+                break
+    return times_of(samples)
 
 
 def has_p4p() -> bool:
@@ -101,21 +117,10 @@ def call(what: str, core: int, seconds: float) -> Times:
     from p4p.client.thread import Context
 
     os.sched_setaffinity(0, {core})
-    samples: list[int] = []
     with Context("pva", conf=json.loads(sys.stdin.readline()), useenv=False) as context:
-        for i in range(-WARM, sys.maxsize):
-            if i == 0:
-                end = monotonic() + seconds
-            begin = perf_counter_ns()
-            if what == "get":
-                context.get(NAME, timeout=TIMEOUT_S)
-            else:
-                context.put(NAME, float(i), timeout=TIMEOUT_S)
-            if i >= 0:
-                samples.append(perf_counter_ns() - begin)
-                if monotonic() > end:
-                    return times_of(samples)
-    return times_of(samples)
+        if what == "get":
+            return times_of_calls(lambda _: context.get(NAME, timeout=TIMEOUT_S), seconds)
+        return times_of_calls(lambda number: context.put(NAME, number, timeout=TIMEOUT_S), seconds)
 
 
 def main(arguments: list[str]) -> None:
