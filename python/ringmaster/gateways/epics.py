@@ -2,6 +2,7 @@
 """The EPICS gateway: one process, both protocols, under the same names."""
 
 import os
+import resource
 from contextlib import ExitStack, closing
 from importlib.util import find_spec
 from threading import Event
@@ -40,6 +41,8 @@ def serve(settings: Settings, workspace: str | None, over: Event, say: Say) -> N
     """
     check_packages()
     os.environ.setdefault(REAL_TIME, "NO")
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # a file for each client
     from ringmaster.gateways.ca import ChannelAccess
     from ringmaster.gateways.pva import PvAccess
 
