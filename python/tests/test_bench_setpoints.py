@@ -215,4 +215,4 @@ def test_figures_of_verdicts_stand_by_name() -> None:
         [Headline("a", of_values([1.0, 2.0, 3.0], "windows"), "ns", 2.5), Headline("b", None, "ns")]
     )
     assert (said["a"], said["b"]) == (2.0, None)
-    assert list(said["targets"]) == ["a"]  # type: ignore[call-overload]
+    assert list(said["targets"]) == ["a"]

@@ -11,12 +11,12 @@ import pytest
 from report_sections import ODD, section, tail
 from rich.console import Console
 
-from ringmaster.report.headlines import figures_of
+from ringmaster.report.headlines import exact, figures_of
 from ringmaster.report.plain import NotASection, as_json, finite, of_json
 from ringmaster.report.section import Quantiles, Section, Table
 from ringmaster.report.sketch import COLUMNS, quantile_table, sketch
 from ringmaster.report.text import print_section
-from ringmaster.report.verdicts import table
+from ringmaster.report.verdicts import Headline, table
 
 
 def printed(one: Section) -> str:
@@ -61,6 +61,15 @@ def test_json_is_read_back_as_it_was() -> None:
     assert as_json(again) == said
     assert again.headlines == section().headlines
     assert again.conditions == section().conditions
+
+
+def test_names_with_dots_are_nested_too_where_nothing_has_the_name_before() -> None:
+    names = ("put_us.epics.p50", "put_us.epics.p99", "rate", "rate.memif", "rate.memif.idle")
+    headlines = [Headline(name, exact(1.0, "run"), "") for name in names]
+    said = as_json(Section("none", "None", "", "", headlines=headlines))
+    assert said["put_us"] == {"epics": {"p50": 1.0, "p99": 1.0}}
+    assert said["put_us.epics.p99"] == said["rate"] == said["rate.memif.idle"] == 1.0
+    assert set(said["spreads"]) == set(names)
 
 
 def test_what_was_written_without_a_share_of_the_core_is_read() -> None:

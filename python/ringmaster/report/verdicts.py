@@ -2,9 +2,10 @@
 """Figures held against their targets, and what stands beside them: conditions, and a bar that moves meanwhile."""
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
@@ -43,7 +44,7 @@ class Headline:
     @property
     def factor(self) -> float | None:
         """By which the target is missed, above 1; or what is left of it, below 1."""
-        if self.figure is None or self.target is None or self.figure.median <= 0:
+        if self.figure is None or not self.target or self.figure.median <= 0:
             return None
         return self.figure.median / self.target if self.at_most else self.target / self.figure.median
 
@@ -72,10 +73,10 @@ def conditions_of(
     return Conditions(of_all(probes_ns, "probes"), tuple(floors), of_all(core_shares, "looks"))
 
 
-def as_json(headlines: Sequence[Headline]) -> dict[str, object]:
+def as_json(headlines: Sequence[Headline]) -> dict[str, Any]:
     """The figures by name; `spreads`, which `bench compare` reads; and the verdicts."""
     return {
-        **{row.name: row.figure.median if row.figure else None for row in headlines},
+        **_nested({row.name: row.figure.median if row.figure else None for row in headlines}),
         "spreads": {row.name: asdict(row.figure) if row.figure else None for row in headlines},
         "targets": {
             row.name: {"target": row.target, "at_most": row.at_most, "verdict": row.verdict, "factor": row.factor}
@@ -83,6 +84,20 @@ def as_json(headlines: Sequence[Headline]) -> dict[str, object]:
             if row.target is not None
         },
     }
+
+
+def _nested(medians: Mapping[str, float | None]) -> dict[str, Any]:
+    """What is called "a.b" is there as {"a": {"b": …}}, too, where nothing is called "a"."""
+    found: dict[str, Any] = dict(medians)
+    for name, value in medians.items():
+        *path, last = name.split(".")
+        if any(".".join(path[:depth]) in medians for depth in range(1, len(path) + 1)):
+            continue
+        place = found
+        for part in path:
+            place = place.setdefault(part, {})
+        place[last] = value
+    return found
 
 
 def number(value: float) -> str:
