@@ -9,7 +9,7 @@ receive core does more; and the latter again with the EPICS gateway, of which a 
 import json
 import socket
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +25,7 @@ from ringmaster.fabric.workspace import Workspace
 from ringmaster.programs.cores import cores
 from ringmaster.programs.program import Program, attach_to
 from ringmaster.programs.remains import scratch_folder
+from ringmaster.report.conditions import Watched
 from ringmaster.report.headlines import of_values
 from ringmaster.report.section import Columns
 from ringmaster.report.verdicts import Headline
@@ -42,7 +43,9 @@ class Window:
     """With the gateway, or without."""
 
     busy_share: float
-    """Of the receive core."""
+    """Of the receive core, times the share of it that its thread had: where others have it, the same work in less time
+    is no more work.
+    """
     gateway: str = ALONE
     clients: int = 0
     gaps: int = 0
@@ -69,6 +72,8 @@ class Served:
     """A server with BPMs that come, and the file of a gateway."""
 
     workspace: Workspace
+    server: int
+    """Its process."""
     config: Path
     port: int
 
@@ -76,7 +81,7 @@ class Served:
         """A window in which nobody reads."""
         before = self._core()
         sleep(seconds)
-        return Window(self._busy(before))
+        return Window(before.busy_share())
 
     def with_clients(self, clients: int, seconds: float) -> Window:
         """A window in which clients read through a gateway that was just started."""
@@ -86,7 +91,7 @@ class Served:
             words = [sys.executable, "-m", "ringmaster.bench.fast_archiver_clients"]
             words += [str(self.port), str(clients), str(BPMS), f"{seconds:g}"]
             said = printed("clients", words, seconds + LIMIT_S)
-            busy_share, used = self._busy(before), cpu_s(gateway.pid) - used
+            busy_share, used = before.busy_share(), cpu_s(gateway.pid) - used
         return figures("clients", said, lambda seen: _window(busy_share, used, seen))
 
     def with_epics(self, seconds: float) -> Window:
@@ -98,7 +103,7 @@ class Served:
         ):
             before, used, begin = self._core(), cpu_s(gateway), monotonic()
             said = client("monitor", environment, seconds, f"{seconds:g}", f"{NAME}:inventory")
-            busy_share, cores = self._busy(before), (cpu_s(gateway) - used) / (monotonic() - begin)
+            busy_share, cores = before.busy_share(), (cpu_s(gateway) - used) / (monotonic() - begin)
         updates = figures("the client", said, lambda seen: float(seen["updates_per_s"]))
         return Window(busy_share, EPICS, 1, 0, updates, cores)
 
@@ -116,13 +121,22 @@ class Served:
             sleep(0.1)
         raise NotMeasured(f"the gateway has no data: {gateway.words}")
 
-    def _core(self) -> dict[str, int]:
+    def _core(self) -> "_Core":
         name = next(name for name in self.workspace.counter_blocks if name.startswith("core/"))
-        return dict(self.workspace.counters(name))
+        return _Core(self.workspace.counters(name), self.server)
 
-    def _busy(self, before: dict[str, int]) -> float:
-        gone = {name: value - before[name] for name, value in self._core().items()}
-        return gone["busy_ticks"] / max(1, gone["busy_ticks"] + gone["idle_ticks"])
+
+class _Core:
+    """The receive core from now on."""
+
+    def __init__(self, counters: Mapping[str, int], server: int) -> None:
+        self._counters, self._before = counters, dict(counters)
+        self._watched = Watched(server)
+
+    def busy_share(self) -> float:
+        """See Window."""
+        busy, idle = (self._counters[name] - self._before[name] for name in ("busy_ticks", "idle_ticks"))
+        return busy / max(1, busy + idle) * self._watched.shares()[0]
 
 
 def _window(busy_share: float, used_s: float, seen: dict[str, Any]) -> Window:
@@ -169,7 +183,7 @@ def served(turn_rate_hz: float = TURN_RATE_HZ) -> Iterator[Served]:
             Program("ringmaster-instruments", "run", config, overlay),
             attach_to(NAME, server, ("server", "ring")) as workspace,
         ):
-            yield Served(workspace, gateway, port)
+            yield Served(workspace, server.pid, gateway, port)
 
 
 def busy_differences(windows: Sequence[Window]) -> list[float]:
