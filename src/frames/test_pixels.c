@@ -120,8 +120,10 @@ static void check_width(enum rm_simd simd, enum rm_pixel_packing packing, uint32
 static void all_instruction_sets_give_the_same_bits(void **state) {
     (void)state;
     uint8_t *const guard[2] = {guard_page_new(), guard_page_new()};
-    assert_non_null(guard[0]);
-    assert_non_null(guard[1]);
+    if (guard[0] == NULL || guard[1] == NULL) {
+        fail_msg("no memory");
+        return;
+    }
     for (enum rm_simd simd = RM_SIMD_SCALAR; simd <= rm_simd_best(); ++simd)
         for (uint32_t packing = 0; packing < RM_PACKINGS; ++packing)
             for (uint32_t width = 0; width <= WIDEST; ++width)
