@@ -139,3 +139,19 @@ def test_a_change_is_told_once_by_whatever_way_it_came(live: Scene) -> None:
         live.bump.current.value = 5.5
         wait_for_value(client, "bump/current", 5.5)
         assert [update[0] for update in updates(client, "bump/current")][before:] == [3.5, 4.5, 5.5]
+
+
+def test_clients_that_come_to_the_same_pvs_at_once_all_get_them(live: Scene) -> None:
+    code = """
+from threading import Semaphore
+names = [f"demo:bump:{name}" for name in ("current", "rate", "actual", "mode", "weights", "comment", "counts")]
+for _ in range(12):
+    came, contexts = Semaphore(0), [Context("pva") for _ in range(6)]
+    kept = [each.monitor(name, lambda _: came.release()) for name in names for each in contexts]
+    for _ in kept:
+        assert came.acquire(timeout=60)
+    for each in contexts:
+        each.close()
+print("all")
+"""
+    assert "all" in live.python(code).splitlines()

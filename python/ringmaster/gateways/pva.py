@@ -2,6 +2,7 @@
 """Points over PV Access, by p4p's server. A PV is open, and told what changes, only while a client looks at it."""
 
 from collections.abc import Collection, Mapping
+from threading import Lock, Thread
 from typing import Any
 
 from ringmaster.fabric.layout import Severity
@@ -15,7 +16,12 @@ INVENTORY = "inventory"
 
 
 class _Handler:
-    """What a PV's clients do: they come, go, and put."""
+    """What a PV's clients do: they come, go, and put. It is called by the server's own thread.
+
+    Only that thread may open a PV which clients wait for: pvxs holds the PV's lock and waits for that thread then,
+    which may wait for the lock, as another client comes. It waits for the gateway's lock here, so no holder of that may
+    wait for it, as closing a PV does.
+    """
 
     def __init__(self, sink: "PvAccess", typed: Typed) -> None:
         self._sink, self.typed = sink, typed
@@ -48,6 +54,7 @@ class PvAccess:
         self._gateway = gateway
         self._provider = StaticProvider("ringmaster")
         self._pvs: dict[str, tuple[Typed, Any]] = {}
+        self._replacing = Lock()
         self._open: set[str] = set()
         self._followers = _followers(say)
         self._shown: list[tuple[str, Any, Any, State]] = []
@@ -69,25 +76,35 @@ class PvAccess:
 
     def offer(self, points: Mapping[str, Point]) -> None:
         """From now on these are the points there are; clients of those that are others connect anew."""
-        for name in [name for name, (typed, _) in self._pvs.items() if points.get(name) != typed.point]:
-            _, pv = self._pvs.pop(name)
-            self._provider.remove(name)
+        gone = {name: pv for name, (typed, pv) in self._pvs.items() if points.get(name) != typed.point}
+        for name, pv in gone.items():
+            del self._pvs[name]
             self._forget(name, pv)
-            pv.close(destroy=True)
-        for name, point in points.items():
-            if name not in self._pvs:
-                self._add(name, point)
+        made = {name: self._made(point) for name, point in points.items() if name not in self._pvs}
+        if gone:
+            Thread(target=self._replace, args=(gone, made), name="pva-replace").start()
+        else:
+            self._replace(gone, made)
         for name in self._open:
             self._follow(*self._pvs[name])
         self._tell_inventory(points)
 
-    def _add(self, name: str, point: Point) -> None:
-        from p4p.server.thread import SharedPV
+    def _made(self, point: Point) -> Any:
+        from p4p.server.raw import SharedPV
 
         typed = Typed(point)
         pv = SharedPV(handler=_Handler(self, typed))
-        self._pvs[name] = (typed, pv)
-        self._provider.add(name, pv)
+        self._pvs[point.name] = (typed, pv)
+        return pv
+
+    def _replace(self, gone: Mapping[str, Any], made: Mapping[str, Any]) -> None:
+        """Without the gateway's lock where some are gone; one after the other."""
+        with self._replacing:
+            for name, pv in gone.items():
+                self._provider.remove(name)
+                pv.close(destroy=True)
+            for name, pv in made.items():
+                self._provider.add(name, pv)
 
     def _tell_inventory(self, points: Mapping[str, Point]) -> None:
         from p4p.server.thread import SharedPV
