@@ -65,6 +65,14 @@ def test_every_page_fills_the_screen_and_fits(live: ring.VirtualRing, size: tupl
         wait_for(lambda: top.ended, "its end")
 
 
+def test_a_terminal_that_is_closed_ends_its_page(live: ring.VirtualRing) -> None:
+    with terminal((80, 24)) as top:
+        top.until("Clock and beam")
+        pid = top.pid
+        top.do("kill-server")
+        wait_for(lambda: not Path(f"/proc/{pid}").exists(), "its end")
+
+
 def test_arrows_tab_and_enter_lead_to_an_instrument(live: ring.VirtualRing) -> None:
     with terminal((80, 24), "--page", "ports") as top:
         top.until("What became of")

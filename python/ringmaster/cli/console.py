@@ -4,9 +4,11 @@
 One widget draws the whole terminal from lines of text, and only those that changed: that is what keeps it cheap.
 """
 
+import asyncio
 import os
+import signal
 from functools import cache
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from rich.segment import Segment
 from rich.style import Style
@@ -60,6 +62,15 @@ class Canvas(Widget):
         return Strip(segments).adjust_cell_length(width)
 
 
+def end_on_signals(app: App[Any]) -> None:
+    """SIGTERM and SIGHUP end a page as a key does, with their status: the terminal is as it was, and no thread of the
+    page is left to read one that is gone. Called when the page is mounted.
+    """
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        loop.add_signal_handler(number, app.exit, None, 128 + number)
+
+
 class Console(App[None]):
     """Shows a workspace some times a second; follows a restarted server."""
 
@@ -85,6 +96,7 @@ class Console(App[None]):
 
     def on_mount(self) -> None:
         """Looks at once, and then regularly."""
+        end_on_signals(self)
         self.look()
         self.set_interval(1 / self._rate_hz, self.look)
 

@@ -12,6 +12,7 @@ import click
 from ringmaster.cli.options import examples, print_json
 
 if TYPE_CHECKING:
+    from ringmaster.cli.console import Console
     from ringmaster.demo.closed import Closed
     from ringmaster.demo.report import Report
     from ringmaster.demo.tune import DemoTune
@@ -71,6 +72,12 @@ def demo(seconds: float | None, turn_rate: float | None, ring: str, archive: Pat
     _conclude(report, closed, faults)
 
 
+def _end_as(console: "Console") -> None:
+    """What was started is stopped, when a signal has ended the page."""
+    if console.return_code:
+        raise SystemExit(console.return_code)
+
+
 def _leave(number: int, _frame: object) -> None:
     raise SystemExit(128 + number)
 
@@ -113,7 +120,9 @@ def _live_turns(turn_rate: float | None) -> None:
 
     with ring.start(turn_rate or _turns_rate()) as running:
         _say(_hint(running))
-        Console(running.attach()).run()
+        console = Console(running.attach())
+        console.run()
+        _end_as(console)
         report = finish(running)
     for fault in report.faults:
         _say(f"wrong: {fault}")
@@ -183,8 +192,10 @@ def _show(loop: "Loop") -> None:
     rate_hz = DEFAULT_RATE_HZ if loop.simulated else virtual_loop.stable_rate_hz() or DEFAULT_RATE_HZ
     with ThreadPoolExecutor(1) as pool:
         golden = pool.submit(loop.take_golden)
-        Console(loop.attach(), page="feedback", rate_hz=rate_hz).run()
+        console = Console(loop.attach(), page="feedback", rate_hz=rate_hz)
+        console.run()
         golden.result()
+    _end_as(console)
 
 
 def _is_simulated(directory: Path, turn_rate: float) -> bool:

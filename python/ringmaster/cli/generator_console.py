@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The live page of `ringmaster generate` on a terminal."""
 
-import asyncio
 import os
-import signal
 from collections.abc import Callable
 from typing import ClassVar
 
@@ -12,7 +10,7 @@ from textual.app import App, ComposeResult
 from textual.binding import BindingType
 from textual.geometry import Size
 
-from ringmaster.cli.console import Canvas
+from ringmaster.cli.console import Canvas, end_on_signals
 from ringmaster.console.affinity import keep_off
 from ringmaster.traffic import screen
 from ringmaster.traffic.pages import PAGES
@@ -50,10 +48,8 @@ class GeneratorConsole(App[None]):
         yield Canvas()
 
     def on_mount(self) -> None:
-        """Looks at once, and then regularly; a signal that ends the program leaves the terminal as it was."""
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGTERM, signal.SIGHUP):
-            loop.add_signal_handler(number, self.exit, None, 128 + number)
+        """Looks at once, and then regularly."""
+        end_on_signals(self)
         keep_off(self._session.watch.server_cores, self._allowed)
         self.look()
         self.set_interval(1 / RATE_HZ, self.look)

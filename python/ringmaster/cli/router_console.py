@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The live page of `ringmaster forward` on a terminal."""
 
-import asyncio
-import signal
 from collections.abc import Callable
 from time import monotonic
 from typing import ClassVar
@@ -12,7 +10,7 @@ from textual.app import App, ComposeResult
 from textual.binding import BindingType
 from textual.geometry import Size
 
-from ringmaster.cli.console import Canvas
+from ringmaster.cli.console import Canvas, end_on_signals
 from ringmaster.router import page
 from ringmaster.router.watch import RouterWatch
 
@@ -40,10 +38,8 @@ class RouterConsole(App[None]):
         yield Canvas()
 
     def on_mount(self) -> None:
-        """Looks at once, and then regularly; a signal that ends the program leaves the terminal as it was."""
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGTERM, signal.SIGHUP):
-            loop.add_signal_handler(number, self.exit, None, 128 + number)
+        """Looks at once, and then regularly."""
+        end_on_signals(self)
         self.look()
         self.set_interval(1 / RATE_HZ, self.look)
 

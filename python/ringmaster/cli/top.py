@@ -58,8 +58,9 @@ def top(workspace: str | None, dead: bool, as_json: bool, page: str, rate: float
     if not once and not as_json:
         from ringmaster.cli.console import Console
 
-        Console(attach(workspace, dead), dead, page, rate).run()
-        return
+        console = Console(attach(workspace, dead), dead, page, rate)
+        console.run()
+        raise SystemExit(console.return_code)
     from ringmaster.console.watch import Watch
 
     with attach(workspace, dead) as ws:
