@@ -71,7 +71,7 @@ uint32_t rm_pace_due(struct rm_pace *pace, uint64_t tsc, uint64_t *skipped) {
     return (uint32_t)(due < left ? due : left);
 }
 
-void rm_pace_advance(struct rm_pace *pace, uint32_t count) {
+void rm_pace_advance(struct rm_pace *pace, uint64_t count) {
     pace->next += count;
     if (pace->ticks_per_frame > 0)
         pace_find_due(pace);

@@ -35,8 +35,8 @@ void rm_pace_start(struct rm_pace *pace, struct rm_traffic const *traffic, doubl
  * to `*skipped` those that will not be sent, which are past then. */
 uint32_t rm_pace_due(struct rm_pace *pace, uint64_t tsc, uint64_t *skipped);
 
-/** `count` of the due frames are past: sent, or lost. */
-void rm_pace_advance(struct rm_pace *pace, uint32_t count);
+/** `count` of the due frames are past: sent, lost, or passed over by a source. */
+void rm_pace_advance(struct rm_pace *pace, uint64_t count);
 
 /** All frames of the count are past. */
 static inline bool rm_pace_over(struct rm_pace const *pace) { return pace->next >= pace->count; }

@@ -108,23 +108,39 @@ static uint32_t sender_flush(struct rm_traffic_sender *sender) {
     return sent;
 }
 
+/** How many frames of a source with times are later than may be. None is, so soon after the start: before it, a source
+ * tells of its first frames, which are due with it. */
+static uint64_t sender_too_late(struct rm_traffic_sender const *sender, uint64_t tsc) {
+    struct rm_source *const source = sender->job->source;
+    uint64_t const late_max_ticks = sender->pace.late_max_ticks;
+    return tsc - sender->pace.start_tsc > late_max_ticks ? source->ops->due(source, tsc - late_max_ticks - 1) : 0;
+}
+
+/** How many of the `due` frames of a source with times are passed over: as those of a pace, never the newest. */
+static uint64_t sender_skip_by_source(struct rm_traffic_sender *sender, uint64_t due, uint64_t tsc) {
+    struct rm_source *const source = sender->job->source;
+    uint64_t const left = sender->pace.count - sender->pace.next;
+    if (due <= 1 || source->ops->skip == NULL)
+        return 0;
+    uint64_t skipped = sender_too_late(sender, tsc);
+    if (skipped >= due || (skipped > 0 && sender->job->traffic.late == RM_TRAFFIC_SKIP_LATE))
+        skipped = due - 1;
+    skipped = skipped < left ? skipped : left;
+    if (skipped != 0) {
+        source->ops->skip(source, skipped);
+        rm_pace_advance(&sender->pace, skipped);
+    }
+    return skipped;
+}
+
 /** How many frames may be sent now, of a source with times of its own. */
 static uint32_t sender_due_by_source(struct rm_traffic_sender *sender, uint64_t tsc, uint64_t *skipped) {
     struct rm_source *const source = sender->job->source;
-    uint64_t const left = sender->pace.count - sender->pace.next;
     uint64_t due = source->ops->due(source, tsc);
-    if (due > 1 && sender->job->traffic.late == RM_TRAFFIC_SEND_LATE && source->ops->skip != NULL) {
-        uint64_t const too_late = source->ops->due(source, tsc - sender->pace.late_max_ticks);
-        *skipped = too_late < due ? too_late : due - 1; /* the newest is never too late */
-        source->ops->skip(source, *skipped);
-        due -= *skipped;
-    }
-    if (sender->job->traffic.late == RM_TRAFFIC_SKIP_LATE && due > RM_BURST && source->ops->skip != NULL) {
-        *skipped = due - RM_BURST;
-        source->ops->skip(source, *skipped);
-        due = RM_BURST;
-    }
+    *skipped = sender_skip_by_source(sender, due, tsc);
+    due -= *skipped;
     due = due < RM_BURST ? due : RM_BURST;
+    uint64_t const left = sender->pace.count - sender->pace.next;
     return (uint32_t)(due < left ? due : left);
 }
 
@@ -178,7 +194,7 @@ static bool sender_rest_is_too_late(struct rm_traffic_sender *sender, uint64_t t
     if (job->traffic.late != RM_TRAFFIC_SEND_LATE)
         return false;
     if (job->source->ops->due != NULL)
-        return job->source->ops->due(job->source, tsc - pace->late_max_ticks) > 1;
+        return sender_too_late(sender, tsc) > 1;
     return pace->ticks_per_frame > 0 && tsc - sender->out_due_tsc > pace->late_max_ticks;
 }
 
