@@ -9,6 +9,8 @@
 enum { TRIES_MOST = 3 };
 
 static double const ANSWER_S = 1;
+/* So long the link is asked to take a frame. */
+static double const LINK_S = 3;
 
 static uint64_t ticks_of(struct rm_arp_ping const *ping, double seconds) { return (uint64_t)(seconds * ping->tsc_hz); }
 
@@ -35,6 +37,7 @@ static void request_begin(struct rm_arp_ping *ping, uint64_t tsc) {
     ping->request = ping->asked;
     ping->busy = true;
     ping->tries = 0;
+    ping->offered = false;
     ping->next_tsc = tsc;
     ping->identifier = (uint16_t)(tsc * 0x9E3779B97F4A7C15u >> 48);
     memset(ping->sent_tsc, 0, sizeof ping->sent_tsc);
@@ -151,20 +154,25 @@ uint32_t rm_arp_ping_write(struct rm_arp_ping *ping, uint64_t tsc, uint8_t frame
     }
     if (tsc < ping->next_tsc)
         return 0;
-    if (get32(&ping->shared.state) == RM_ARP_PING_RESOLVING) {
-        if (ping->tries < TRIES_MOST)
-            return write_arp(ping, frame);
-        request_end(ping, RM_ARP_PING_UNRESOLVED);
+    bool const resolving = get32(&ping->shared.state) == RM_ARP_PING_RESOLVING;
+    if (resolving ? ping->tries == TRIES_MOST : get32(&ping->shared.sent) == ping->request.count) {
+        /* the last answers were waited for */
+        request_end(ping, resolving ? RM_ARP_PING_UNRESOLVED : RM_ARP_PING_DONE);
         return 0;
     }
-    if (get32(&ping->shared.sent) < ping->request.count)
-        return write_echo(ping, frame);
-    request_end(ping, RM_ARP_PING_DONE); /* the last answers were waited for */
-    return 0;
+    if (!ping->offered)
+        ping->offered_tsc = tsc;
+    ping->offered = true;
+    if (tsc - ping->offered_tsc > ticks_of(ping, LINK_S)) {
+        request_end(ping, RM_ARP_PING_UNSENT);
+        return 0;
+    }
+    return resolving ? write_arp(ping, frame) : write_echo(ping, frame);
 }
 
 void rm_arp_ping_sent(struct rm_arp_ping *ping, uint64_t tsc) {
     uint64_t const answer_ticks = ticks_of(ping, ANSWER_S);
+    ping->offered = false;
     if (ping->request.what == RM_ARP_PING_ANNOUNCE) {
         request_end(ping, RM_ARP_PING_DONE);
     } else if (get32(&ping->shared.state) == RM_ARP_PING_RESOLVING) {

@@ -64,6 +64,8 @@ enum rm_arp_ping_state {
     RM_ARP_PING_DONE,
     /** Nobody has told the target's MAC address. */
     RM_ARP_PING_UNRESOLVED,
+    /** The link has taken no frame for seconds. */
+    RM_ARP_PING_UNSENT,
 };
 
 /** What came of the last request. */
@@ -106,6 +108,9 @@ struct rm_arp_ping {
     uint32_t tries;
     /** TSC at which the next frame is due, or what was sent last is given up. */
     uint64_t next_tsc;
+    /** The next frame was written, first at this TSC, and not taken by the link yet. */
+    bool offered;
+    uint64_t offered_tsc;
     /** [sequence % RM_PING_WINDOW] TSC at which it was sent; 0: answered, or given up. */
     uint64_t sent_tsc[RM_PING_WINDOW];
 };
@@ -141,7 +146,7 @@ static inline bool rm_arp_ping_is_due(struct rm_arp_ping const *ping, uint64_t t
 }
 
 /** Writes the frame that is due, and returns its length, or 0 where none is. When the link has taken it, call
- * rm_arp_ping_sent; without, the same frame is due again. */
+ * rm_arp_ping_sent; without, the same frame is due again, for three seconds. */
 uint32_t rm_arp_ping_write(struct rm_arp_ping *ping, uint64_t tsc, uint8_t frame[RM_SEND_BYTES]);
 void rm_arp_ping_sent(struct rm_arp_ping *ping, uint64_t tsc);
 

@@ -72,6 +72,11 @@ void rm_arp_ping_print(struct rm_arp_ping_result const *result, FILE *out) {
         fputs("nothing was asked yet\n", out);
         return;
     }
+    if (result->state == RM_ARP_PING_UNSENT) {
+        fprintf(out, "given up: the link takes no frame, %u pings were sent and %u answered\n", result->sent,
+                result->answered);
+        return;
+    }
     if (result->what == RM_ARP_PING_ANNOUNCE) {
         fputs(result->state == RM_ARP_PING_DONE ? "announced\n" : "not announced yet\n", out);
         return;

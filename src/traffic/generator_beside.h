@@ -32,7 +32,7 @@ enum rm_code rm_generator_ask(struct rm_generator *generator, uint32_t port, str
 void rm_generator_asked(struct rm_generator const *generator, uint32_t port, struct rm_arp_ping_result *result);
 
 /** Captures what comes and what is sent into a new file from now on; ends the capture of before, if there is one. NULL
- * ends it alone. `counts`, unless NULL, are those of the one that has ended. */
+ * ends it alone. RM_E_ARGUMENT: another port is captured into this file. `counts`, unless NULL, are those of the one that has ended. */
 enum rm_code rm_generator_capture(struct rm_generator *generator, uint32_t port, char const *path,
                                   struct rm_capture_counts *counts, struct rm_error *error);
 /** The file that is written, "" where there is none, and what is in it. */

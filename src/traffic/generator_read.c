@@ -2,6 +2,7 @@
 /* The commands' thread's part of generator_beside.h. */
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/fail.h"
 #include "traffic/generator_beside.h"
@@ -72,11 +73,27 @@ static enum rm_code capture_end(struct rm_generator_port *port, struct rm_captur
     return code;
 }
 
+/** Two captures would write over each other. */
+static enum rm_code check_file_is_free(struct rm_generator const *generator, uint32_t number, char const *path,
+                                       struct rm_error *error) {
+    struct stat wanted, other;
+    if (stat(path, &wanted) != 0)
+        return RM_OK;
+    for (uint32_t i = 0; i < generator->port_count; ++i)
+        if (i != number && generator->port[i]->capture != NULL && stat(generator->port[i]->capture_path, &other) == 0 &&
+            other.st_dev == wanted.st_dev && other.st_ino == wanted.st_ino)
+            return rm_fail(error, RM_E_ARGUMENT, "%s: port '%s' is captured into it, expected a file of its own", path,
+                           rm_port_name(generator->port[i]->plan.port));
+    return RM_OK;
+}
+
 enum rm_code rm_generator_capture(struct rm_generator *generator, uint32_t number, char const *path,
                                   struct rm_capture_counts *counts, struct rm_error *error) {
     if (counts != NULL)
         *counts = (struct rm_capture_counts){.written = 0};
     enum rm_code code = rm_generator_check_port(generator, number, error);
+    if (code == RM_OK && path != NULL)
+        code = check_file_is_free(generator, number, path, error);
     if (code == RM_OK)
         code = capture_end(generator->port[number], counts, error);
     if (code != RM_OK || path == NULL)

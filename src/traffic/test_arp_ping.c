@@ -159,6 +159,12 @@ static void a_frame_that_the_link_does_not_take_is_due_again(void **state) {
     uint32_t const length = rm_arp_ping_write(&ours, SECOND, frame);
     assert_int_equal(rm_arp_ping_write(&ours, SECOND + 1, again), length);
     assert_memory_equal(frame, again, length);
+    /* but not for ever, or nothing else could be asked */
+    assert_int_equal(rm_arp_ping_write(&ours, 5 * SECOND, again), 0);
+    assert_false(ours.busy);
+    assert_printed("given up: the link takes no frame, 0 pings were sent and 0 answered\n");
+    ask(RM_ARP_PING_ARP, 0);
+    assert_int_equal(rm_arp_ping_write(&ours, 60 * SECOND, again), length);
 }
 
 static void one_request_at_a_time(void **state) {

@@ -177,7 +177,8 @@ static void ports_ping_each_other(void **state) {
         do {
             rm_nap();
             rm_generator_asked(rig->generator, 0, &result);
-        } while (result.state != RM_ARP_PING_DONE && result.state != RM_ARP_PING_UNRESOLVED);
+        } while (result.state != RM_ARP_PING_DONE && result.state != RM_ARP_PING_UNRESOLVED &&
+                 result.state != RM_ARP_PING_UNSENT);
     }
     assert_int_equal(result.target_ipv4, 0xC0A80101);
     assert_memory_equal(result.target_mac, "\x02\x00\x00\x00\x00\x01", 6);
@@ -347,7 +348,11 @@ static void what_cannot_be_done_is_refused(void **state) {
     assert_int_equal(rm_generator_capture(rig->generator, 0, "/nonexistent/a", NULL, &error), RM_E_SYSTEM);
     assert_int_equal(rm_generator_replay(rig->generator, 0, "/nonexistent/a", 1, 1, &error), RM_E_SYSTEM);
     assert_int_equal(rm_generator_send_instruments(rig->generator, 0, rig->yaml, "quad", 0, &error), RM_E_CONFIG);
-    start_and_wait(rig); /* the description is still what is sent */
+    capture_begin(rig, 0);
+    assert_int_equal(rm_generator_capture(rig->generator, 1, rig->capture, NULL, &error), RM_E_ARGUMENT);
+    assert_non_null(strstr(error.text, "expected a file of its own"));
+    capture_begin(rig, 0); /* its own again */
+    start_and_wait(rig);   /* the description is still what is sent */
 }
 
 static int start_net(void **state) {

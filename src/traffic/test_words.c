@@ -210,8 +210,9 @@ static void words_that_do_something_reach_the_generator(void **state) {
     refuse(rig, "instruments 0 /etc/machine.yaml bpm* now", "turn: found \"now\"");
     expect(rig, "capture 0 /tmp/all.pcap");
     assert_string_equal(rig->done, "capture 0 /tmp/all.pcap;");
-    expect(rig, "capture 0 off");
-    assert_string_equal(rig->done, "capture 0 off;");
+    refuse(rig, "capture 0,1 /tmp/all.pcap", "found several ports");
+    expect(rig, "capture 0,1 off");
+    assert_string_equal(rig->done, "capture 0 off;capture 1 off;");
     expect(rig, "pcap 0 /tmp/in.pcap 2.5 3");
     assert_string_equal(rig->done, "replay 0 /tmp/in.pcap 2.5 3;");
     expect(rig, "pcap 0 off");

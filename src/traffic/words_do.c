@@ -202,7 +202,12 @@ enum rm_code rm_traffic_ping(void *context, struct rm_arguments const *arguments
 enum rm_code rm_traffic_capture(void *context, struct rm_arguments const *arguments, FILE *answer,
                                 struct rm_error *error) {
     (void)answer;
-    return each_port(context, arguments, port_capture, error);
+    uint32_t ports = 0;
+    enum rm_code const code = rm_traffic_read_ports(context, arguments->word[0], &ports, error);
+    if (code == RM_OK && arguments->count > 1 && (ports & (ports - 1)) != 0)
+        return rm_fail(error, RM_E_ARGUMENT,
+                       "capture: found several ports, \"%s\", expected one: each has its own file", arguments->word[0]);
+    return code == RM_OK ? each_port(context, arguments, port_capture, error) : code;
 }
 
 enum rm_code rm_traffic_replay(void *context, struct rm_arguments const *arguments, FILE *answer,
