@@ -24,7 +24,7 @@ def server(folder: Path) -> Iterator[list[str]]:
     def serve() -> None:
         client, _ = listening.accept()
         gone = suppress(BrokenPipeError, ConnectionResetError)  # a client that was refused reads no more
-        with client, client.makefile("r", encoding="utf-8") as lines, gone:
+        with client, client.makefile("r", encoding="utf-8", errors="replace") as lines, gone:
             for line in lines:
                 came.append(line.rstrip("\n"))
                 answer = {"show\n": " one\n two\nok\n"}.get(line, "ok\n")
@@ -69,3 +69,13 @@ def test_lines_come_in_batches() -> None:
 def test_no_server_takes_commands(tmp_path: Path) -> None:
     with pytest.raises(WorkspaceAbsent, match="no server takes commands"):
         Commands(tmp_path)
+
+
+def test_what_a_server_would_hang_up_on_is_not_said(tmp_path: Path) -> None:
+    with server(tmp_path) as came, Commands(tmp_path) as commands:
+        for line in ("x" * 1024, "é" * 512, "a\0b"):
+            with pytest.raises(CommandRefused, match="expected text of at most 1023"):
+                commands.run(line)
+        commands.run("x" * 1023)
+        commands.run("\udcff")  # what Python makes of a byte that is no text
+    assert len(came) == 2

@@ -47,6 +47,8 @@ def test_a_null_port_is_not_yamls_nothing(tmp_path: Path) -> None:
         ("p0=ring:x", "nothing behind the kind"),
         ("P0=ring", "expected NAME=KIND:WHERE"),
         ("p0=udp:x", "expected NAME=KIND:WHERE"),
+        ("all=ring", "could not be told from a list of ports"),
+        ("1=ring", "could not be told from a list of ports"),
     ],
 )
 def test_what_is_no_port_is_told_with_what_is_one(text: str, words: str) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from generator import FLOW, FRAME, StillWatch, session_of, told
+from textual import events
 from textual.pilot import Pilot
 
 from ringmaster.cli.console import Canvas
@@ -122,7 +123,16 @@ def test_files_are_those_of_the_person(tmp_path: Path, monkeypatch: pytest.Monke
     session.say("capture 0 all.pcap")
     session.say("capture 0 off")
     session.say("pcap 0 /data/in.pcap 2 1")
-    assert watch.commands.said == [f"capture 0 {tmp_path}/all.pcap", "capture 0 off", "pcap 0 /data/in.pcap 2 1"]
+    session.say('capture 0 "two words.pcap" # of 0')
+    assert watch.commands.said == [
+        f"capture 0 {tmp_path}/all.pcap",
+        "capture 0 off",
+        "pcap 0 /data/in.pcap 2 1",
+        f'capture 0 "{tmp_path}/two words.pcap"',
+    ]
+    (tmp_path / "two words.pkt").write_text('set 0 user pattern "a#b"\n')
+    session.say('load "two words.pkt"')
+    assert watch.commands.said[-1] == 'set 0 user pattern "a#b"'
     (tmp_path / "traffic.pkt").write_text("")
     assert session.complete("load tr") == ["traffic.pkt"]
     assert session.complete("capture 0 tr") == ["traffic.pkt"]
@@ -178,9 +188,10 @@ def test_a_script_stops_at_the_line_that_is_refused(tmp_path: Path) -> None:
     session.queue(["load /nowhere"])
     with pytest.raises(ScriptFailed, match="load: /nowhere: No such file"):
         session.go_on()
-    session.queue(["delay soon"])
-    with pytest.raises(ScriptFailed, match="expected a whole number of milliseconds"):
-        session.go_on()
+    for delay in ("soon", "9" * 400):
+        session.queue([f"delay {delay}"])
+        with pytest.raises(ScriptFailed, match="expected a whole number of milliseconds"):
+            session.go_on()
 
 
 def typed(prompt: Prompt, text: str) -> None:
@@ -236,6 +247,9 @@ def test_the_console_types_pages_and_ends() -> None:
             await _keys(pilot, "set 0 rate 5")
             await pilot.press("enter")
             assert watch.commands.said[-1] == "set 0 rate 5"
+            app.post_message(events.Paste("set 0 rate 6\nset 0 rate 7"))
+            await pilot.press("enter")
+            assert watch.commands.said[-1] == "set 0 rate 6"
             await pilot.press("f4")
             assert "P99.9" in _shown(app)
             await pilot.press("f1", "pagedown")

@@ -105,6 +105,7 @@ def generate(
     """
     from ringmaster.traffic.configuration import workspace_of
     from ringmaster.traffic.server import attached, made, started
+    from ringmaster.traffic.session import quoted
 
     if sum((bool(ports), config is not None, attach is not None)) != 1:
         raise click.UsageError("expected one of --port, --config and --attach: the ports to send from")
@@ -112,7 +113,7 @@ def generate(
         raise click.UsageError("--core belongs to --port; a configuration has its roles' cores")
     for number in (signal.SIGTERM, signal.SIGHUP):  # a closed terminal would leave the server running
         signal.signal(number, _leave)
-    lines = [*(f"load {path.absolute()}" for path in scripts), *commands]
+    lines = [*(f"load {quoted(str(path.absolute()))}" for path in scripts), *commands]
     with ExitStack() as stack:
         watch: GeneratorWatch
         server: Program | None = None

@@ -101,6 +101,12 @@ class GeneratorConsole(App[None]):
         if session.ended:
             self.exit()
 
+    def on_paste(self, event: events.Paste) -> None:
+        """Takes what a terminal pastes as if it were typed."""
+        event.stop()
+        self._prompt.paste(event.text)
+        self._draw()
+
     def on_resize(self, event: events.Resize) -> None:
         """Draws in the new size."""
         self._draw(event.size)

@@ -23,6 +23,8 @@ SOCKET = "commands"
 """Its name in the workspace's folder."""
 AT_ONCE = 64
 """Lines that are said before their answers are read: a server waits for no client that does not read."""
+LINE_BYTES = 1023
+"""That a line may have, as in src/commands/command.h; a server hangs up on a client that says more."""
 
 
 def batched(lines: Iterable[str], size: int) -> Iterator[list[str]]:
@@ -34,6 +36,14 @@ def batched(lines: Iterable[str], size: int) -> Iterator[list[str]]:
 
 class CommandRefused(RuntimeError):
     """The server refused a command; its words say why, and what it expected."""
+
+
+def _as_bytes(line: str) -> bytes:
+    """A line as it is said. Raises CommandRefused for what a server would hang up on."""
+    told = line.encode(errors="surrogateescape")
+    if len(told) > LINE_BYTES or 0 in told:
+        raise CommandRefused(f"a line of {len(told)} bytes, expected text of at most {LINE_BYTES}")
+    return told + b"\n"
 
 
 class Commands:
@@ -73,8 +83,9 @@ class Commands:
         """Says one line, and returns the lines of the answer. Raises CommandRefused where it is refused."""
         if "\n" in line:
             raise CommandRefused(f"{line!r} has more than one line, expected one command")
+        told = _as_bytes(line)
         try:
-            self._socket.sendall(line.encode() + b"\n")
+            self._socket.sendall(told)
         except OSError as error:
             raise WorkspaceDead(f"the server has ended: {error.strerror}") from None
         return self._answer()
@@ -84,8 +95,9 @@ class Commands:
         refused; up to AT_ONCE after it were said too.
         """
         for some in batched(lines, AT_ONCE):
+            told = b"".join(map(_as_bytes, some))
             try:
-                self._socket.sendall("".join(f"{line}\n" for line in some).encode())
+                self._socket.sendall(told)
             except OSError as error:
                 raise WorkspaceDead(f"the server has ended: {error.strerror}") from None
             for _ in some:

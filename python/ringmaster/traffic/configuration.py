@@ -39,6 +39,10 @@ def parse_port(text: str) -> PortSpec:
     kind, _, where = rest.partition(":")
     client = kind == "memif-client"
     kind = "memif" if client else kind
+    if name == "all" or name.isdigit():
+        raise ValueError(
+            f"{text!r}: a port named {name} could not be told from a list of ports, expected such as {EXAMPLES}"
+        )
     if not equals or not NAME.fullmatch(name) or kind not in KINDS:
         raise ValueError(f"{text!r} is no port, expected NAME=KIND:WHERE, such as {EXAMPLES}")
     if bool(where) != bool(KINDS[kind]):

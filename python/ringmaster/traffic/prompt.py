@@ -58,6 +58,11 @@ class Prompt:
         under = shown[at : at + 1] or " "
         return line(Span(PROMPT, "key"), shown[:at], Span(under, "cursor"), shown[at + 1 :])
 
+    def paste(self, text: str) -> None:
+        """Inserts what stands on the first line of it."""
+        self.choices = ()
+        self._insert("".join(letter for letter in text.partition("\n")[0] if letter.isprintable()))
+
     def _enter(self) -> str | None:
         typed = self.text.strip()
         if typed and self._history[-1:] != [typed]:
@@ -65,9 +70,9 @@ class Prompt:
         self.clear()
         return typed or None
 
-    def _insert(self, character: str) -> None:
-        self.text = self.text[: self.cursor] + character + self.text[self.cursor :]
-        self.cursor += len(character)
+    def _insert(self, text: str) -> None:
+        self.text = self.text[: self.cursor] + text + self.text[self.cursor :]
+        self.cursor += len(text)
 
     def _recall(self, step: int) -> None:
         at = self._at + step

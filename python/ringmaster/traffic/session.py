@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Lines of commands, typed or out of scripts: words of the page are done here, all others by the server."""
 
+import re
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,6 +24,8 @@ LOCAL = {
     "quit": "quit, exit                       the end",
 }
 """Words that this side does, and their help."""
+DELAY_DIGITS = 9
+"""Most of a delay's, which is some years then."""
 FILES_OF = ("capture", "pcap", "instruments")
 """Words whose third one is a file."""
 
@@ -125,7 +128,7 @@ class Session:
         return [name for word in told for name in (names if word == "PORTS" else [_argument(word)])]
 
     def _do(self, one: Waiting, width: int) -> list[str]:
-        words = one.text.partition("#")[0].split()
+        words = _split(one.text)
         if not words:
             return []
         if words[0] in ("quit", "exit", "q"):
@@ -144,9 +147,9 @@ class Session:
 
     def _tell(self, text: str, words: list[str]) -> list[str]:
         """Has the server do it. A file's name is that of this process's folder, not the server's."""
-        if len(words) > 2 and words[0] in FILES_OF and '"' not in text and words[2] not in ("off", ""):
+        if len(words) > 2 and words[0] in FILES_OF and words[2] not in ("off", ""):
             words[2] = str(Path(words[2]).absolute())
-            text = " ".join(f'"{word}"' if " " in word else word for word in words)
+            text = " ".join(map(quoted, words))
         answer = self.watch.commands.run(text)
         if words[0] in ("clear", "clr"):
             self.watch.clear()
@@ -182,9 +185,24 @@ class Session:
         )
 
     def _delay(self, text: str, unit_s: float) -> None:
-        if not text.isdecimal():
+        if not text.isdecimal() or len(text) > DELAY_DIGITS:
             raise CommandRefused(f"delay: found {text!r}, expected a whole number of milliseconds; sleep has seconds")
         self._resumes_s = self.clock() + int(text) * unit_s
+
+
+def quoted(word: str) -> str:
+    """A word as a line may hold it."""
+    return f'"{word}"' if not word or re.search(r"[\s#]", word) else word
+
+
+def _split(text: str) -> list[str]:
+    """The words of a line, as src/commands/words.h has them: quotes hold one together, # begins a comment."""
+    words: list[str] = []
+    for found in re.finditer(r'#|(?:"[^"]*"|[^\s"#])+', text):
+        if found[0] == "#":
+            break
+        words.append(found[0].replace('"', ""))
+    return words
 
 
 def _argument(word: str) -> str:
