@@ -227,6 +227,38 @@ def test_a_server_that_ends_ends_the_page_with_its_words(root: Path, tmp_path: P
     release_workspace(name)
 
 
+@needs_tmux
+def test_the_page_goes_on_with_a_server_that_was_restarted(root: Path, tmp_path: Path) -> None:
+    config, name = configuration(tmp_path, "again", "kind: ring")
+    with server(config) as first, shown((80, 24), in_terminal((80, 24), "--attach", name)) as page:
+        attach_to(name, first).close()
+        page.until("0: p0 ring", "port 0 of 1")
+        type_line(page, "set 0 size 99")
+        page.until("99/64")
+        kill_at_once(first.pid)
+        page.until("the server has ended")
+        with server(config):
+            page.until("64/64", "port 0 of 1")
+            type_line(page, "set 0 size 98")
+            page.until("98/64")
+    release_workspace(name)
+
+
+def test_without_a_page_the_end_of_the_server_is_an_error(root: Path, tmp_path: Path) -> None:
+    config, name = configuration(tmp_path, "gone", "kind: ring")
+    with server(config) as program:
+        attach_to(name, program).close()
+        words = command_line("generate", "--attach", name, "--command", "start 0")
+        with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+            with attach(name) as ws:
+                wait_for(lambda: ws.counters("generator/p0")["sent"] > 0, "the first frame")
+            kill_at_once(program.pid)
+            _, said = process.communicate(timeout=TIMEOUT_S)
+    assert process.returncode == 6
+    assert "the server has ended" in said
+    release_workspace(name)
+
+
 def test_an_interrupt_keeps_what_was_counted(root: Path, tmp_path: Path) -> None:
     config, name = configuration(tmp_path, "interrupt", "kind: ring")
     words = command_line("generate", "-c", config, "--command", "set 0 rate 1kpps", "--command", "start 0")

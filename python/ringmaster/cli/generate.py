@@ -169,6 +169,8 @@ def _show(session: "Session", server: "Program | None", seconds: float | None) -
 
 def _follow(session: "Session", server: "Program | None", seconds: float | None) -> None:
     """Does what there is to do, and goes on for so long."""
+    from ringmaster.errors import WorkspaceDead
+
     ends_at_s = None
     try:
         while not session.ended and (ends_at_s is None or monotonic() < ends_at_s):
@@ -177,6 +179,8 @@ def _follow(session: "Session", server: "Program | None", seconds: float | None)
             for text in session.go_on():
                 click.echo(text)
             session.watch.look()
+            if session.watch.trouble:  # nobody is there to see it come again
+                raise WorkspaceDead(session.watch.trouble)
             if session.idle and ends_at_s is None and seconds is not None:
                 ends_at_s = monotonic() + seconds
             sleep(TICK_S)

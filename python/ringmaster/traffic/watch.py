@@ -10,7 +10,7 @@ from typing import NamedTuple
 from ringmaster.console.affinity import server_cores
 from ringmaster.errors import WorkspaceError
 from ringmaster.fabric.commands import Commands
-from ringmaster.fabric.workspace import Workspace
+from ringmaster.fabric.workspace import Workspace, attach
 from ringmaster.monitor.figures import Reading
 from ringmaster.traffic.settings import PortSettings, read_settings
 
@@ -51,7 +51,7 @@ class _Sample(NamedTuple):
 
 
 class GeneratorWatch:
-    """Looks at the generator of a workspace, and tells it what to do."""
+    """Looks at the generator of a workspace, and tells it what to do; also after a restart of its server."""
 
     def __init__(self, ws: Workspace, commands: Commands) -> None:
         """Both are closed with it."""
@@ -81,7 +81,9 @@ class GeneratorWatch:
             settings = read_settings(self.commands.run("show json"))
         except (WorkspaceError, OSError) as error:
             self.trouble = " ".join(str(error).split())
+            self._attach_anew()
             return self.ports
+        self.trouble = ""
         now = self._sample()
         while len(self._samples) > 1 and self._samples[1].time_s <= now.time_s - RATE_WINDOW_S:
             self._samples.popleft()
@@ -99,6 +101,22 @@ class GeneratorWatch:
         """Ends the connection, and detaches."""
         self.commands.close()
         self._ws.close()
+
+    def _attach_anew(self) -> None:
+        """To the server that has come in its place, if there is one: all counts begin with it."""
+        try:
+            ws = attach(str(self._ws.path))
+        except (WorkspaceError, OSError):
+            return
+        try:
+            commands = Commands(ws.path)
+        except (WorkspaceError, OSError):
+            ws.close()
+            return
+        self.close()
+        self._ws, self.commands = ws, commands
+        self._samples = deque([self._sample()])
+        self.clear()
 
     def _sample(self) -> _Sample:
         blocks = self._ws.counter_blocks.values()
