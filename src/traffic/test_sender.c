@@ -67,7 +67,8 @@ static struct rig *begin(enum rm_traffic_late late, uint64_t count) {
     struct rm_traffic_job *const job = calloc(1, sizeof *job);
     struct rm_port_config const config = {.name = "loop", .kind = RM_PORT_RING, .queues = 1, .ring_slots = SLOTS};
     struct rm_error error;
-    assert_true(rig != NULL && job != NULL);
+    assert_non_null(rig);
+    assert_non_null(job);
     rig->source = calloc(1, sizeof *rig->source);
     assert_non_null(rig->source);
     rig->source->source.ops = &timed_ops;
