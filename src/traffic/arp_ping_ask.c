@@ -37,7 +37,7 @@ enum rm_code rm_arp_ping_ask(struct rm_arp_ping *ping, struct rm_arp_ping_reques
     uint32_t const state = atomic_load_explicit(&ping->shared.state, memory_order_relaxed);
     if (!rm_mailbox_is_free(&ping->mailbox) || state_is_busy(state)) {
         char target[16];
-        rm_ipv4_format(ping->shared.target_ipv4, target);
+        rm_ipv4_format(ping->asked.target_ipv4, target);
         return rm_fail(error, RM_E_BUSY, "what was asked of %s is not done yet: ask again in a second", target);
     }
     ping->asked = *request;

@@ -174,6 +174,7 @@ static void one_request_at_a_time(void **state) {
     struct rm_arp_ping_request const request = request_of(RM_ARP_PING_PING, 3);
     ask(RM_ARP_PING_PING, 3);
     assert_int_equal(rm_arp_ping_ask(&ours, &request, &error), RM_E_BUSY);
+    assert_non_null(strstr(error.text, "10.0.0.2"));
     uint8_t frame[RM_SEND_BYTES];
     rm_arp_ping_write(&ours, SECOND, frame);
     assert_int_equal(rm_arp_ping_ask(&ours, &request, &error), RM_E_BUSY);
