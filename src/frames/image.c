@@ -5,11 +5,16 @@
 
 enum { HEIGHT_MAX = 1 << 20 };
 
-uint64_t rm_image_bytes(struct rm_image_geometry const *geometry) {
+uint32_t rm_image_line_bytes(struct rm_image_geometry const *geometry) {
     struct rm_pixel_format const *const format = rm_pixel_format_of(geometry->pixel_format);
-    if (format == NULL || geometry->width == 0 || geometry->width > RM_PIXEL_WIDTH_MAX || geometry->height == 0 ||
-        geometry->height > HEIGHT_MAX)
+    if (format == NULL || geometry->width == 0 || geometry->width > RM_PIXEL_WIDTH_MAX)
         return 0;
-    uint64_t const line = (uint64_t)rm_pixel_line_bytes(format->packing, geometry->width) + geometry->padding_x;
+    return rm_pixel_line_bytes(format->packing, geometry->width) + geometry->padding_x;
+}
+
+uint64_t rm_image_bytes(struct rm_image_geometry const *geometry) {
+    uint64_t const line = rm_image_line_bytes(geometry);
+    if (line == 0 || geometry->height == 0 || geometry->height > HEIGHT_MAX)
+        return 0;
     return line * geometry->height + geometry->padding_y;
 }

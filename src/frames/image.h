@@ -37,8 +37,12 @@ struct rm_image_fragment {
     uint64_t time;
 };
 
-/** Bytes of a frame: lines with their padding, and the padding behind the last. 0 where the pixel format is none of
- * pixels.h, width or height are 0, the width is above RM_PIXEL_WIDTH_MAX, or the height above 2^20. */
+/** Bytes of a line with its padding. 0 where the pixel format is none of pixels.h, the width is 0, or above
+ * RM_PIXEL_WIDTH_MAX. */
+uint32_t rm_image_line_bytes(struct rm_image_geometry const *geometry);
+
+/** Bytes of a frame: lines with their padding, and the padding behind the last. 0 where a line has none, the
+ * height is 0, or above 2^20. */
 uint64_t rm_image_bytes(struct rm_image_geometry const *geometry);
 
 #endif
