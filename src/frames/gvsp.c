@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "wire/network_order.h"
+#include "frames/put.h"
 
 enum {
     EXTENDED_IDS = 0x80,
@@ -13,8 +13,6 @@ enum {
     IMAGE_LEADER_BYTES = 36,
     CHUNK_INFO_BYTES = 8,
 };
-
-static uint64_t load64(uint8_t const *bytes) { return (uint64_t)rm_load32(bytes) << 32 | rm_load32(bytes + 4); }
 
 static bool payload_type_is_known(uint16_t payload_type) {
     uint32_t const type = payload_type & ~RM_GVSP_CHUNKS;
@@ -35,7 +33,7 @@ static uint32_t trailer_bytes(uint16_t payload_type) {
 }
 
 static void leader_read(uint8_t const *at, struct rm_gvsp_packet *packet) {
-    packet->time = load64(at + 4);
+    packet->time = rm_load64(at + 4);
     packet->has_geometry = payload_type_has_geometry(packet->payload_type);
     if (!packet->has_geometry)
         return;
@@ -79,7 +77,7 @@ static uint32_t gvsp_header_read(uint8_t const *payload, struct rm_gvsp_packet *
         .extended_ids = extended,
         .format = payload[4] & (uint8_t)~EXTENDED_IDS,
         .flags = extended ? second : 0,
-        .block = extended ? load64(payload + 8) : second,
+        .block = extended ? rm_load64(payload + 8) : second,
         .packet = extended ? rm_load32(payload + 16) : rm_load32(payload + 4) & PACKET_ID_24,
     };
     return extended ? RM_GVSP_EXTENDED_HEADER_BYTES : RM_GVSP_HEADER_BYTES;
@@ -158,20 +156,6 @@ bool rm_gvsp_fragment(struct rm_gvsp_packet const *packet, uint32_t packet_bytes
 
 uint32_t rm_gvsp_payload_packets(uint64_t total, uint32_t packet_bytes) {
     return (uint32_t)((total + packet_bytes - 1) / packet_bytes);
-}
-
-static uint8_t *put16(uint8_t *at, uint16_t value) {
-    rm_store16(at, value);
-    return at + 2;
-}
-
-static uint8_t *put32(uint8_t *at, uint32_t value) {
-    rm_store32(at, value);
-    return at + 4;
-}
-
-static uint8_t *put64(uint8_t *at, uint64_t value) {
-    return put32(put32(at, (uint32_t)(value >> 32)), (uint32_t)value);
 }
 
 static uint8_t *put_leader(uint8_t *at, struct rm_gvsp_packet const *packet) {

@@ -5,15 +5,12 @@
 test_gvsp_capture.py    exits 77, which Meson counts as skipped, where there is no tshark
 """
 
-import os
 import shutil
-import subprocess
 import sys
-import tempfile
 import unittest
-from pathlib import Path
 
-VECTORS = Path(__file__).resolve().parent / "vectors"
+from dissect import dissected, vectors
+
 CHUNKS, EXTENDED_CHUNK_DATA = 0x4000, 5
 GVSP = {
     "status": "status", "format": "format", "payload_type": "payloadtype", "time": "timestamp", "lines": "sizey",
@@ -29,32 +26,13 @@ FIELDS += ["gvcp.cmd.command", *(f"gvcp.cmd.resend.{name}" for name in
            ("streamchannelindex", "blockid", "firstpacketid", "lastpacketid", "extendedblockid"))]  # fmt: skip
 
 
-def vectors(name: str) -> list[dict[str, str]]:
-    """The blocks of a file: key to value."""
-    blocks = (VECTORS / name).read_text().split("\n\n")
-    lines = [[line for line in block.splitlines() if not line.startswith("#")] for block in blocks]
-    return [dict([*line.split(" ", 1), ""][:2] for line in block) for block in lines if block]
-
-
-def dissected() -> list[dict[str, list[str]]]:
-    """One dictionary per packet: tshark's field name to its values."""
-    command = ["tshark", "-r", str(VECTORS / "gvsp.pcap"), "-d", "udp.port==20202,gvsp", "-T", "fields"]
-    for field in FIELDS:
-        command += ["-e", field]
-    with tempfile.TemporaryDirectory() as home:  # nobody's own preferences
-        environment = {**os.environ, "HOME": home, "XDG_CONFIG_HOME": home}
-        ran = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
-    rows = [line.split("\t") for line in ran.stdout.splitlines()]
-    return [{name: value.split(",") if value else [] for name, value in zip(FIELDS, row, strict=True)} for row in rows]
-
-
 class Capture(unittest.TestCase):
     """The capture against the text, packet by packet."""
 
     def setUp(self) -> None:
         """Read both."""
         streams, requests = vectors("gvsp.txt"), vectors("resend.txt")
-        packets = dissected()
+        packets = dissected("gvsp.pcap", FIELDS, "-d", "udp.port==20202,gvsp")
         self.assertEqual(len(packets), len(streams) + len(requests))
         self.streams = list(zip(streams, packets, strict=False))
         self.requests = list(zip(requests, packets[len(streams) :], strict=True))

@@ -29,6 +29,8 @@ static inline uint16_t rm_load16(uint8_t const *bytes) { return __builtin_bswap1
 
 static inline uint32_t rm_load32(uint8_t const *bytes) { return __builtin_bswap32(rm_load_memory32(bytes)); }
 
+static inline uint64_t rm_load64(uint8_t const *bytes) { return __builtin_bswap64(rm_load_memory64(bytes)); }
+
 static inline void rm_store_memory16(uint8_t *bytes, uint16_t value) { memcpy(bytes, &value, sizeof value); }
 
 static inline void rm_store16(uint8_t *bytes, uint16_t value) { rm_store_memory16(bytes, __builtin_bswap16(value)); }
