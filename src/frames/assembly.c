@@ -136,6 +136,15 @@ static enum rm_assembly_counter fragment_check_place(struct rm_image_fragment co
     return RM_FRAGMENT_PLACED;
 }
 
+/** Whether a frame has the bytes that its geometry needs, as soon as the fragment and its frame tell both. */
+static bool fragment_fits_geometry(struct rm_image_fragment const *fragment, struct image_slot const *slot,
+                                   uint64_t total) {
+    bool const is_checked = slot->total != 0 && slot->image.has_geometry;
+    if (is_checked || total == 0 || (!fragment->has_geometry && !slot->image.has_geometry))
+        return true;
+    return rm_image_bytes(fragment->has_geometry ? &fragment->geometry : &slot->image.geometry) <= total;
+}
+
 /** What a fragment comes to in this frame, before it is looked at whether it is here already. */
 static enum rm_assembly_counter fragment_check(struct rm_assembly const *assembly,
                                                struct rm_image_fragment const *fragment,
@@ -147,6 +156,8 @@ static enum rm_assembly_counter fragment_check(struct rm_assembly const *assembl
         return RM_FRAGMENT_CONTRADICTING;
     if (fragment->has_geometry && image->has_geometry &&
         memcmp(&fragment->geometry, &image->geometry, sizeof image->geometry) != 0)
+        return RM_FRAGMENT_CONTRADICTING;
+    if (!fragment_fits_geometry(fragment, slot, total))
         return RM_FRAGMENT_CONTRADICTING;
     if (total > assembly->settings.bytes_max || fragments_of(total, each) > assembly->settings.fragments_max)
         return RM_FRAGMENT_BEYOND;

@@ -12,7 +12,8 @@
  * number is more than RM_ASSEMBLY_WINDOW away from the newest.
  *
  * The first fragment that tells total, geometry or the size of fragments is believed; one that contradicts it is
- * refused. What is refused never begins a frame.
+ * refused. What is refused never begins a frame. A whole frame closes behind those that it is the last later one of, so
+ * these come out before it, and are filled from one before them.
  *
  * For one thread; private memory. Nothing is allocated after rm_assembly_new(). Time is any clock that does not go back.
  */
@@ -67,7 +68,7 @@ enum rm_assembly_counter {
     RM_FRAGMENT_MISPLACED,
     /** Beyond the frame, or the frame or its number of fragments beyond the memory. */
     RM_FRAGMENT_BEYOND,
-    /** Another total, geometry, size of fragments or end than the frame's. */
+    /** Another total, geometry, size of fragments or end than the frame's; or a total below what the geometry needs. */
     RM_FRAGMENT_CONTRADICTING,
     /** All slots are leased, or in flight with later frames. */
     RM_FRAGMENT_WITHOUT_ROOM,
@@ -107,7 +108,8 @@ struct rm_image {
     bool geometry_changed;
     struct rm_image_geometry geometry;
     enum rm_image_status status;
-    /** `length` of them; of a frame whose total is unknown, up to the end of the furthest fragment. */
+    /** `length` of them. Where the total is known, that is not below rm_image_bytes() of the geometry; else they go up
+     * to the end of the furthest fragment, and may be less. */
     uint8_t const *bytes;
     uint64_t length;
     /** Of the fragments with bytes; 0: none came. */

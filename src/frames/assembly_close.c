@@ -94,8 +94,10 @@ static void assembly_close_older(struct rm_assembly *assembly, uint64_t whole, u
 
 void assembly_close(struct rm_assembly *assembly, uint32_t index, enum closing_cause cause, uint64_t now_ticks) {
     struct image_slot *const slot = &assembly->slot[index];
-    slot->image.closed_ticks = now_ticks;
     uint64_t const frame = slot->image.frame;
+    if (cause == CLOSED_WHOLE)
+        assembly_close_older(assembly, frame, now_ticks);
+    slot->image.closed_ticks = now_ticks;
     if (!assembly->any_closed || assembly_ahead(assembly, frame, assembly->closed_through) > 0)
         assembly->closed_through = frame;
     assembly->any_closed = true;
@@ -103,7 +105,6 @@ void assembly_close(struct rm_assembly *assembly, uint32_t index, enum closing_c
     if (cause == CLOSED_WHOLE) {
         ++assembly->count[RM_FRAMES_WHOLE];
         assembly_deliver(assembly, index, RM_IMAGE_WHOLE);
-        assembly_close_older(assembly, frame, now_ticks);
         return;
     }
     ++assembly->count[cause];

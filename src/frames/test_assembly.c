@@ -158,8 +158,8 @@ static void a_frame_closes_behind_so_many_later_ones(void **state) {
     assert_null(rm_assembly_take(assembly));
     assert_int_equal(put_part(assembly, 1, 1, 2), RM_FRAGMENT_PLACED); /* still in flight */
     put_whole(assembly, 3, 3);
+    release_frame(assembly, 1, RM_IMAGE_INCOMPLETE); /* before the one that closed it */
     release_frame(assembly, 3, RM_IMAGE_WHOLE);
-    release_frame(assembly, 1, RM_IMAGE_INCOMPLETE);
     assert_true(count_of(assembly, RM_FRAMES_BEHIND_LATER) == 1);
     rm_assembly_free(assembly);
 }
@@ -190,6 +190,11 @@ static void incomplete_frames_are_dropped_or_filled(void **state) {
         assert_true(image->placed == 1);
         rm_assembly_release(assembly, image);
     }
+    put_part(assembly, 20, 1, DEADLINE * 20);
+    put_whole(assembly, 21, DEADLINE * 20);
+    struct rm_image const *const image = take_frame(assembly, 20, RM_IMAGE_FILLED);
+    assert_true(image->bytes[0] == 2); /* of a frame before it, and not of the one that closed it */
+    rm_assembly_release(assembly, image);
     rm_assembly_free(assembly);
 }
 
@@ -225,9 +230,9 @@ static void numbers_wrap_around(void **state) {
     put_part(assembly, 65533, 0, 0);
     for (uint32_t i = 0; i < 4; ++i) {
         put_whole(assembly, numbers[i], i);
-        release_frame(assembly, numbers[i], RM_IMAGE_WHOLE);
         if (i == 0)
             release_frame(assembly, 65533, RM_IMAGE_INCOMPLETE);
+        release_frame(assembly, numbers[i], RM_IMAGE_WHOLE);
     }
     assert_int_equal(put_part(assembly, 65535, 0, 5), RM_FRAGMENT_LATE);
     assert_true(count_of(assembly, RM_FRAMES_SKIPPED) == 0 && count_of(assembly, RM_CAMERA_RESTARTS) == 0);
@@ -291,6 +296,36 @@ static void what_is_refused_is_named_and_begins_nothing(void **state) {
     rm_assembly_free(assembly);
 }
 
+/** So that a reader who goes by the geometry stays within the bytes. */
+static void a_total_below_the_geometry_s_is_refused(void **state) {
+    (void)state;
+    enum { MONO8 = 0x01080001 };
+    struct rm_assembly *const assembly = assembly_make(&plain);
+    uint8_t const bytes[TOTAL] = {0};
+    struct rm_image_geometry const geometry = {.pixel_format = MONO8, .width = TOTAL, .height = 1};
+    struct rm_image_fragment all = {.frame = 5,
+                                    .bytes = bytes,
+                                    .length = TOTAL - 1,
+                                    .fragment_bytes = TOTAL - 1,
+                                    .total_bytes = TOTAL - 1,
+                                    .has_geometry = true,
+                                    .geometry = geometry};
+    assert_int_equal(rm_assembly_put(assembly, &all, 0), RM_FRAGMENT_CONTRADICTING);
+    struct rm_image_fragment const leader = {.frame = 6, .has_geometry = true, .geometry = geometry};
+    struct rm_image_fragment trailer = {.frame = 6, .total_bytes = TOTAL - 1};
+    assert_int_equal(rm_assembly_put(assembly, &leader, 0), RM_FRAGMENT_INFORMED);
+    assert_int_equal(rm_assembly_put(assembly, &trailer, 0), RM_FRAGMENT_CONTRADICTING);
+    trailer.frame = 7;
+    assert_int_equal(rm_assembly_put(assembly, &trailer, 0), RM_FRAGMENT_INFORMED);
+    struct rm_image_fragment late = leader;
+    late.frame = 7;
+    assert_int_equal(rm_assembly_put(assembly, &late, 0), RM_FRAGMENT_CONTRADICTING);
+    all.length = all.fragment_bytes = TOTAL;
+    all.total_bytes = TOTAL;
+    assert_int_equal(rm_assembly_put(assembly, &all, 0), RM_FRAGMENT_PLACED);
+    rm_assembly_free(assembly);
+}
+
 static void another_geometry_is_told(void **state) {
     (void)state;
     struct rm_assembly *const assembly = assembly_make(&plain);
@@ -351,6 +386,7 @@ int main(void) {
         cmocka_unit_test(numbers_wrap_around),
         cmocka_unit_test(a_camera_restarts_its_numbers),
         cmocka_unit_test(what_is_refused_is_named_and_begins_nothing),
+        cmocka_unit_test(a_total_below_the_geometry_s_is_refused),
         cmocka_unit_test(another_geometry_is_told),
         cmocka_unit_test(every_counter_has_a_name_of_its_own),
         cmocka_unit_test(streams_are_copied_at_any_length_and_alignment),

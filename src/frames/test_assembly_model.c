@@ -128,11 +128,11 @@ static char const *model_close(struct assembly_play *play, uint32_t number, enum
 }
 
 static char const *model_close_whole(struct assembly_play *play, uint32_t whole) {
-    char const *wrong = model_close(play, whole, RM_IMAGE_WHOLE);
+    char const *wrong = NULL;
     for (uint32_t i = 0; i < whole && wrong == NULL; ++i)
         if (play->frame[i].begun && !play->frame[i].closed && ++play->frame[i].later_whole >= LATER)
             wrong = model_close(play, i, RM_IMAGE_INCOMPLETE);
-    return wrong;
+    return wrong != NULL ? wrong : model_close(play, whole, RM_IMAGE_WHOLE);
 }
 
 static char const *play_pass_time(struct assembly_play *play) {
