@@ -8,7 +8,7 @@
 
 #include <ringmaster/record.h>
 
-#include "traffic/capture.h"
+#include "capture/capture.h"
 #include "traffic/generator.h"
 
 /* ── the polling core ── */

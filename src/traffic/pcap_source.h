@@ -8,7 +8,7 @@
 
 #include <ringmaster/error.h>
 
-#include "traffic/pcap_frames.h"
+#include "capture/pcap_frames.h"
 #include "traffic/source.h"
 
 struct rm_pcap_plan {

@@ -10,7 +10,7 @@
 #include <ringmaster/counter.h>
 #include <ringmaster/histogram.h>
 
-#include "traffic/capture_ring.h"
+#include "capture/capture_ring.h"
 #include "traffic/pace.h"
 #include "traffic/source.h"
 

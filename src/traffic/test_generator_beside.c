@@ -15,8 +15,8 @@
 
 #include "base/idle.h"
 #include "base/timebase.h"
+#include "capture/pcap_frames.h"
 #include "traffic/generator_beside.h"
-#include "traffic/pcap_frames.h"
 #include "wire/native.h"
 
 enum { LONGEST = 1518, PORTS = 2, FRAMES = 500 };

@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
+#include "capture/test_pcap_files.h"
 #include "traffic/pcap_source.h"
-#include "traffic/test_pcap_files.h"
 
 enum { LONGEST = 1514, FRAMES = 4 };
 

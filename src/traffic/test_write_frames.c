@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/timebase.h"
-#include "traffic/capture.h"
+#include "capture/capture.h"
 #include "traffic/template_source.h"
 
 enum {

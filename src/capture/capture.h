@@ -5,15 +5,15 @@
  * The polling core copies frames into a ring (capture_ring.h), with the TSC of their burst. A thread of its own, nicer
  * than the others, writes them. Ring and file are bounded; what did not fit is counted, and the file ends with a whole
  * frame. */
-#ifndef RM_TRAFFIC_CAPTURE_H
-#define RM_TRAFFIC_CAPTURE_H
+#ifndef RM_CAPTURE_CAPTURE_H
+#define RM_CAPTURE_CAPTURE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include <ringmaster/error.h>
 
-#include "traffic/capture_ring.h"
+#include "capture/capture_ring.h"
 
 /** Bytes of a file, and of a ring, where nothing else is asked for. */
 #define RM_CAPTURE_FILE_BYTES (1ull << 30)

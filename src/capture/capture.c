@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "traffic/capture.h"
+#include "capture/capture.h"
 
 #include <errno.h>
 #include <pcap/pcap.h>

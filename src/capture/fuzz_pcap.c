@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "traffic/pcap_frames.h"
+#include "capture/pcap_frames.h"
 
 int LLVMFuzzerTestOneInput(uint8_t const *data, size_t size);
 

@@ -8,8 +8,8 @@
  * Memory ordering: the core writes a record and then `head` with release; the thread reads `head` with acquire and then
  * the record. The thread reads a record and then writes `tail` with release; the core reads `tail` with acquire before
  * it writes there again. */
-#ifndef RM_TRAFFIC_CAPTURE_RING_H
-#define RM_TRAFFIC_CAPTURE_RING_H
+#ifndef RM_CAPTURE_CAPTURE_RING_H
+#define RM_CAPTURE_CAPTURE_RING_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Capture files for tests, written byte by byte: nothing here shares a line with the library that reads them. */
-#ifndef RM_TRAFFIC_TEST_PCAP_FILES_H
-#define RM_TRAFFIC_TEST_PCAP_FILES_H
+#ifndef RM_CAPTURE_TEST_PCAP_FILES_H
+#define RM_CAPTURE_TEST_PCAP_FILES_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The frames of a capture file, read into memory before anything is sent: pcap with µs or ns stamps in either byte
  * order, and pcapng, as libpcap reads them. All frames must be Ethernet. */
-#ifndef RM_TRAFFIC_PCAP_FRAMES_H
-#define RM_TRAFFIC_PCAP_FRAMES_H
+#ifndef RM_CAPTURE_PCAP_FRAMES_H
+#define RM_CAPTURE_PCAP_FRAMES_H
 
 #include <stdint.h>
 #include <stdio.h>

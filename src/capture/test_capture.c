@@ -16,8 +16,8 @@
 #include <cmocka.h>
 
 #include "base/timebase.h"
-#include "traffic/capture.h"
-#include "traffic/pcap_frames.h"
+#include "capture/capture.h"
+#include "capture/pcap_frames.h"
 
 enum { LONGEST = 1514, FILE_HEADER = 24, FRAME_HEADER = 16 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "traffic/pcap_frames.h"
+#include "capture/pcap_frames.h"
 
 #include <errno.h>
 #include <pcap/pcap.h>

@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "traffic/pcap_frames.h"
-#include "traffic/test_pcap_files.h"
+#include "capture/pcap_frames.h"
+#include "capture/test_pcap_files.h"
 
 enum { LONGEST = 1514, RAW_IP = 101 };
 
