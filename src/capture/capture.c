@@ -13,6 +13,7 @@
 #include "base/background.h"
 #include "base/fail.h"
 #include "base/timebase.h"
+#include "base/zeroed.h"
 
 enum {
     FILE_HEADER_BYTES = 24,
@@ -23,7 +24,6 @@ enum {
 };
 
 struct rm_capture {
-    struct rm_capture_ring ring;
     char path[PATH_BYTES];
     double ns_per_tick;
     uint64_t file_bytes;
@@ -44,6 +44,9 @@ struct rm_capture {
     uint64_t anchor_tsc, anchor_ns;
 
     _Atomic uint64_t written, bytes, file_full;
+
+    uint32_t ring_count;
+    struct rm_capture_ring ring[];
 };
 
 static void capture_add(_Atomic uint64_t *count, uint64_t amount) {
@@ -115,13 +118,27 @@ static void capture_flush(struct rm_capture *capture) {
     capture->pending = capture->pending_bytes = 0;
 }
 
+/** The ring whose first record is the earliest, and that record; NULL when all are empty. */
+static struct rm_capture_ring *capture_earliest(struct rm_capture *capture, struct rm_capture_record const **record) {
+    struct rm_capture_ring *earliest = NULL;
+    for (uint32_t i = 0; i < capture->ring_count; ++i) {
+        struct rm_capture_record const *const first = rm_capture_ring_first(&capture->ring[i]);
+        if (first == NULL || (earliest != NULL && (int64_t)(first->tsc - (*record)->tsc) >= 0))
+            continue;
+        earliest = &capture->ring[i];
+        *record = first;
+    }
+    return earliest;
+}
+
 static bool capture_write_all(struct rm_capture *capture) {
+    struct rm_capture_ring *ring;
     struct rm_capture_record const *record;
     capture_anchor(capture);
     bool any = false;
-    while ((record = rm_capture_ring_first(&capture->ring)) != NULL) {
+    while ((ring = capture_earliest(capture, &record)) != NULL) {
         capture_write(capture, record);
-        rm_capture_ring_next(&capture->ring, record);
+        rm_capture_ring_next(ring, record);
         any = true;
     }
     if (any)
@@ -159,12 +176,16 @@ static enum rm_code capture_open(struct rm_capture *capture, struct rm_capture_p
     return RM_OK;
 }
 
-static enum rm_code capture_make_ring(struct rm_capture_ring *ring, uint64_t bytes, struct rm_error *error) {
-    ring->bytes = aligned_alloc(64, bytes);
-    if (ring->bytes == NULL)
-        return rm_fail(error, RM_E_NO_SPACE, "no memory for a capture's ring of %llu bytes", (unsigned long long)bytes);
-    memset(ring->bytes, 0, bytes); /* its pages are there before the core writes */
-    ring->mask = bytes - 1;
+static enum rm_code capture_make_rings(struct rm_capture *capture, uint64_t bytes, struct rm_error *error) {
+    for (uint32_t i = 0; i < capture->ring_count; ++i) {
+        struct rm_capture_ring *const ring = &capture->ring[i];
+        ring->bytes = aligned_alloc(64, bytes);
+        if (ring->bytes == NULL)
+            return rm_fail(error, RM_E_NO_SPACE, "no memory for a capture's ring of %llu bytes",
+                           (unsigned long long)bytes);
+        memset(ring->bytes, 0, bytes); /* its pages are there before the core writes */
+        ring->mask = bytes - 1;
+    }
     return RM_OK;
 }
 
@@ -173,25 +194,26 @@ static void capture_free(struct rm_capture *capture) {
         pcap_dump_close(capture->dumper);
     if (capture->pcap != NULL)
         pcap_close(capture->pcap);
-    free(capture->ring.bytes);
+    for (uint32_t i = 0; i < capture->ring_count; ++i)
+        free(capture->ring[i].bytes);
     free(capture);
 }
 
 enum rm_code rm_capture_start(struct rm_capture_plan const *plan, struct rm_capture **made, struct rm_error *error) {
-    struct rm_capture *const capture = aligned_alloc(_Alignof(struct rm_capture), sizeof *capture);
+    struct rm_capture *const capture =
+        rm_zeroed(1, sizeof *capture + plan->ring_count * sizeof(struct rm_capture_ring));
     if (capture == NULL || strlen(plan->path) >= sizeof capture->path) {
         free(capture);
         return rm_fail(error, RM_E_ARGUMENT, "no capture to \"%s\": no memory, or a path of more than %d bytes",
                        plan->path, PATH_BYTES - 1);
     }
-    *capture = (struct rm_capture){
-        .ns_per_tick = 1e9 / plan->tsc_hz,
-        .file_bytes = plan->file_bytes != 0 ? plan->file_bytes : RM_CAPTURE_FILE_BYTES,
-        .bytes = FILE_HEADER_BYTES,
-    };
+    capture->ns_per_tick = 1e9 / plan->tsc_hz;
+    capture->file_bytes = plan->file_bytes != 0 ? plan->file_bytes : RM_CAPTURE_FILE_BYTES;
+    capture->bytes = FILE_HEADER_BYTES;
+    capture->ring_count = plan->ring_count;
     strcpy(capture->path, plan->path);
     enum rm_code code =
-        capture_make_ring(&capture->ring, plan->ring_bytes != 0 ? plan->ring_bytes : RM_CAPTURE_RING_BYTES, error);
+        capture_make_rings(capture, plan->ring_bytes != 0 ? plan->ring_bytes : RM_CAPTURE_RING_BYTES, error);
     if (code == RM_OK)
         code = capture_open(capture, plan, error);
     if (code == RM_OK && pthread_create(&capture->thread, NULL, capture_run, capture) != 0)
@@ -204,17 +226,18 @@ enum rm_code rm_capture_start(struct rm_capture_plan const *plan, struct rm_capt
     return RM_OK;
 }
 
-struct rm_capture_ring *rm_capture_ring_of(struct rm_capture *capture) {
-    return &capture->ring;
+struct rm_capture_ring *rm_capture_ring_of(struct rm_capture *capture, uint32_t core) {
+    return &capture->ring[core];
 }
 
 void rm_capture_count(struct rm_capture const *capture, struct rm_capture_counts *counts) {
     *counts = (struct rm_capture_counts){
         .written = atomic_load_explicit(&capture->written, memory_order_relaxed),
         .bytes = atomic_load_explicit(&capture->bytes, memory_order_relaxed),
-        .ring_full = atomic_load_explicit(&capture->ring.full, memory_order_relaxed),
         .file_full = atomic_load_explicit(&capture->file_full, memory_order_relaxed),
     };
+    for (uint32_t i = 0; i < capture->ring_count; ++i)
+        counts->ring_full += atomic_load_explicit(&capture->ring[i].full, memory_order_relaxed);
 }
 
 enum rm_code rm_capture_stop(struct rm_capture *capture, struct rm_capture_counts *counts, struct rm_error *error) {

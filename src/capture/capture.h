@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What a port receives or sends, written to a capture file: pcap with nanosecond stamps in UTC, read by tshark,
- * Wireshark and rm_pcap_frames_load.
+/** What ports receive or send, written to a capture file: pcap with nanosecond stamps in UTC, read by tshark, Wireshark
+ * and rm_pcap_frames_load.
  *
- * The polling core copies frames into a ring (capture_ring.h), with the TSC of their burst. A thread of its own, nicer
- * than the others, writes them. Ring and file are bounded; what did not fit is counted, and the file ends with a whole
- * frame. */
+ * Each polling core copies frames into a ring of its own (capture_ring.h), with the TSC of their burst. A thread, nicer
+ * than the others, writes them, the earliest that is there first. Rings and file are bounded; what did not fit is
+ * counted, and the file ends with a whole frame. */
 #ifndef RM_CAPTURE_CAPTURE_H
 #define RM_CAPTURE_CAPTURE_H
 
@@ -24,7 +24,9 @@ struct rm_capture_plan {
     char const *path;
     /** The file does not grow beyond that; 0: RM_CAPTURE_FILE_BYTES. */
     uint64_t file_bytes;
-    /** A power of two; 0: RM_CAPTURE_RING_BYTES. */
+    /** One for each core that puts frames, 1 or more. */
+    uint32_t ring_count;
+    /** Of each: a power of two; 0: RM_CAPTURE_RING_BYTES. */
     uint64_t ring_bytes;
     /** Of the port, without FCS. */
     uint32_t longest_frame;
@@ -35,7 +37,7 @@ struct rm_capture_counts {
     /** Frames in the file, and its bytes. */
     uint64_t written;
     uint64_t bytes;
-    /** Frames left out: the ring was full. */
+    /** Frames left out: a ring was full. */
     uint64_t ring_full;
     /** Frames left out: the file has its size, or could not be written. */
     uint64_t file_full;
@@ -46,8 +48,8 @@ struct rm_capture;
 /** Makes the file and starts the thread. RM_E_SYSTEM names the file and why it cannot be written. */
 enum rm_code rm_capture_start(struct rm_capture_plan const *plan, struct rm_capture **capture, struct rm_error *error);
 
-/** For the polling core: where its frames go, by rm_capture_ring_put. */
-struct rm_capture_ring *rm_capture_ring_of(struct rm_capture *capture);
+/** For the polling core that has the number `core` here: where its frames go, by rm_capture_ring_put. */
+struct rm_capture_ring *rm_capture_ring_of(struct rm_capture *capture, uint32_t core);
 
 /** At any time, by any thread. */
 void rm_capture_count(struct rm_capture const *capture, struct rm_capture_counts *counts);

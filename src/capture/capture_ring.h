@@ -89,6 +89,16 @@ static inline void rm_capture_ring_publish(struct rm_capture_ring *ring, struct 
     atomic_store_explicit(&ring->head, mark->head, memory_order_release);
 }
 
+/** Copies a burst. `mark[0]` is where the core stands; `mark[n]` becomes where it stands after n frames of `count`. */
+static inline void rm_capture_ring_stage_burst(struct rm_capture_ring *ring, struct rm_capture_mark *mark,
+                                               uint8_t *const *frame, uint32_t const *length, uint32_t count,
+                                               uint64_t tsc) {
+    for (uint32_t i = 0; i < count; ++i) {
+        mark[i + 1] = mark[i];
+        rm_capture_ring_stage(ring, &mark[i + 1], frame[i], length[i], tsc);
+    }
+}
+
 /** Copies one frame; false, counted, when there is no room. */
 static inline bool rm_capture_ring_put(struct rm_capture_ring *ring, uint8_t const *frame, uint32_t length,
                                        uint64_t tsc) {

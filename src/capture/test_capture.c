@@ -19,7 +19,7 @@
 #include "capture/capture.h"
 #include "capture/pcap_frames.h"
 
-enum { LONGEST = 1514, FILE_HEADER = 24, FRAME_HEADER = 16 };
+enum { CORES = 3, LONGEST = 1514, FILE_HEADER = 24, FRAME_HEADER = 16 };
 
 static char path[] = "/tmp/test-capture-XXXXXX";
 static double tsc_hz;
@@ -37,8 +37,12 @@ static int remove_file(void **state) {
 }
 
 static struct rm_capture *capture_start(uint64_t file_bytes, uint64_t ring_bytes) {
-    struct rm_capture_plan const plan = {
-        .path = path, .file_bytes = file_bytes, .ring_bytes = ring_bytes, .longest_frame = LONGEST, .tsc_hz = tsc_hz};
+    struct rm_capture_plan const plan = {.path = path,
+                                         .file_bytes = file_bytes,
+                                         .ring_count = CORES,
+                                         .ring_bytes = ring_bytes,
+                                         .longest_frame = LONGEST,
+                                         .tsc_hz = tsc_hz};
     struct rm_capture *capture;
     struct rm_error error = {.text = ""};
     if (rm_capture_start(&plan, &capture, &error) != RM_OK)
@@ -58,7 +62,7 @@ static void frames_put(struct rm_capture *capture, uint32_t count, uint64_t step
     uint64_t const begin = rm_tsc();
     for (uint32_t n = 0; n < count; ++n) {
         uint32_t const length = frame_make(n, frame);
-        rm_capture_ring_put(rm_capture_ring_of(capture), frame, length, begin + n * step_ticks);
+        rm_capture_ring_put(rm_capture_ring_of(capture, 0), frame, length, begin + n * step_ticks);
     }
 }
 
@@ -93,6 +97,35 @@ static void what_was_put_is_in_the_file(void **state) {
     rm_pcap_frames_free(&frames);
 }
 
+/** Frame n is put by core n % CORES. The thread runs meanwhile: only the order of each core's frames is sure. */
+static void cores_have_rings_of_their_own(void **state) {
+    (void)state;
+    enum { COUNT = 3000 };
+    struct rm_capture *const capture = capture_start(0, 0);
+    uint8_t frame[LONGEST];
+    for (uint32_t n = 0; n < COUNT; ++n) {
+        uint32_t const length = frame_make(n, frame);
+        rm_capture_ring_put(rm_capture_ring_of(capture, n % CORES), frame, length, rm_tsc());
+    }
+    struct rm_capture_counts counts;
+    struct rm_pcap_frames frames;
+    struct rm_error error = {.text = ""};
+    assert_int_equal(rm_capture_stop(capture, &counts, NULL), RM_OK);
+    assert_int_equal(rm_pcap_frames_load(path, LONGEST, RM_PCAP_MEMORY_MAX, &frames, &error), RM_OK);
+    assert_true(counts.written == COUNT && counts.ring_full == 0);
+    assert_true(frames.count == COUNT && frames.backwards == 0);
+    uint32_t next[CORES] = {0, 1, 2};
+    for (uint32_t i = 0; i < frames.count; ++i) {
+        uint32_t core = 0;
+        while (core < CORES && frame_make(next[core], frame) != frames.frame[i].length)
+            ++core;
+        assert_true(core < CORES);
+        assert_memory_equal(frames.bytes + frames.frame[i].offset, frame, frames.frame[i].length);
+        next[core] += CORES;
+    }
+    rm_pcap_frames_free(&frames);
+}
+
 /** By the first frame's stamp in the file, which is a number of the standard's first frame header. */
 static void stamps_are_utc(void **state) {
     (void)state;
@@ -122,7 +155,7 @@ static void a_small_ring_counts_what_it_had_no_room_for(void **state) {
     uint32_t taken = 0;
     for (uint32_t tries = 0; tries < COUNT; ++tries) {
         uint32_t const length = frame_make(taken, frame);
-        taken += rm_capture_ring_put(rm_capture_ring_of(capture), frame, length, rm_tsc());
+        taken += rm_capture_ring_put(rm_capture_ring_of(capture, 0), frame, length, rm_tsc());
     }
     struct rm_capture_counts counts;
     struct rm_pcap_frames frames;
@@ -139,7 +172,7 @@ static void only_what_the_link_took_is_in_the_file(void **state) {
     (void)state;
     enum { BURSTS = 200, STAGED = 5 };
     struct rm_capture *const capture = capture_start(0, 1 << 20);
-    struct rm_capture_ring *const ring = rm_capture_ring_of(capture);
+    struct rm_capture_ring *const ring = rm_capture_ring_of(capture, 0);
     uint32_t taken = 0;
     for (uint32_t b = 0; b < BURSTS; ++b) {
         struct rm_capture_mark mark[STAGED + 1] = {rm_capture_ring_mark(ring)};
@@ -202,7 +235,8 @@ static void a_place_that_cannot_be_written_is_told(void **state) {
     (void)state;
     static char const *const places[] = {"/dev/full", "/nonexistent/a.pcap"};
     for (uint32_t i = 0; i < 2; ++i) {
-        struct rm_capture_plan const plan = {.path = places[i], .longest_frame = LONGEST, .tsc_hz = tsc_hz};
+        struct rm_capture_plan const plan = {
+            .path = places[i], .ring_count = 1, .longest_frame = LONGEST, .tsc_hz = tsc_hz};
         struct rm_capture *capture;
         struct rm_error error;
         assert_int_equal(rm_capture_start(&plan, &capture, &error), RM_E_SYSTEM);
@@ -213,6 +247,7 @@ static void a_place_that_cannot_be_written_is_told(void **state) {
 int main(void) {
     struct CMUnitTest const tests[] = {
         cmocka_unit_test(what_was_put_is_in_the_file),
+        cmocka_unit_test(cores_have_rings_of_their_own),
         cmocka_unit_test(stamps_are_utc),
         cmocka_unit_test(a_small_ring_counts_what_it_had_no_room_for),
         cmocka_unit_test(only_what_the_link_took_is_in_the_file),

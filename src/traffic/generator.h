@@ -5,7 +5,7 @@
  * A port is polled by one core, which turns its *side*: the ports of one role, whose arrivals are counted together by
  * flow. Commands reach it by a mailbox of its own, looked at in every turn: so a description is swapped between two
  * bursts, without a lock, and the one of before comes back to be freed. The answer comes within a turn of the core; one
- * that does not turn for RM_GENERATOR_ANSWER_S gives RM_E_SYSTEM.
+ * that does not turn for RM_MAILBOX_ANSWER_S gives RM_E_SYSTEM.
  */
 #ifndef RM_TRAFFIC_GENERATOR_H
 #define RM_TRAFFIC_GENERATOR_H
@@ -14,9 +14,6 @@
 #include "traffic/arp_ping.h"
 #include "traffic/arrivals.h"
 #include "traffic/sender.h"
-
-/** How long the commands' thread waits for a core. */
-#define RM_GENERATOR_ANSWER_S 5
 
 enum {
     /** Most receive queues of one port. */

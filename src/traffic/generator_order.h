@@ -6,7 +6,7 @@
 #include "traffic/generator.h"
 
 /** Has the port's core do what `*message` says, and gives back what that has left there. RM_E_SYSTEM: the core has not
- * turned for RM_GENERATOR_ANSWER_S, and will not do it any more. */
+ * turned for RM_MAILBOX_ANSWER_S, and will not do it any more. */
 enum rm_code rm_generator_order(struct rm_generator_port *port, struct rm_generator_message *message,
                                 struct rm_error *error);
 

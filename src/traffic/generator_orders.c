@@ -2,30 +2,19 @@
 /* What the commands' thread has of the generator. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "base/fail.h"
+#include "base/mailbox_ask.h"
 #include "traffic/generator.h"
 #include "traffic/generator_order.h"
 #include "traffic/template_source.h"
 
-enum { ANSWER_NAP_NS = 20000, NAPS_PER_S = 1000000000 / ANSWER_NAP_NS };
-
-static void generator_nap(void) {
-    struct timespec const time = {.tv_nsec = ANSWER_NAP_NS};
-    nanosleep(&time, NULL);
-}
-
 enum rm_code rm_generator_order(struct rm_generator_port *port, struct rm_generator_message *message,
                                 struct rm_error *error) {
     port->message = *message;
-    rm_mailbox_post(&port->mailbox);
-    for (uint32_t nap = 0; !rm_mailbox_is_answered(&port->mailbox); ++nap) {
-        if (nap >= RM_GENERATOR_ANSWER_S * NAPS_PER_S && rm_mailbox_withdraw(&port->mailbox))
-            return rm_fail(error, RM_E_SYSTEM, "the core of port '%s' has stood still for %d s; see that its role runs",
-                           rm_port_name(port->plan.port), RM_GENERATOR_ANSWER_S);
-        generator_nap();
-    }
+    if (!rm_mailbox_ask(&port->mailbox))
+        return rm_fail(error, RM_E_SYSTEM, "the core of port '%s' has stood still for %d s; see that its role runs",
+                       rm_port_name(port->plan.port), RM_MAILBOX_ANSWER_S);
     *message = port->message;
     rm_mailbox_close(&port->mailbox);
     return RM_OK;

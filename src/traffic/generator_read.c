@@ -45,7 +45,7 @@ void rm_generator_asked(struct rm_generator const *generator, uint32_t port, str
 /** The core puts frames into this ring from now on; into none where it is NULL. */
 static enum rm_code capture_into(struct rm_generator_port *port, struct rm_capture *capture, struct rm_error *error) {
     struct rm_generator_message message = {.order = RM_GENERATOR_CAPTURE,
-                                           .capture = capture != NULL ? rm_capture_ring_of(capture) : NULL};
+                                           .capture = capture != NULL ? rm_capture_ring_of(capture, 0) : NULL};
     return rm_generator_order(port, &message, error);
 }
 
@@ -100,7 +100,7 @@ enum rm_code rm_generator_capture(struct rm_generator *generator, uint32_t numbe
         return code;
     struct rm_generator_port *const port = generator->port[number];
     struct rm_capture_plan const plan = {
-        .path = path, .longest_frame = port->plan.longest_frame, .tsc_hz = generator->tsc_hz};
+        .path = path, .ring_count = 1, .longest_frame = port->plan.longest_frame, .tsc_hz = generator->tsc_hz};
     code = rm_capture_start(&plan, &port->capture, error);
     if (code != RM_OK)
         return code;

@@ -81,12 +81,8 @@ static uint64_t sender_bytes(struct rm_burst const *burst) {
 static uint32_t sender_send_captured(struct rm_traffic_sender *sender) {
     struct rm_capture_mark mark[RM_BURST + 1];
     struct rm_burst const *const out = &sender->out;
-    uint64_t const tsc = rm_tsc();
     mark[0] = rm_capture_ring_mark(sender->capture);
-    for (uint32_t i = 0; i < out->count; ++i) {
-        mark[i + 1] = mark[i];
-        rm_capture_ring_stage(sender->capture, &mark[i + 1], out->data[i], out->length[i], tsc);
-    }
+    rm_capture_ring_stage_burst(sender->capture, mark, out->data, out->length, out->count, rm_tsc());
     uint32_t const sent = rm_port_send(sender->port, sender->queue, &sender->out);
     rm_capture_ring_publish(sender->capture, &mark[sent]);
     if (mark[sent].full != mark[0].full)

@@ -68,12 +68,13 @@ int main(int argc, char **argv) {
         traffic.template[i] = traffic.template[0];
         make_template(&traffic.template[i], i);
     }
-    struct rm_capture_plan const plan = {.path = argv[1], .longest_frame = LONGEST, .tsc_hz = rm_tsc_hz_measure()};
+    struct rm_capture_plan const plan = {
+        .path = argv[1], .ring_count = 1, .longest_frame = LONGEST, .tsc_hz = rm_tsc_hz_measure()};
     if (rm_traffic_check(&traffic, LONGEST, &error) != RM_OK ||
         rm_template_source_new(&traffic, 0, sent, KEY, &source, &error) != RM_OK ||
         rm_capture_start(&plan, &capture, &error) != RM_OK)
         return give_up(&error);
-    enum rm_code const code = write_frames(source, rm_capture_ring_of(capture));
+    enum rm_code const code = write_frames(source, rm_capture_ring_of(capture, 0));
     source->ops->free(source);
     if (rm_capture_stop(capture, &counts, &error) != RM_OK || code != RM_OK)
         return give_up(&error);
