@@ -22,15 +22,18 @@
 struct rm_server;
 struct rm_command_table;
 
+enum { RM_ROLE_TABLES_MAX = 2 };
+
 struct rm_role {
     /** Makes the state of config->role[role], and stores it in `*made` as soon as there is anything to free. */
     enum rm_code (*make)(struct rm_server *server, uint32_t role, void **made, struct rm_error *error);
     /** One turn of the duty cycle at `tsc`. Returns packets, or whatever it counts as work; 0 is idle. */
     uint32_t (*duty)(void *made, uint64_t tsc);
     void (*free)(void *made);
-    /** Fills in the commands that this role knows (commands/command.h). They are done by the commands' thread while the
-     * role's core runs. False: it has none, or a role before it has them. NULL: its kind has none. */
-    bool (*commands)(void *made, struct rm_command_table *table);
+    /** Fills in the tables of commands that this role knows (commands/command.h): RM_ROLE_TABLES_MAX at most. They are
+     * done by the commands' thread while the role's core runs. Returns how many; 0: it has none, or a role before it has
+     * them. NULL: its kind has none. */
+    uint32_t (*commands)(void *made, struct rm_command_table *table);
     /** It answers to one event, not to many: its core never waits for more packets. */
     bool latency_critical;
 };

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
+#include "base/timebase.h"
 #include "engine/role.h"
 #include "engine/server_state.h"
 #include "forward/forward.h"
@@ -22,6 +23,7 @@ struct forward_role {
     double ns_per_tick;
     /** NULL in modes without a control side. */
     struct rm_control_core *control;
+    struct rm_captures_core *captures;
     /** [port]: where frames leave; NULL: no role forwards it. */
     struct rm_port *out[RM_FORWARD_PORTS_MAX];
     /** The role's number among those that forward. */
@@ -34,10 +36,30 @@ struct forward_role {
     struct forward_queue queue[];
 };
 
+/** Sends, and captures what the port takes. Frames are copied before, for afterwards they are the port's. */
+static uint32_t send_captured(struct forward_role *role, uint32_t port, struct rm_burst *burst) {
+    struct rm_capture_ring *const ring = role->captures->ring[port];
+    struct rm_capture_mark mark[RM_BURST + 1];
+    mark[0] = rm_capture_ring_mark(ring);
+    rm_capture_ring_stage_burst(ring, mark, burst->data, burst->length, burst->count, rm_tsc());
+    uint32_t const sent = rm_port_send_from(role->out[port], role->core, burst);
+    rm_capture_ring_publish(ring, &mark[sent]);
+    return sent;
+}
+
+/** Before anything is rewritten. */
+static void capture_received(struct rm_capture_ring *ring, struct rm_burst const *burst) {
+    struct rm_capture_mark mark[RM_BURST + 1];
+    mark[0] = rm_capture_ring_mark(ring);
+    rm_capture_ring_stage_burst(ring, mark, burst->data, burst->length, burst->count, rm_tsc());
+    rm_capture_ring_publish(ring, &mark[burst->count]);
+}
+
 static void role_send(void *context, uint32_t port, struct rm_burst *burst) {
     struct forward_role *const role = context;
     uint32_t const wanted = burst->count;
-    uint32_t const sent = rm_port_send_from(role->out[port], role->core, burst);
+    uint32_t const sent = role->captures->ring[port] != NULL ? send_captured(role, port, burst)
+                                                             : rm_port_send_from(role->out[port], role->core, burst);
     rm_counter_add(role->forward.counters[port], RM_FORWARD_SENT, sent);
     if (sent != wanted)
         rm_counter_add(role->forward.counters[port], RM_FORWARD_OUT_FULL, wanted - sent);
@@ -75,6 +97,7 @@ static void forward_received(struct forward_role *role, uint32_t port, uint64_t 
 static uint32_t forward_duty(void *made, uint64_t tsc) {
     struct forward_role *const role = made;
     uint32_t work = 0;
+    rm_captures_obey(role->captures);
     if (role->mode == RM_FORWARD_ROUTE) {
         (void)rm_routes_table(role->forward.routes, role->forward.reader); // done with the last one, also when idle
         work = send_controls(role);
@@ -85,6 +108,8 @@ static uint32_t forward_duty(void *made, uint64_t tsc) {
         if (count == 0)
             continue;
         work += count;
+        if (role->captures->ring[queue->number] != NULL)
+            capture_received(role->captures->ring[queue->number], &role->in);
         forward_received(role, queue->number, tsc);
         role->in.count = count; // a mode may have shortened it
         rm_port_release(queue->port, queue->queue, &role->in);
@@ -146,6 +171,7 @@ static enum rm_code forward_make(struct rm_server *server, uint32_t index, void 
     role->index = index;
     role->mode = config->router->mode;
     role->core = (uint16_t)rm_server_router_core(server, index);
+    role->captures = rm_captures_core(server->router->captures, role->core);
     role->ns_per_tick = 1e9 / server->tsc_hz;
     if (role->mode == RM_FORWARD_ROUTE)
         role->control = &server->router->core[role->core];
@@ -167,12 +193,16 @@ static enum rm_code forward_make(struct rm_server *server, uint32_t index, void 
     return rm_forward_make(&role->forward, role->mode) ? RM_OK : rm_server_no_memory(error);
 }
 
-static bool forward_commands(void *made, struct rm_command_table *table) {
+static uint32_t forward_commands(void *made, struct rm_command_table *table) {
     struct forward_role const *const role = made;
-    if (role->server->router->control == NULL || role->core != 0)
-        return false; // the first role has them for all
-    rm_control_commands(role->server->router->control, table);
-    return true;
+    struct rm_server_router const *const router = role->server->router;
+    uint32_t count = 0;
+    if (role->core != 0)
+        return 0; // the first role has them for all
+    rm_captures_commands(router->captures, &table[count++]);
+    if (router->control != NULL)
+        rm_control_commands(router->control, &table[count++]);
+    return count;
 }
 
 static void forward_free(void *made) {

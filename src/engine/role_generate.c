@@ -72,12 +72,12 @@ static uint32_t generate_duty(void *made, uint64_t tsc) {
 }
 
 /* The first of such roles has the commands of all. Ports are those of all roles, which are made by now. */
-static bool generate_commands(void *made, struct rm_command_table *table) {
+static uint32_t generate_commands(void *made, struct rm_command_table *table) {
     struct generate *const generate = made;
     if (!generate->owns || rm_generate_commands_new(generate->server, &generate->commands, NULL) != RM_OK)
-        return false;
+        return 0;
     *table = rm_generate_commands_table(generate->commands);
-    return true;
+    return 1;
 }
 
 static void generate_free(void *made) {

@@ -74,9 +74,9 @@ enum rm_code rm_server_start_commands(struct rm_server *server, struct rm_error 
     struct rm_config const *const config = server->config;
     struct rm_command_table table[RM_COMMAND_TABLES_MAX];
     uint32_t count = 0;
-    for (uint32_t i = 0; i < config->role_count && count < RM_COMMAND_TABLES_MAX; ++i) {
+    for (uint32_t i = 0; i < config->role_count && count + RM_ROLE_TABLES_MAX <= RM_COMMAND_TABLES_MAX; ++i) {
         struct rm_role const *const kind = ROLE[config->role[i].kind];
-        count += kind->commands != NULL && kind->commands(server->role[i], &table[count]);
+        count += kind->commands != NULL ? kind->commands(server->role[i], &table[count]) : 0;
     }
     char folder[PATH_MAX];
     enum rm_code code = count == 0 ? RM_OK : rm_workspace_path(config->workspace, folder, error);

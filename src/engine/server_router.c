@@ -72,6 +72,16 @@ static enum rm_code make_control(struct rm_server *server, struct rm_error *erro
     return rm_control_make(&setup, &router->control, error);
 }
 
+static struct rm_captures *make_captures(struct rm_server const *server) {
+    struct rm_captures_setup setup = {.core_count = server->router->core_count,
+                                      .longest_frame = server->router->longest_frame,
+                                      .tsc_hz = server->tsc_hz};
+    for (uint32_t i = 0; i < server->config->port_count; ++i)
+        if (rm_config_is_forwarded(server->config, i))
+            setup.port[i] = server->config->port[i].port.name;
+    return rm_captures_make(&setup);
+}
+
 enum rm_code rm_server_make_router(struct rm_server *server, struct rm_error *error) {
     struct rm_config_router const *const wanted = server->config->router;
     if (wanted == NULL)
@@ -80,6 +90,9 @@ enum rm_code rm_server_make_router(struct rm_server *server, struct rm_error *er
     if (router == NULL)
         return rm_server_no_memory(error);
     find_cores(router, server->config);
+    router->captures = make_captures(server);
+    if (router->captures == NULL)
+        return rm_server_no_memory(error);
     if (wanted->mode != RM_FORWARD_ROUTE)
         return RM_OK;
     router->interfaces = malloc(sizeof *router->interfaces);
@@ -102,6 +115,7 @@ void rm_server_free_router(struct rm_server *server) {
     if (router == NULL)
         return;
     rm_control_stop(router->control);
+    rm_captures_free(router->captures);
     for (uint32_t i = 0; i < router->core_count; ++i) {
         rm_handoff_free(&router->core[i].to_control);
         rm_handoff_free(&router->core[i].from_control);

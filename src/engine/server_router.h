@@ -3,6 +3,7 @@
 #ifndef RM_ENGINE_SERVER_ROUTER_H
 #define RM_ENGINE_SERVER_ROUTER_H
 
+#include "forward/captures.h"
 #include "forward/control.h"
 
 struct rm_config;
@@ -15,6 +16,7 @@ struct rm_server_router {
     struct rm_routes *routes;
     struct rm_router_interfaces *interfaces;
     struct rm_control *control;
+    struct rm_captures *captures;
     uint32_t core_count;
     /** [core]: index of its role in rm_config.role. */
     uint32_t role[RM_ROUTES_READERS_MAX];

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import networks
 import pytest
+from captures import read_without_warning
 from harness import SERVER_CORE, ringmaster, server, unique_name, wait_for
 from networks import Host, downloads, hops, pings, running, streams
 
@@ -131,6 +132,27 @@ def test_a_download_comes_whole(plain: Network, to: str, tmp_path: Path) -> None
     file = tmp_path / "file.bin"
     file.write_bytes(bytes(range(256)) * 8192)
     assert downloads(plain.right, plain.left, to, file) == hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+def test_a_capture_has_what_goes_through(plain: Network, tmp_path: Path) -> None:
+    """A ping comes and leaves, with a hop less to live; so does its answer."""
+    file, commands = tmp_path / "all.pcap", plain.router.commands
+    pings(plain.left, RIGHT[0])  # one that waits for a neighbour may be lost
+    with pytest.raises(CommandRefused, match='"p2" is no port of the router'):
+        commands.run(f"capture p0,p2 {file}")
+    with pytest.raises(CommandRefused, match="the capture cannot be written"):
+        commands.run(f"capture p0,p1 {tmp_path}/absent/all.pcap")
+    commands.run(f"capture p0,p1 {file}")
+    pings(plain.left, RIGHT[0])
+    assert f"p0 p1 {file}: " in "".join(commands.run("capture show"))
+    ended = "".join(commands.run("capture all off"))
+    assert commands.run("capture show") == []
+    frames = read_without_warning(file)
+    assert ended.startswith(f"{file}: {len(frames)} frames")
+    assert ended.endswith("lost 0 (the file was behind), 0 (it is full)")
+    pinged = [frame["ip.ttl"] for frame in frames if "icmp:" in frame["frame.protocols"]]
+    assert pinged
+    assert pinged == ["64", "63"] * (len(pinged) // 2)
 
 
 def test_it_tells_of_its_neighbours(plain: Network) -> None:
