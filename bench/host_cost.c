@@ -19,6 +19,7 @@
 #include "base/timebase.h"
 #include "host/host_state.h"
 #include "host/test_server.h"
+#include "quantile.h"
 #include "rounds.h"
 
 enum { INPUTS_MAX = 256, ACTUATORS_MAX = 1024, PERIOD = 120, WARM_CYCLES = 1000, NAME_BYTES = 24, MARGIN_TURNS = 64 };
@@ -131,24 +132,13 @@ static void open_host(struct bench *bench, char const *code, bool full) {
 
 /* ── figures ── */
 
-/** The value below which `share` of the histogram lies, in nanoseconds; within 6 %. */
-static double host_cost_quantile(struct rm_histogram const *histogram, double share, double tsc_hz) {
-    double const wanted = share * (double)atomic_load(&histogram->total);
-    double seen = 0.0;
-    unsigned i = 0;
-    for (; i < RM_HISTOGRAM_BUCKETS - 1 && seen <= wanted; ++i)
-        seen += (double)atomic_load(&histogram->bucket[i]);
-    return (double)rm_histogram_floor(i) * 1e9 / tsc_hz;
-}
-
 static void host_cost_report(struct bench *bench, double *ticks, size_t cycles, bool full) {
     double const ns = 1e9 / bench->tsc_hz;
     struct bench_figure const taken = bench_figure_of(ticks, cycles, 0);
     printf("%3u inputs %4u actuators, %s step: seen to committed %4.0f median %4.0f p99; published to taken %4.0f "
            "median %4.0f p99 ns\n",
-           bench->inputs, bench->actuators, full ? " full" : "empty",
-           host_cost_quantile(bench->host->latency, 0.5, bench->tsc_hz),
-           host_cost_quantile(bench->host->latency, 0.99, bench->tsc_hz), taken.median * ns, taken.p99 * ns);
+           bench->inputs, bench->actuators, full ? " full" : "empty", bench_quantile(bench->host->latency, 0.5) * ns,
+           bench_quantile(bench->host->latency, 0.99) * ns, taken.median * ns, taken.p99 * ns);
 }
 
 static void host_cost_measure(char const *code, uint32_t inputs, uint32_t actuators, bool full, size_t cycles) {

@@ -2,12 +2,14 @@
 """What is made of windows of forwarding that nobody measured, of trials of rates, and of the programs' words."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
+import click
 import pytest
 
-from ringmaster.bench.forward import Forward, Forwarded, Loaded, Options, added_ns, loaded_of
-from ringmaster.bench.forward_loss import PARTIAL, STEPS, Carried, Trial, bisect, trial_of
+from ringmaster.bench.forward import Forward, Forwarded, Loaded, Options, Sizes, added_ns, loaded_of
+from ringmaster.bench.forward_loss import PARTIAL, STEPS, Carried, Delay, Trial, bisect, delay_of, offer_of, trial_of
 from ringmaster.bench.forward_peers import NEIGHBOURS, Offer, Through, gateway, route_words, server, through_of
 from ringmaster.bench.log import NotMeasured
 from ringmaster.report.plain import as_json
@@ -80,10 +82,32 @@ def test_rates_are_bisected() -> None:
 
 def test_rates_without_loss_are_told() -> None:
     made = Forward(Options())
-    made.parts = {"loss": [Carried("route", 64, 5e6, 6e6, (Trial(5e6, 0.0, stalled=False),))]}
+    made.parts = {
+        "loss": [
+            Carried("route", "64", 5e6, 6e6, (Trial(5e6, 0.0, stalled=False),), Delay(2.5e6, 4e3, 9e3, 20.0, 30.0))
+        ]
+    }
     assert figures_of(made)["ndr_mpps.route.64"] == pytest.approx(5.0)
     assert figures_of(made)["pdr_mpps.route.64"] == pytest.approx(6.0)
+    assert figures_of(made)["latency_p99_us.route.64"] == pytest.approx(9.0)
     assert "NDR" in str(made.tables())
+
+
+def test_the_latency_is_of_the_window_that_stood_still_least() -> None:
+    stalled = replace(through(10, 10, 900.0), latency_p50_ns=5e3, latency_p99_ns=8e5)
+    better = replace(through(10, 10, 60.0), latency_p50_ns=4e3, latency_p99_ns=9e3)
+    assert delay_of(1e6, [stalled, better], 70.0) == Delay(1e6, 4e3, 9e3, 60.0, 70.0)
+    with pytest.raises(NotMeasured, match="without stamps"):
+        delay_of(1e6, [through(10, 10)], 70.0)
+
+
+def test_sizes_are_bytes_or_the_mix() -> None:
+    assert Sizes().convert("64, 1518,imix,64", None, None) == ("64", "1518", "imix")
+    for wrong in ("", "63", "9601", "mix", "64,,65", "-64", "6e2"):
+        with pytest.raises(click.BadParameter):
+            Sizes().convert(wrong, None, None)
+    assert offer_of("imix") == Offer(bytes=1518, imix=True)
+    assert offer_of("594") == Offer(bytes=594)
 
 
 def test_the_load_is_of_one_core() -> None:

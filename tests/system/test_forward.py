@@ -4,13 +4,15 @@ comes out, and is in the counters.
 """
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from harness import SERVER_CORE, TIMEOUT_S, again_if_starved, server, unique_name, wait_for
 
-from ringmaster.bench.forward_peers import Offer, commands_of, ends_of, route_words
+from ringmaster.bench.forward_loss import IMIX, offer_of
+from ringmaster.bench.forward_peers import Offer, commands_of, ends_of, route_words, send_through
 from ringmaster.bench.forward_peers import server as configuration
 from ringmaster.bench.printed import printed
 from ringmaster.fabric.commands import Commands
@@ -67,6 +69,17 @@ def test_all_that_comes_is_forwarded_and_counted(root: Path, mode: str) -> None:
         assert inward["received"] >= said["offered"]
         assert (outward["sent"], outward["out_full"]) == (inward["forwarded"], 0)
         assert outward["received"] == inward["sent"] == 0
+
+
+@pytest.mark.usefixtures("root")
+@again_if_starved
+def test_frames_of_a_mix_are_stamped() -> None:
+    offer = replace(offer_of(IMIX), rate_pps=RATE_PPS, stamps=True)
+    through = send_through("io", offer, SECONDS)
+    assert through.received == through.offered > 0
+    assert through.latency_p50_ns is not None
+    assert through.latency_p99_ns is not None
+    assert 0 < through.latency_p50_ns <= through.latency_p99_ns
 
 
 def test_each_role_needs_a_transmit_queue(root: Path) -> None:

@@ -5,14 +5,15 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import partial
+from typing import Any
 
 import click
 
 from ringmaster.bench import forward_loss
-from ringmaster.bench.forward_loss import Carried
+from ringmaster.bench.forward_loss import IMIX, Carried
 from ringmaster.bench.forward_peers import IO, MACSWAP, ROUTE, Offer, send_through
 from ringmaster.bench.measurement import PartByPart, Turn, windows_within
-from ringmaster.bench.options import COUNT, Finite, Integers, SomeOf, option
+from ringmaster.bench.options import COUNT, Finite, SomeOf, option
 from ringmaster.bench.printed import figures, printed
 from ringmaster.bench.receivers import NO_TESTPMD, has_testpmd
 from ringmaster.bench.windows import NEIGHBOURS, TESTPMD, Window, compare, ratios_of
@@ -28,6 +29,21 @@ RATIO, RATIO_MANY, LOAD_S = 1.0, 0.8, 10.0
 """Targets: of one route and of many beside testpmd, at least; of a million routes, at most."""
 MANY, MILLION = 100_000, 1_000_000
 LIMIT_S = 300.0
+LEAST_BYTES, LONGEST_BYTES = 64, 9600
+
+
+class Sizes(click.ParamType[tuple[str, ...]]):
+    """Bytes of frames, or the mix, with commas between; each once."""
+
+    name = "list"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
+        """In the order in which they were given."""
+        found = tuple(dict.fromkeys(part.strip() for part in value.split(",")))
+        for size in found:
+            if size != IMIX and not (size.isdecimal() and LEAST_BYTES <= int(size) <= LONGEST_BYTES):
+                self.fail(f"found {size!r}, expected {LEAST_BYTES} to {LONGEST_BYTES}, or {IMIX}", param, ctx)
+        return found
 
 
 @dataclass(frozen=True)
@@ -38,7 +54,9 @@ class Options:
     windows: int = option(6, "Of each figure; the median and its spread are theirs.", COUNT)
     seconds: float = option(0.3, "Length of a window or trial.", Finite(0.05))
     routes: int = option(MANY, "Of the windows with many.", click.IntRange(2, 1 << 20))
-    sizes: tuple[int, ...] = option((64, 1518), "Bytes of frames whose rate without loss is sought.", Integers(64))
+    sizes: tuple[str, ...] = option(
+        ("64", "1518", IMIX), "Bytes of frames whose rate without loss is sought, or imix.", Sizes(), metavar="SIZE,…"
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,11 +96,15 @@ RATES: Columns = {
     "left out": lambda row: str(row.starved + sum(row.disturbed.values())),
 }
 LOSSES: Columns = {
-    "bytes": lambda row: str(row.bytes),
+    "bytes": lambda row: row.size,
     "peer": lambda row: row.peer,
     "NDR Mpps": lambda row: f"{row.ndr_pps / 1e6:.2f}",
     "PDR Mpps": lambda row: f"{row.pdr_pps / 1e6:.2f}",
     "trials": lambda row: str(len(row.trials)),
+    "p50 µs at NDR/2": lambda row: f"{row.delay.p50_ns / 1e3:.1f}" if row.delay else "",
+    "p99 µs": lambda row: f"{row.delay.p99_ns / 1e3:.1f}" if row.delay else "",
+    "longest pause µs": lambda row: f"{row.delay.longest_pause_us:.0f}" if row.delay else "",
+    "stall floor µs": lambda row: f"{row.delay.stall_floor_us:.0f}" if row.delay else "",
 }
 
 
@@ -95,13 +117,14 @@ class Forward(PartByPart[Options]):
     """
 
     name, title, options_type = "forward", "Forwarding", Options
-    examples = ("", "--json > forward.json", "--parts rate --windows 12", "--parts loss --sizes 64,9000")
+    examples = ("", "--json > forward.json", "--parts rate --windows 12", "--parts loss --sizes 64,9000,imix")
     two_cores = "one that forwards and one for both ends of it"
     meanings = """\b
 Parts:
   rate  one route, and many with random destinations, beside testpmd and our own plain modes
   load  how long a million routes take
-  loss  the highest rate without loss, and with 0.5 % of it
+  loss  the highest rate without loss, and with 0.5 % of it; the latency at half of the first,
+        beside the stall floor: the longest gap of a program that only looks at the clock
 
 """
     about = (
@@ -141,7 +164,7 @@ Parts:
                 window = partial(measure_window, peer, offer, self.options.seconds)
                 yield Turn(peer, window, f"{number + 1}/{self.options.windows} ")
 
-    def _search(self, peer: str, size: int) -> Carried:
+    def _search(self, peer: str, size: str) -> Carried:
         seconds = self.options.seconds
         return forward_loss.carried(peer, size, seconds, forward_loss.unlimited_pps(peer, size, seconds))
 
@@ -168,7 +191,10 @@ Parts:
         for row in self.of("loss"):
             for name, rate in (("ndr", row.ndr_pps), ("pdr", row.pdr_pps)):
                 figure = of_values([rate / 1e6], "searches")
-                found.append(Headline(f"{name}_mpps.{row.peer}.{row.bytes}", figure, "Mpps"))
+                found.append(Headline(f"{name}_mpps.{row.peer}.{row.size}", figure, "Mpps"))
+            for name, ns in (("p50", row.delay.p50_ns), ("p99", row.delay.p99_ns)) if row.delay else ():
+                figure = of_values([ns / 1e3], "windows")
+                found.append(Headline(f"latency_{name}_us.{row.peer}.{row.size}", figure, "µs", about="at NDR ÷ 2"))
         return found
 
     def tables(self) -> list[Table]:

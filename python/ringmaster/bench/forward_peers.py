@@ -41,7 +41,11 @@ class Offer:
     destinations: int = 1
     """Networks 16.0.N.0/24 that frames go to, in random order; each has a route."""
     bytes: int = 64
-    """Of a frame, with FCS."""
+    """Of a frame, with FCS; of a mix the longest."""
+    imix: bool = False
+    """The simple IMIX: 64, 594 and 1518 bytes, 7 : 4 : 1."""
+    stamps: bool = False
+    """Each frame has the time when it was offered: latencies are measured."""
     rate_pps: float = 0.0
     """0: as fast as the link takes them."""
 
@@ -165,6 +169,9 @@ class Through:
     """Of the ends."""
     load_s: float
     sub_rates_pps: tuple[float, ...]
+    latency_p50_ns: float | None = None
+    """From the offer of a frame until the other end had it; None: frames had no stamps."""
+    latency_p99_ns: float | None = None
 
 
 def send_through(peer: str, offer: Offer, seconds: float) -> Through:
@@ -184,6 +191,8 @@ def ends_of(folder: Path, core: int, mac: str, offer: Offer, settle_s: float, se
         *(str(folder / f"{name}.sock") for name in ("in", "out")),
         *(str(core), f"{settle_s:g}", f"{seconds:g}", "--mac", mac),
         *("--destinations", str(offer.destinations), "--bytes", str(offer.bytes), "--rate", f"{offer.rate_pps:.0f}"),
+        *(["--imix"] if offer.imix else []),
+        *(["--stamps"] if offer.stamps else []),
     ]
 
 
@@ -218,6 +227,8 @@ def through_of(line: str, forwarder_share: float, load_s: float) -> Through:
             said["longest_pause_us"],
             load_s,
             tuple(said["sub_rates_pps"]),
+            said.get("latency_p50_ns"),
+            said.get("latency_p99_ns"),
         )
     except (ValueError, KeyError) as error:
         raise NotMeasured(f"ringmaster-through printed {line[:100]!r}") from error
