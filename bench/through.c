@@ -5,7 +5,7 @@
  *     ringmaster-through IN OUT CPU SETTLE SECONDS [--mac MAC] [--destinations N] [--bytes N | --imix] [--rate PPS]
  *                       [--stamps]
  *
- * IN and OUT are memif's sockets, which it makes; it sends to IN. Frames are UDP over IPv4 to the station MAC, in turn
+ * IN and OUT are memif's sockets, which it makes, or interfaces, as af_xdp:veth0; it sends to IN. Frames are UDP over IPv4 to the station MAC, in turn
  * to a host in each of N networks 16.0.0.0/24, 16.0.1.0/24, … in random order (N beyond 131072: to some of them).
  *
  * With --imix frames have 64, 594 and 1518 bytes, 7 : 4 : 1. With --stamps each has the time when it was offered, and what
@@ -37,6 +37,7 @@ enum {
     FRAMES_LEAST = 1 << 10,
     LINE_BYTES = 64,
     FCS_BYTES = 4,
+    UDP_PORT = 9,
     STAMP_BYTES = 8, /**< the last of a frame: the time stamp counter */
     IMIX_LONGEST = 1518,
     DISCARDS = 2, /**< for each burst that is sent: what comes out is never in the way */
@@ -45,6 +46,8 @@ enum {
 
 /** The simple IMIX: 7 : 4 : 1, spread evenly. */
 static uint32_t const IMIX[] = {64, 594, 64, 64, 594, 64, 1518, 64, 594, 64, 594, 64};
+
+static char const AF_XDP[] = "af_xdp:";
 
 static double const TIMEOUT_S = 20.0, DRAIN_S = 0.05;
 
@@ -92,7 +95,7 @@ static void make_frames(struct through *through, uint8_t const mac[6], uint32_t 
                                .source_ipv4 = 10u << 24 | 2,
                                .destination_ipv4 = FIRST_NETWORK + (draw(destinations) << 8 | 9),
                                .source_port = (uint16_t)(1024 + draw(60000)),
-                               .destination_port = 9};
+                               .destination_port = UDP_PORT};
         memcpy(flow.destination_mac, mac, sizeof flow.destination_mac);
         through->length[i] = through->imix ? IMIX[i % (sizeof IMIX / sizeof *IMIX)] - FCS_BYTES : through->bytes;
         rm_frame_write_header(frame, &flow, through->length[i] - RM_FRAME_HEADER_BYTES);
@@ -221,6 +224,12 @@ static void through_measure(struct through *through, double seconds, double tsc_
 
 static struct rm_port *open_link(char const *name, char const *path, uint32_t bytes, struct rm_error *error) {
     struct rm_port_config config = {.kind = RM_PORT_MEMIF, .queues = 1, .memif_server = true, .longest_frame = bytes};
+    if (strncmp(path, AF_XDP, strlen(AF_XDP)) == 0) {
+        config.kind = RM_PORT_AF_XDP;
+        config.claim_count = 1;
+        config.claim[0] = UDP_PORT;
+        snprintf(config.interface, sizeof config.interface, "%s", path + strlen(AF_XDP));
+    }
     struct rm_port *port = NULL;
     snprintf(config.name, sizeof config.name, "%s", name);
     snprintf(config.socket_path, sizeof config.socket_path, "%s", path);

@@ -9,8 +9,10 @@ import click
 import pytest
 
 from ringmaster.bench.forward import Forward, Forwarded, Loaded, Options, Sizes, added_ns, loaded_of
+from ringmaster.bench.forward_kernel import BesideKernel, server_between
 from ringmaster.bench.forward_loss import PARTIAL, STEPS, Carried, Delay, Trial, bisect, delay_of, offer_of, trial_of
 from ringmaster.bench.forward_peers import NEIGHBOURS, Offer, Through, gateway, route_words, server, through_of
+from ringmaster.bench.links import Pair
 from ringmaster.bench.log import NotMeasured
 from ringmaster.report.plain import as_json
 
@@ -99,6 +101,16 @@ def test_the_latency_is_of_the_window_that_stood_still_least() -> None:
     assert delay_of(1e6, [stalled, better], 70.0) == Delay(1e6, 4e3, 9e3, 60.0, 70.0)
     with pytest.raises(NotMeasured, match="without stamps"):
         delay_of(1e6, [through(10, 10)], 70.0)
+
+
+def test_the_kernel_is_beside() -> None:
+    made = Forward(Options())
+    made.parts = {"kernel": [BesideKernel(0.6e6, 0.3e6), BesideKernel(0.5e6, 0.5e6)]}
+    assert figures_of(made)["ratio_to_kernel"] == pytest.approx(1.5)
+    assert "0.300" in str(made.tables())
+    pair = Pair("af_xdp", "af_xdp", ("af_xdp:veth0", "af_xdp:veth2"), ("af_xdp:veth1", "af_xdp:veth3"))
+    config = json.loads(server_between("w", 1, pair))
+    assert [port["interface"] for port in config["ports"]] == ["veth1", "veth3"]
 
 
 def test_sizes_are_bytes_or_the_mix() -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from harness import SERVER_CORE, TIMEOUT_S, again_if_starved, server, unique_name, wait_for
 
+from ringmaster.bench.forward_kernel import beside_kernel
 from ringmaster.bench.forward_loss import IMIX, offer_of
 from ringmaster.bench.forward_peers import Offer, commands_of, ends_of, route_words, send_through
 from ringmaster.bench.forward_peers import server as configuration
@@ -80,6 +81,13 @@ def test_frames_of_a_mix_are_stamped() -> None:
     assert through.latency_p50_ns is not None
     assert through.latency_p99_ns is not None
     assert 0 < through.latency_p50_ns <= through.latency_p99_ns
+
+
+@pytest.mark.usefixtures("root")
+def test_both_routers_carry_frames_between_namespaces() -> None:
+    beside = beside_kernel(SECONDS)
+    assert beside.route_pps > 0
+    assert beside.kernel_pps > 0
 
 
 def test_each_role_needs_a_transmit_queue(root: Path) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from ringmaster.bench import forward_loss
+from ringmaster.bench.forward_kernel import BesideKernel, beside_kernel
 from ringmaster.bench.forward_loss import IMIX, Carried
 from ringmaster.bench.forward_peers import IO, MACSWAP, ROUTE, Offer, send_through
 from ringmaster.bench.measurement import PartByPart, Turn, windows_within
@@ -24,7 +25,7 @@ from ringmaster.report.headlines import of_values
 from ringmaster.report.section import Columns, Table
 from ringmaster.report.verdicts import Headline, spread_cell
 
-PARTS = ("rate", "load", "loss")
+PARTS = ("rate", "load", "loss", "kernel")
 RATIO, RATIO_MANY, LOAD_S = 1.0, 0.8, 10.0
 """Targets: of one route and of many beside testpmd, at least; of a million routes, at most."""
 MANY, MILLION = 100_000, 1_000_000
@@ -108,6 +109,13 @@ LOSSES: Columns = {
 }
 
 
+BESIDE: Columns = {
+    "route Mpps": lambda row: f"{row.route_pps / 1e6:.3f}",
+    "kernel Mpps": lambda row: f"{row.kernel_pps / 1e6:.3f}",
+    "ratio": lambda row: f"{row.ratio:.2f}",
+}
+
+
 class Forward(PartByPart[Options]):
     """Measure packets a second through one forwarding core, beside testpmd's `macswap`, over memif.
 
@@ -121,10 +129,11 @@ class Forward(PartByPart[Options]):
     two_cores = "one that forwards and one for both ends of it"
     meanings = """\b
 Parts:
-  rate  one route, and many with random destinations, beside testpmd and our own plain modes
-  load  how long a million routes take
-  loss  the highest rate without loss, and with 0.5 % of it; the latency at half of the first,
-        beside the stall floor: the longest gap of a program that only looks at the clock
+  rate    one route, and many with random destinations, beside testpmd and our own plain modes
+  load    how long a million routes take
+  loss    the highest rate without loss, and with 0.5 % of it; the latency at half of the first,
+          beside the stall floor: the longest gap of a program that only looks at the clock
+  kernel  our router with AF_XDP ports beside the kernel's, on the same veth links (root)
 
 """
     about = (
@@ -149,6 +158,8 @@ Parts:
         """Windows; a load; a search for each size and peer."""
         if part == "load":
             return [Turn("load", _load)]
+        if part == "kernel":
+            return [Turn("kernel", partial(beside_kernel, self.options.seconds)) for _ in range(self.options.windows)]
         if part == "loss":
             peers = [ROUTE, TESTPMD] if has_testpmd() else [ROUTE]
             return [Turn(peer, partial(self._search, peer, size)) for size in self.options.sizes for peer in peers]
@@ -181,11 +192,13 @@ Parts:
         ratio_macswap = of_values(ratios_of(rows, one, MACSWAP), "pairs of windows")
         load = of_values((row.cpu_seconds for row in self.of("load")), "loads")
         added = of_values(added_ns(rows, one), "pairs of windows")
+        kernel = of_values((row.ratio for row in self.of("kernel")), "pairs of windows")
         found = [
             Headline("ratio_to_testpmd", ratio, "×", RATIO, False, "one route, to testpmd macswap"),
             Headline("ratio_100k_routes", ratio_many, "×", RATIO_MANY, False, f"{self.options.routes} routes"),
             Headline("million_routes_s", load, "s", LOAD_S, about="of one core, into both tables"),
             Headline("added_ns", added, "ns", about="a packet, by routing, over our own io"),
+            Headline("ratio_to_kernel", kernel, "×", about="on the same veth links, with AF_XDP ports"),
             Headline("ratio_macswap", ratio_macswap, "×", about="our own macswap, to testpmd's"),
         ]
         for row in self.of("loss"):
@@ -202,6 +215,8 @@ Parts:
         compared = compare(self.of("rate"), ("rate_pps",))
         rates = [Table.of("Packets a second through one core over memif", compared, RATES)] if compared else []
         losses = self.of("loss")
+        beside: list[BesideKernel] = self.of("kernel")
+        rates += [Table.of("Beside the kernel, on veth links", beside, BESIDE)] if beside else []
         return rates + ([Table.of("Rates without loss, and with 0.5 %", losses, LOSSES)] if losses else [])
 
     def data(self) -> dict[str, object]:

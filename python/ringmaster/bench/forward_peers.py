@@ -186,9 +186,16 @@ def send_through(peer: str, offer: Offer, seconds: float) -> Through:
 
 def ends_of(folder: Path, core: int, mac: str, offer: Offer, settle_s: float, seconds: float) -> list[str]:
     """The command that is both ends of the links `in` and `out` in a folder; it makes their sockets."""
+    return ends_between((str(folder / "in.sock"), str(folder / "out.sock")), core, mac, offer, settle_s, seconds)
+
+
+def ends_between(
+    links: tuple[str, str], core: int, mac: str, offer: Offer, settle_s: float, seconds: float
+) -> list[str]:
+    """The command that sends to the first of two links, and counts what comes out of the second."""
     return [
         find_program("ringmaster-through"),
-        *(str(folder / f"{name}.sock") for name in ("in", "out")),
+        *links,
         *(str(core), f"{settle_s:g}", f"{seconds:g}", "--mac", mac),
         *("--destinations", str(offer.destinations), "--bytes", str(offer.bytes), "--rate", f"{offer.rate_pps:.0f}"),
         *(["--imix"] if offer.imix else []),
