@@ -10,8 +10,8 @@
 static double const SLEEP_SECONDS = 500e-6;
 static double const WAKE_EARLY_SECONDS = 100e-6;
 
-void rm_pace_start(struct rm_pace *pace, double turn_rate_hz, double tsc_hz, uint64_t start_tsc) {
-    *pace = (struct rm_pace){
+void rm_turn_pace_start(struct rm_turn_pace *pace, double turn_rate_hz, double tsc_hz, uint64_t start_tsc) {
+    *pace = (struct rm_turn_pace){
         .start_tsc = start_tsc,
         .sleep_ticks = (uint64_t)(SLEEP_SECONDS * tsc_hz),
         .tsc_hz = tsc_hz,
@@ -19,7 +19,7 @@ void rm_pace_start(struct rm_pace *pace, double turn_rate_hz, double tsc_hz, uin
     };
 }
 
-uint64_t rm_pace_due(struct rm_pace const *pace, uint64_t tsc) {
+uint64_t rm_turn_pace_due(struct rm_turn_pace const *pace, uint64_t tsc) {
     if (pace->ticks_per_turn == 0)
         return UINT64_MAX;
     if (tsc < pace->start_tsc)
@@ -27,12 +27,12 @@ uint64_t rm_pace_due(struct rm_pace const *pace, uint64_t tsc) {
     return (uint64_t)((double)(tsc - pace->start_tsc) / pace->ticks_per_turn) + 1;
 }
 
-uint64_t rm_pace_tsc(struct rm_pace const *pace, uint64_t n) {
+uint64_t rm_turn_pace_tsc(struct rm_turn_pace const *pace, uint64_t n) {
     return pace->start_tsc + (uint64_t)((double)n * pace->ticks_per_turn);
 }
 
-void rm_pace_idle(struct rm_pace const *pace, uint64_t n) {
-    uint64_t const due = rm_pace_tsc(pace, n);
+void rm_turn_pace_idle(struct rm_turn_pace const *pace, uint64_t n) {
+    uint64_t const due = rm_turn_pace_tsc(pace, n);
     uint64_t const now = rm_tsc();
     if (due <= now + pace->sleep_ticks) {
         rm_pause();

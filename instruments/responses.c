@@ -11,9 +11,9 @@ static int32_t round_response(double value) {
 }
 
 double rm_responses_time(struct rm_responses const *responses, uint64_t index) {
-    struct rm_pace const *pace = responses->pace;
+    struct rm_turn_pace const *pace = responses->pace;
     bool const paced = pace != NULL && pace->ticks_per_turn > 0;
-    return rm_chains_seconds(responses->chains, paced ? rm_pace_tsc(pace, index) : rm_tsc());
+    return rm_chains_seconds(responses->chains, paced ? rm_turn_pace_tsc(pace, index) : rm_tsc());
 }
 
 void rm_responses_currents(void *state, uint64_t index, double *current) {

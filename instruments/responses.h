@@ -14,7 +14,7 @@ struct rm_responses {
     /** NULL until the chains are there. */
     struct rm_chains *chains;
     /** NULL until the turns begin. */
-    struct rm_pace const *pace;
+    struct rm_turn_pace const *pace;
 };
 
 /** When turn `index` of the run is due, on the chains' clock; without a pace, now. */

@@ -19,7 +19,7 @@ static double const LOOK_SECONDS = 1e-3;
 struct sender {
     struct rm_sender_setup const *setup;
     atomic_bool const *stop;
-    struct rm_pace pace;
+    struct rm_turn_pace pace;
     struct rm_sender_schedule schedule;
     struct rm_sender_group *groups;
     struct rm_sender_link *links;
@@ -101,7 +101,7 @@ static uint64_t ring_tsc(struct sender const *sender) {
     uint64_t const now = pace_now(sender);
     if (sender->pace.ticks_per_turn == 0 || (sender->max_lag_ticks == 0 && !in_lock_step(sender)))
         return now;
-    uint64_t const next = rm_pace_tsc(&sender->pace, rm_schedule_next(&sender->schedule));
+    uint64_t const next = rm_turn_pace_tsc(&sender->pace, rm_schedule_next(&sender->schedule));
     if (next >= now)
         return now;
     if (in_lock_step(sender))
@@ -123,7 +123,7 @@ static void sender_idle_until(struct sender const *sender, uint64_t next) {
     else if (sender->setup->hook.poll != NULL)
         rm_pause();
     else
-        rm_pace_idle(&sender->pace, next);
+        rm_turn_pace_idle(&sender->pace, next);
 }
 
 static void send_section(struct sender *sender, struct rm_section *section, uint64_t index) {
@@ -213,7 +213,7 @@ static bool wait_for_links(struct sender *sender, uint32_t wanted) {
 
 /** Leaves turns out, up to the one that is due. Returns how many. */
 static uint64_t skip_to_present(struct sender *sender) {
-    uint64_t due = rm_pace_due(&sender->pace, pace_now(sender));
+    uint64_t due = rm_turn_pace_due(&sender->pace, pace_now(sender));
     if (due > sender->end)
         due = sender->end;
     if (sender->pace.ticks_per_turn == 0 || due <= sender->index)
@@ -269,7 +269,7 @@ static void publish_behind(struct sender *sender, uint64_t behind) {
 
 /** In lock-step: what the ring is behind by beyond its maximum lag is time that has stood. */
 static void sender_note_standing(struct sender *sender, uint64_t next) {
-    uint64_t const latest = rm_pace_tsc(&sender->pace, next) + sender->max_lag_ticks;
+    uint64_t const latest = rm_turn_pace_tsc(&sender->pace, next) + sender->max_lag_ticks;
     uint64_t const now = pace_now(sender);
     if (in_lock_step(sender) && sender->max_lag_ticks != 0 && now > latest)
         sender->stood_ticks += now - latest;
@@ -320,7 +320,7 @@ static enum rm_code sender_run(struct sender *sender, struct rm_error *error) {
         if (next >= turns)
             next = turns - 1;
         sender_note_standing(sender, next);
-        uint64_t due = rm_pace_due(&sender->pace, pace_now(sender));
+        uint64_t due = rm_turn_pace_due(&sender->pace, pace_now(sender));
         if (due > turns)
             due = turns;
         if (!in_lock_step(sender) && due > next && due - next > sender->max_lag_turns) {
@@ -393,7 +393,7 @@ static void sender_destroy(struct sender *sender) {
 /** From its own start; or with the turn that is due by another ring's. */
 static void begin_turns(struct sender *sender, double tsc_hz) {
     struct rm_sender_setup const *setup = sender->setup;
-    rm_pace_start(&sender->pace, setup->turn_rate_hz, tsc_hz, rm_tsc());
+    rm_turn_pace_start(&sender->pace, setup->turn_rate_hz, tsc_hz, rm_tsc());
     sender->end = UINT64_MAX;
     if (setup->joins != NULL) {
         sender->pace.start_tsc = setup->joins->start_tsc;

@@ -69,7 +69,7 @@ struct rm_sender_hook {
      * which is behind by at most that lag: what the hook does now happens before those turns. It never goes back. */
     void (*poll)(void *state, uint64_t tsc);
     /** Called when the first turn is due; `pace` stays valid to the end. */
-    void (*begin)(void *state, struct rm_pace const *pace);
+    void (*begin)(void *state, struct rm_turn_pace const *pace);
     /** In lock-step: true when the hook has the setpoints of the cycle at `turn`. */
     bool (*has)(void *state, rm_turn turn);
     /** In lock-step: the server has ended. It has all setpoints until another one has sent some. */

@@ -67,7 +67,7 @@ static void publish_currents(void *state, double const *currents) {
 }
 
 /** `state` is the duty, of chains or of none. */
-static void begin_turns(void *state, struct rm_pace const *pace) {
+static void begin_turns(void *state, struct rm_turn_pace const *pace) {
     struct rm_chain_duty const *duty = state;
     struct session_run *run = duty->state;
     rm_publication_time(&run->publication,

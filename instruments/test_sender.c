@@ -262,13 +262,13 @@ static void a_stop_ends_a_wait_and_counts_only_what_was_sent(void **state) {
 /** What a poll hook saw. */
 struct hook {
     struct bench *bench;
-    struct rm_pace const *pace;
+    struct rm_turn_pace const *pace;
     uint64_t polls, late; /**< calls; those after the first turn was due */
     uint64_t waiting;     /**< those while the sender waited for its link */
     uint32_t sent;        /**< datagrams, at the last */
 };
 
-static void hook_begins(void *state, struct rm_pace const *pace) {
+static void hook_begins(void *state, struct rm_turn_pace const *pace) {
     struct hook *hook = state;
     assert_null(hook->pace);
     assert_int_equal(hook->bench->port.count, 0);
@@ -465,11 +465,11 @@ static void sends_all_without_a_maximum_lag(void **state) {
 /** What a poll hook saw of the ring's time. */
 struct observer {
     struct bench *bench;
-    struct rm_pace const *pace;
+    struct rm_turn_pace const *pace;
     uint64_t last_tsc, behind; /**< calls in which it was a hundred turns behind */
 };
 
-static void observer_begins(void *state, struct rm_pace const *pace) { ((struct observer *)state)->pace = pace; }
+static void observer_begins(void *state, struct rm_turn_pace const *pace) { ((struct observer *)state)->pace = pace; }
 
 static void observer_is_polled(void *state, uint64_t tsc) {
     struct observer *observer = state;
@@ -477,8 +477,8 @@ static void observer_is_polled(void *state, uint64_t tsc) {
     observer->last_tsc = tsc;
     if (observer->pace == NULL)
         return;
-    assert_true(tsc <= rm_pace_tsc(observer->pace, observer->bench->port.count / COUNT));
-    observer->behind += rm_pace_due(observer->pace, rm_tsc()) > rm_pace_due(observer->pace, tsc) + 100;
+    assert_true(tsc <= rm_turn_pace_tsc(observer->pace, observer->bench->port.count / COUNT));
+    observer->behind += rm_turn_pace_due(observer->pace, rm_tsc()) > rm_turn_pace_due(observer->pace, tsc) + 100;
 }
 
 /** Whatever a poll hook is told comes before the turn that waits to be sent, however late that is. */

@@ -54,7 +54,7 @@ struct live {
     struct rm_beam *beam;
     struct rm_chains chains;
     struct rm_responses responses;
-    struct rm_pace pace;
+    struct rm_turn_pace pace;
     struct rm_machine_lanes lanes;
     struct rm_readouts *readouts;
     rm_counter counters[RM_SUPPLY_COUNTERS];
@@ -78,7 +78,7 @@ static struct live *live_open(struct rm_ring_files const *files) {
           &live->error);
     check(rm_chains_make(&ring->supplies, ring->beam.seed, counters, 0, TSC_HZ, &live->chains, &live->error),
           &live->error);
-    rm_pace_start(&live->pace, TURN_RATE_HZ, TSC_HZ, 0);
+    rm_turn_pace_start(&live->pace, TURN_RATE_HZ, TSC_HZ, 0);
     live->responses = (struct rm_responses){.chains = &live->chains, .pace = &live->pace};
     struct rm_machine_currents const currents = {rm_responses_currents, rm_responses_currents_of, &live->responses};
     check(rm_machine_lanes_make(ring, live->machine, &currents, live->beam, &live->lanes, &live->error), &live->error);
