@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Names in other units, magnets of a lattice, and the turns after an injection, as a gateway's file asks for them."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Event, Thread
@@ -67,6 +68,46 @@ def test_a_view_that_clashes_is_refused(make_owner: MakeOwner, tmp_path: Path) -
     file.write_text("views:\n  - {name: demo/server/server/Rate, of: server/rate}\n")
     with pytest.raises(ValueError, match="server/rate and server/rate would both be 'demo/server/server/Rate'"):
         gateway_of(read_settings(file))
+
+
+class _Heard:
+    """A sink, and what it was told."""
+
+    def __init__(self, *wanted: str) -> None:
+        self.wanted = set(wanted)
+        self.told: list[tuple[str, object]] = []
+
+    def offer(self, points: Mapping[str, Point]) -> None:
+        """It takes any."""
+
+    def show(self, point: Point, state: State) -> None:
+        self.told.append((point.name, state.value))
+
+    def flush(self) -> None:
+        """It was told already."""
+
+
+def test_who_looks_is_told_of_what_another_client_read_before(make_owner: MakeOwner, root: Path) -> None:
+    make_owner([])
+    owner = Owner("bump", str(root / "demo"), answers=False)
+    current = owner.parameter("bump/current", 1.0, "A")
+    with owner:
+        views = "views: [{name: a/b/c/mA, of: bump/current, scale: 1000}]"
+        gateway = gateway_of(read_text(root / "file.yaml", views))
+        names = ("demo/application/bump/current", "a/b/c/mA")
+        one, other = _Heard(*names), _Heard(*names)
+        for sink in (one, other):
+            gateway.add(sink)
+        gateway.look()
+        for value in (2.0, 3.0):
+            current.value = value
+            assert [gateway.state(name).value for name in names] == [value, 1000 * value]
+            for _ in range(2):
+                gateway.look()
+        expected = [pair for value in (1.0, 2.0, 3.0) for pair in zip(names, (value, 1000 * value), strict=True)]
+        assert sorted(one.told) == sorted(expected)
+        assert one.told == other.told
+        gateway.close()
 
 
 def test_a_put_of_a_view_reaches_the_owner_in_its_unit(make_owner: MakeOwner, root: Path) -> None:

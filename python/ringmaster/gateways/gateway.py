@@ -169,28 +169,23 @@ class Gateway:
     # ---- what it says
 
     def state(self, name: str) -> State:
-        """What a point says now, for a sink that tells it to all that look at it: they are not told once more."""
+        """What a point says now, for one that asks: who looks at it is told all the same."""
         with self.lock:
             return self._state(name)
-
-    def peek(self, name: str) -> State:
-        """The same for one that asks, whatever others are told."""
-        with self.lock:
-            return self._state(name, telling=False)
 
     def lives(self, owner: str) -> bool:
         """Whether an owner was there at the last look at who lives; "": the server."""
         return self._watch.lives(owner or "server")
 
-    def _state(self, name: str, telling: bool = True) -> State:
+    def _state(self, name: str) -> State:
         view = self._views.get(name)
         if view is None:
-            return self._source_state(name, telling)
+            return self._source_state(name)
         if view.constant is not None:
             return State(view.constant)
-        return view.state(self._source_state(name, telling))
+        return view.state(self._source_state(name))
 
-    def _source_state(self, name: str, telling: bool) -> State:
+    def _source_state(self, name: str) -> State:
         point = self.points[name]
         try:
             if name in self._shown:
@@ -203,12 +198,11 @@ class Gateway:
             return damaged(damage, changed.changes if changed else 0)
         except (WorkspaceError, ValueError, IndexError):  # of a workspace that is just being made
             return NOTHING
-        if telling:
-            self._told[name] = reading.changes
         return state_of(parameter, reading, self._watch.lives(parameter.owner))
 
     def _tell(self, name: str, state: State, looked: bool = False) -> None:
         """To all sinks; of what was ``looked`` at, not to those that look at it by themselves."""
+        self._told[name] = state.changes
         for served in self._served:
             followed = looked and served.following is not None and name in served.following.names
             if name in served.sink.wanted and not followed:
@@ -241,7 +235,7 @@ class Gateway:
             self._say(f"put {name} by {client}: {show_wanted(value)}; refused: {reason}")
             done(reason)
             return
-        old = self.peek(name).value
+        old = self.state(name).value
 
         def answered(why: str) -> None:
             if not why:
@@ -332,7 +326,6 @@ class Gateway:
             reading = change.reading
             if reading is None or reading.changes <= self._told.get(name, -1):
                 return
-            self._told[name] = reading.changes
             parameter = self._watch.parameters[change.name]
             state = state_of(parameter, reading, self._watch.lives(parameter.owner))
             self._tell(name, self._views[name].state(state) if name in self._views else state, looked=True)
@@ -373,13 +366,13 @@ class Gateway:
         for served in self._served:
             if served.following is not None:
                 served.following.clear()
+        self._told.clear()
+        self._turns.clear()
         try:
             self._describe()
         except ValueError as error:
             self._say(f"attached anew, and names cannot be given: {error}")
             return
-        self._told.clear()
-        self._turns.clear()
         for served in self._served:
             served.sink.offer(self.points)
         for name in self.wanted() & self.points.keys():

@@ -44,6 +44,10 @@ def _followers(say: Say) -> Followers | None:
         return None
 
 
+def _change(state: State) -> tuple[object, ...]:
+    return state.changes, state.utc_ns, state.severity
+
+
 class PvAccess:
     """The sink, and its server."""
 
@@ -58,6 +62,8 @@ class PvAccess:
         self._open: set[str] = set()
         self._followers = _followers(say)
         self._shown: list[tuple[str, Any, Any, State]] = []
+        self._said: dict[str, tuple[object, ...]] = {}
+        """By name of an open PV: which change its clients have."""
         self._post = _SharedPV.post
         self._inventory_name = f"{gateway.workspace.name}:{INVENTORY}"
         self._inventory: Any = None
@@ -119,6 +125,8 @@ class PvAccess:
     def show(self, point: Point, state: State) -> None:
         """What a point says now."""
         typed, pv = self._pvs[point.name]
+        if state.changes and self._said.get(point.name) == _change(state):
+            return  # it was opened with that
         self._shown.append((point.name, pv, typed.value(state, whole=False), state))
 
     def flush(self) -> None:
@@ -146,6 +154,7 @@ class PvAccess:
             self._followers.add(typed.point.name, pv, parameter, bool(typed.point.choices))
 
     def _told(self, name: str, state: State) -> None:
+        self._said[name] = _change(state)
         if self._followers is not None:
             plain = state.severity == Severity.NONE and state.value is not None
             self._followers.told(name, state.changes, plain)
@@ -160,6 +169,7 @@ class PvAccess:
 
     def _forget(self, name: str, pv: Any) -> None:
         self._open.discard(name)
+        self._said.pop(name, None)
         if self._followers is not None:
             self._followers.remove(name)
         self._shown = [entry for entry in self._shown if entry[1] is not pv]

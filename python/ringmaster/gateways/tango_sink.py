@@ -202,7 +202,7 @@ class Tango:
         """What a point says now."""
         point = self._point(device, attribute)
         try:
-            state = self._gateway.peek(point.name)
+            state = self._gateway.state(point.name)
         except KeyError:
             fail(GONE, f"{point.name} is not there any more; the gateway starts anew", device)
             raise
@@ -213,7 +213,7 @@ class Tango:
     def turn(self, device: str) -> int | None:
         """The newest turn of what it says; of what is computed on request, that of the last time."""
         it = self.devices[device.casefold()]
-        states = [self._gateway.peek(point.name) for point in tuple(it.points.values()) if not point.requested]
+        states = [self._gateway.state(point.name) for point in tuple(it.points.values()) if not point.requested]
         turns = [state.turn for state in states if state.turn is not None]
         return max(turns + ([] if it.turn is None else [it.turn]), default=None)
 
@@ -250,7 +250,7 @@ class Tango:
     def command(self, device: str, word: str, client: Client) -> None:
         """What a user of a loop asks for."""
         loop = self._loops[device.casefold()]
-        name, value = loop.asked(word, self._gateway.peek(loop.reset).value)
+        name, value = loop.asked(word, self._gateway.state(loop.reset).value)
         self._put(device, name, value, client)
 
     def state_of(self, device: str) -> tuple[str, str]:
@@ -261,7 +261,7 @@ class Tango:
             return "UNKNOWN", f"{dead[0]} has ended or is stopped"
         loop = self._loops.get(device.casefold())
         if loop is not None:
-            return state_of_loop(self._gateway.peek(loop.state))
+            return state_of_loop(self._gateway.state(loop.state))
         return "ON", f"of the workspace {self._gateway.workspace.name}"
 
     def close(self) -> None:
