@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from gateway_clients import TURN, Program, Scene, program, scene, wait_for
+from gateway_clients import TURN, Program, Scene, program, scene, server_of, wait_for
 
 from ringmaster.fabric.owner import Owner
 from ringmaster.gateways import pva_follow
@@ -24,6 +24,12 @@ names:
   - {match: kinds/choice, name: "{workspace}:{name}", choices: [off, on, hold]}
   - {match: "*", name: "{workspace}:{name}"}
 puts: [{to: "*"}]
+views:
+  - {name: "demo:bump:current_ma", of: bump/current, scale: 1000, offset: 0.5, unit: mA}
+  - {name: "demo:bump:same", of: bump/current}
+  - {name: "demo:rate_khz", of: server/turn_rate_hz, scale: 1.0e-3, unit: kHz}
+  - {name: "demo:rate", of: server/turn_rate_hz}
+  - {name: "demo:cavities", value: 4}
 """
 FROM_PYTHON = "from ringmaster.gateways import pva_follow; pva_follow.NAME = 'libnone.so'"
 MONITOR = """
@@ -155,3 +161,48 @@ for _ in range(12):
 print("all")
 """
     assert "all" in live.python(code).splitlines()
+
+
+def test_views_are_told_with_their_source_in_their_unit(live: Scene) -> None:
+    with monitor(live, "bump/current", "bump/current_ma", "bump/same", "cavities") as client:
+        assert wait_for_value(client, "cavities", 4.0)[1:3] == [0, ""]
+        for value in (1.25, 8.25, 1.5):
+            live.bump.current.value = value
+            told = [wait_for_value(client, f"bump/{name}", value) for name in ("current", "same")]
+            told.append(wait_for_value(client, "bump/current_ma", value * 1000 + 0.5))
+            assert [update[1:] for update in told] == [told[0][1:]] * 3
+            assert told[0][1] == (1 if value > 8 else 0)
+    said = live.pvget("demo:bump:current_ma")
+    assert 'units = "mA"' in said
+    assert "highAlarmLimit = 9000.5" in said.replace("double ", "")
+
+
+def test_a_put_of_a_view_reaches_the_owner_and_is_told_under_all_names(live: Scene) -> None:
+    with monitor(live, "bump/current", "bump/current_ma", "bump/same") as client:
+        for name, value in (("current_ma", 4250.5), ("same", 4.5), ("current", 4.75)):
+            live.python(f"context.put('demo:bump:{name}', {value})")
+            amperes = (value - 0.5) / 1000 if name == "current_ma" else value
+            assert live.bump.current.value == amperes
+            for which in ("current", "same"):
+                wait_for_value(client, f"bump/{which}", amperes)
+            wait_for_value(client, "bump/current_ma", amperes * 1000 + 0.5)
+    refused = "try:\n    context.put('demo:{}', {})\nexcept RemoteError as error:\n    print(error)"
+    assert "above the control limit of 10 A" in live.python(refused.format("bump:current_ma", 20000.0))
+    assert "it is a reading" in live.python(refused.format("cavities", 5.0))
+
+
+def test_all_names_of_an_owner_that_ends_are_invalid_and_come_back(live: Scene) -> None:
+    names = {"server/turn_rate_hz": 1000.0, "rate": 1000.0, "rate_khz": 1.0}
+    with monitor(live, *names) as client:
+        for name, value in names.items():
+            assert wait_for_value(client, name, value)[1] == 0
+        live.server.die()
+        for name, value in names.items():
+            _wait_for_last(client, name, [value, 3, "server has ended or is stopped"])
+        live.server = server_of(live.path)
+        for name, value in names.items():
+            _wait_for_last(client, name, [value, 0, ""])
+
+
+def _wait_for_last(client: Program, name: str, expected: list[object]) -> None:
+    wait_for(lambda: updates(client, name)[-1][:3] == expected, lambda: f"{name}: {expected}: {client.text}")
