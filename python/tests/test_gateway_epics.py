@@ -188,6 +188,31 @@ def test_channel_access_has_the_refusal_beside_the_name(live: Scene) -> None:
     assert reason not in live.caproto("get", "-S", f"{CURRENT}:REFUSAL")
 
 
+def test_channel_access_refuses_what_is_no_number_or_of_a_wrong_size(live: Scene) -> None:
+    code = f"""
+import sys
+from caproto import CAStatus, ChannelType
+from caproto.sync.client import read, write
+for name, data, kind in (
+    ({CURRENT!r}, [b"much"], ChannelType.STRING),
+    ("demo:mode", [b"sideways"], ChannelType.STRING),
+    ("demo:mode", [7], ChannelType.INT),
+    ("demo:bump:weights", [1.0, 2.0], ChannelType.DOUBLE),
+    ("demo:bump:comment", list(b"x" * 100), ChannelType.CHAR),
+):
+    done = write(name, data, data_type=kind, notify=True, timeout={CLIENT_S}, repeater=False)
+    words = read(name + ":REFUSAL", timeout={CLIENT_S}, repeater=False).data
+    print(done.status.name, bytes(words).decode())
+"""
+    before = len(live.bump.asked)
+    told = live.client(sys.executable, "-c", code).splitlines()
+    assert [line.partition(" ")[0] for line in told] == ["ECA_PUTFAIL"] * 5, (told, live.gateway.text)
+    assert all(line.partition(" ")[2] for line in told), told
+    assert told[3].endswith("2 elements were given, expected 8")
+    assert "has room for 63 bytes of text" in told[4]
+    assert len(live.bump.asked) == before
+
+
 def test_what_no_rule_allows_is_not_put(tmp_path: Path) -> None:
     settings = 'puts:\n  - {to: "demo:bump:rate", users: nobody-here}\n  - {to: "demo:bump:mode", hosts: "10.*"}\n'
     with scene(tmp_path, settings) as made:

@@ -216,7 +216,7 @@ def _classes() -> dict[str, Any]:
                 try:
                     why = await self.live.put(self._converted(data, data_type), hostname, username, address)
                 except (ValueError, TypeError, caproto.CaprotoError) as error:
-                    why = str(error)
+                    why = str(error) or f"{self.live.point.name}: {data!r} cannot be made what it is"
                     await self.live._sink.refuse(self.live.point, why)
                 return caproto.CAStatus.ECA_PUTFAIL.value.code_with_severity if why else None
 

@@ -127,17 +127,27 @@ def beyond(limits: Limits, value: Value) -> str:
 
 
 def asked(point: Point, value: Any) -> Any:
-    """What a client puts, as an owner takes it. Raises ValueError where it has too few or too many elements."""
+    """What a client puts, as an owner takes it.
+
+    Raises ValueError where it is none of the choices, or has too few or too many elements.
+    """
     if point.is_text:
         return value
     if point.choices:
-        return point.choices.index(value) if isinstance(value, str) else int(value)
+        return _choice(point, value)
     numbers = np.atleast_1d(np.asarray(value))
     if point.dtype.kind in "iu" and np.all(numbers == np.round(numbers)):
         numbers = numbers.astype(np.int64)
     if numbers.size != point.count:
         raise ValueError(f"{point.name}: {numbers.size} elements were given, expected {point.count}")
     return numbers if point.count > 1 else numbers[0].item()
+
+
+def _choice(point: Point, value: Any) -> int:
+    number = point.choices.index(value) if value in point.choices else value
+    if isinstance(number, str) or not 0 <= int(number) < len(point.choices):
+        raise ValueError(f"{point.name}: {number} was given, expected one of {', '.join(point.choices)}")
+    return int(number)
 
 
 def damaged(damage: WorkspaceDamaged, changes: int = 0) -> State:
