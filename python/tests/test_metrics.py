@@ -6,6 +6,8 @@ import re
 import shutil
 import socket
 import subprocess
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from threading import Event, Thread
 from time import monotonic, sleep
 from urllib.error import URLError
@@ -150,23 +152,55 @@ def test_the_command_prints_it(make_owner: MakeOwner) -> None:
 
 def test_prometheus_scrapes_it(make_owner: MakeOwner, free_tcp_port: int) -> None:
     whole(make_owner)
+    with served(free_tcp_port):
+        scrape(free_tcp_port)
+
+
+@contextmanager
+def served(port: int) -> Iterator[None]:
+    """The endpoint meanwhile."""
     over = Event()
-    serving = Thread(target=serve, args=("demo", "127.0.0.1", free_tcp_port, over))
+    serving = Thread(target=serve, args=("demo", "127.0.0.1", port, over))
     serving.start()
     try:
-        give_up = monotonic() + TIMEOUT_S
-        while True:
-            try:
-                with urlopen(f"http://127.0.0.1:{free_tcp_port}/metrics", timeout=TIMEOUT_S) as answer:
-                    assert answer.headers["Content-Type"].startswith("text/plain")
-                    assert parsed(answer.read().decode())[names.UP]
-                    break
-            except URLError:
-                assert monotonic() < give_up
-                sleep(0.01)
+        yield
     finally:
         over.set()
-        serving.join()
+        serving.join(TIMEOUT_S)
+        assert not serving.is_alive()
+
+
+def scrape(port: int) -> None:
+    """As Prometheus does, from when it is there."""
+    give_up = monotonic() + TIMEOUT_S
+    while True:
+        try:
+            with urlopen(f"http://127.0.0.1:{port}/metrics", timeout=TIMEOUT_S) as answer:
+                assert answer.headers["Content-Type"].startswith("text/plain")
+                assert parsed(answer.read().decode())[names.UP]
+                return
+        except URLError:
+            assert monotonic() < give_up
+            sleep(0.01)
+
+
+def test_clients_that_say_nothing_half_a_line_or_do_not_read_harm_nothing(
+    make_owner: MakeOwner, free_tcp_port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ringmaster.metrics.serve.CLIENT_S", 0.5)
+    whole(make_owner)
+    bad = (b"", b"GET /met", b"GET /metrics HTTP/1.1\r\n\r\n", bytes(100), b"GET /" + b"x" * 70000)
+    with served(free_tcp_port), ExitStack() as stack:
+        scrape(free_tcp_port)
+        clients = [
+            stack.enter_context(socket.create_connection(("127.0.0.1", free_tcp_port), TIMEOUT_S)) for _ in range(400)
+        ]
+        for i, client in enumerate(clients):
+            client.sendall(bad[i % len(bad)])
+        scrape(free_tcp_port)
+        assert clients[0].recv(1) == b"", "who says nothing is closed"
+    with served(free_tcp_port):
+        scrape(free_tcp_port)
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The endpoint that Prometheus scrapes."""
 
-from threading import Event
+from threading import Event, Thread
 from typing import TYPE_CHECKING, cast
 
 from ringmaster.fabric.workspace import directory_of
@@ -10,6 +10,11 @@ from ringmaster.metrics.collector import WorkspaceCollector
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
     from prometheus_client.registry import Collector
+
+CLIENT_S = 10.0
+"""How long a client may say nothing, or take nothing, before it is closed."""
+WAITING = 1024
+"""Clients that have come, and wait for a thread."""
 
 
 def registry_of(workspace: str | None) -> "CollectorRegistry":
@@ -30,12 +35,32 @@ def text_of(workspace: str | None) -> str:
 
 def serve(workspace: str | None, address: str, port: int, over: Event) -> None:
     """Answers scrapes until `over` is set."""
-    from prometheus_client import start_http_server
+    from socket import AF_INET, AF_INET6
+    from socketserver import ThreadingMixIn
+    from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
-    server, thread = start_http_server(port, address, registry_of(workspace))
-    try:
-        over.wait()
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    from prometheus_client import make_wsgi_app
+
+    class Server(ThreadingMixIn, WSGIServer):
+        """A thread for each client."""
+
+        address_family = AF_INET6 if ":" in address else AF_INET
+        daemon_threads = True
+        request_queue_size = WAITING
+
+    class Handler(WSGIRequestHandler):
+        """Of one client."""
+
+        timeout = CLIENT_S
+
+        def log_message(self, *_: object) -> None:
+            """Scrapes are not told one by one."""
+
+    with make_server(address, port, make_wsgi_app(registry_of(workspace)), Server, Handler) as server:
+        thread = Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            over.wait()
+        finally:
+            server.shutdown()
+            thread.join()
