@@ -91,6 +91,7 @@ class PvAccess:
             Thread(target=self._replace, args=(gone, made), name="pva-replace").start()
         else:
             self._replace(gone, made)
+        self._said.clear()
         for name in self._open:
             self._follow(*self._pvs[name])
         self._tell_inventory(points)
