@@ -202,15 +202,18 @@ class Owner:
             entry["shape"], entry["offset"], entry["bytes"] = spec.shape, offset, len(spec.content)
             self._place[spec.name] = offset
             offset = _whole_pages(offset + len(spec.content))
+        # Like a real owner's: a file of its own, which no reader of the one before it sees half made.
         path = self.directory / f"{self.name}.segment"
-        path.write_bytes(b"\0" * offset)
-        with path.open("r+b") as file:
+        new = path.with_suffix(".new")
+        new.write_bytes(b"\0" * offset)
+        with new.open("r+b") as file:
             self.memory = mmap.mmap(file.fileno(), 0)
         self.memory[PAGE : PAGE + directory_bytes] = directory.tobytes()
         for spec in self.objects:
             place = self._place[spec.name]
             self.memory[place : place + len(spec.content)] = spec.content
         self._write_header(offset)
+        new.replace(path)
 
     def _write_header(self, size: int) -> None:
         members: dict[str, object] = {
