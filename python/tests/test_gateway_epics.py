@@ -151,6 +151,7 @@ print(int(mode), comment.raw.value, weights[0])
         ("demo:bump:actual", "1.0", "bump/actual: its owner alone sets it"),
         (CURRENT, "float('nan')", "bump/current"),
         ("demo:bump:weights", "[1.0, 2.0]", "2 elements were given, expected 8"),
+        ("demo:mode", "7", "demo:mode: 7 was given, expected one of off, on, hold"),
         ("demo:bump:comment", "'x' * 100", "has room for 63 bytes of text"),
         ("demo:server:turn_rate_hz", "1.0", "server/turn_rate_hz"),
     ],

@@ -9,7 +9,7 @@ import numpy as np
 
 from ringmaster.fabric import layout
 from ringmaster.fabric.parameter import Limits
-from ringmaster.gateways.point import Point, State
+from ringmaster.gateways.point import Point, State, asked
 
 CODES = {"f8": "d", "f4": "f", "i8": "l", "i4": "i", "u8": "L", "u4": "I", "u1": "B"}
 """Of p4p, by NumPy's."""
@@ -94,12 +94,12 @@ class Typed:
         return _with_limits(members, point.limits)
 
     def asked(self, given: Any) -> Any:
-        """What a client puts. Raises ValueError where it gives no value, or one of too few or too many elements."""
+        """What a client puts. Raises ValueError where it gives no value, none of the choices, or another count."""
         name = self.point.name
         if self.point.choices:
             if not given.changed("value.index"):
                 raise ValueError(f"{name}: nothing was given to put; expected one of {', '.join(self.point.choices)}")
-            return int(given["value.index"])
+            return asked(self.point, int(given["value.index"]))
         if not given.changed("value"):
             raise ValueError(f"{name}: nothing was given to put; expected `value`")
         value = given["value"]
