@@ -152,6 +152,9 @@ void rm_pva_follower_told(follower *it, uint64_t changes, int plain) {
     }
 }
 
+// Whether clients have this change already, as a value without alarm.
+bool rm_pva_follower_has(follower const *it, uint64_t changes) { return it->plain && it->changes == changes; }
+
 // Looks at all. Returns how many are left to Python: their numbers are in `left`, which has room for all.
 size_t rm_pva_look(follower *const *all, size_t count, copy_parameter *copy, uint64_t tai_minus_utc_ns,
                    uint32_t *left) {

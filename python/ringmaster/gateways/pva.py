@@ -126,9 +126,15 @@ class PvAccess:
     def show(self, point: Point, state: State) -> None:
         """What a point says now."""
         typed, pv = self._pvs[point.name]
-        if state.changes and self._said.get(point.name) == _change(state):
-            return  # it was opened with that
+        if state.changes and (self._said.get(point.name) == _change(state) or self._posted(point.name, state)):
+            return
         self._shown.append((point.name, pv, typed.value(state, whole=False), state))
+
+    def _posted(self, name: str, state: State) -> bool:
+        """Whether the follower has posted that: before the answer of a put, say."""
+        return (
+            self._followers is not None and state.severity == Severity.NONE and self._followers.has(name, state.changes)
+        )
 
     def flush(self) -> None:
         """Posts what was shown."""

@@ -53,6 +53,7 @@ class Followers:
         self._new.argtypes = (ctypes.c_void_p, ctypes.py_object, ctypes.POINTER(_Place))
         self._look = self._calls.rm_pva_look
         self._look.restype = ctypes.c_size_t
+        self._calls.rm_pva_follower_has.restype = ctypes.c_bool
         self._followers: dict[str, tuple[int, Parameter]] = {}
         """Each with its parameter, whose memory stays mapped so long."""
         self._all: Any = None
@@ -95,6 +96,13 @@ class Followers:
         if name in self._followers:
             follower, _ = self._followers[name]
             self._calls.rm_pva_follower_told(ctypes.c_void_p(follower), ctypes.c_uint64(changes), plain)
+
+    def has(self, name: str, changes: int) -> bool:
+        """Whether the clients of one that follows have this change already, as a value without alarm."""
+        if name not in self._followers:
+            return False
+        follower, _ = self._followers[name]
+        return bool(self._calls.rm_pva_follower_has(ctypes.c_void_p(follower), ctypes.c_uint64(changes)))
 
     def look(self) -> list[str]:
         """Posts what has changed. Returns the names of what Python is to tell."""
