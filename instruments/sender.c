@@ -304,6 +304,14 @@ static bool meets_another_server(struct sender *sender) {
     return true;
 }
 
+/** In lock-step: whether a server that has sent no setpoints yet, which nothing waits for, takes nothing either. */
+static bool any_link_hangs(struct sender const *sender) {
+    for (uint32_t l = 0; l < sender->setup->port_count; ++l)
+        if (sender->links[l].hangs)
+            return true;
+    return false;
+}
+
 static enum rm_code fail_waiting(struct sender const *sender, uint64_t next, struct rm_error *error) {
     rm_turn const turn = sender->setup->first_turn + next;
     return rm_fail(error, RM_E_DEAD,
@@ -340,6 +348,8 @@ static enum rm_code sender_run(struct sender *sender, struct rm_error *error) {
             continue;
         }
         send_batch(sender, end - next > sender->batch_turns ? next + sender->batch_turns : end);
+        if (any_link_hangs(sender))
+            return fail_waiting(sender, next, error);
         if (sender->pace.ticks_per_turn > 0)
             publish_behind(sender, due - sender->index);
         mind_the_links(sender);
@@ -371,6 +381,7 @@ static enum rm_code sender_make(struct sender *sender, double tsc_hz, struct rm_
         sender->links[l].lost = true; /* until it was seen up */
         sender->links[l].meanwhile = setup->hook.elsewhere ? poll_hook : NULL;
         sender->links[l].meanwhile_state = sender;
+        sender->links[l].lock_step = in_lock_step(sender) ? &sender->lock_step : NULL;
     }
     enum rm_code code = RM_OK;
     for (uint32_t g = 0; g < setup->member_count && code == RM_OK; ++g)

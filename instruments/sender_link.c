@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "base/timebase.h"
+#include "lock_step.h"
 
 enum { QUEUE = 0 };
 
@@ -31,6 +32,10 @@ static bool sender_link_wait_on(struct rm_sender_link *link, struct link_wait *w
     rm_pause();
     if (atomic_load_explicit(link->stop, memory_order_relaxed))
         return false;
+    if (link->lock_step != NULL && !rm_lock_step_wait(link->lock_step)) {
+        link->hangs = true;
+        return false;
+    }
     uint64_t const now = rm_tsc();
     if (link->meanwhile != NULL)
         link->meanwhile(link->meanwhile_state);
@@ -41,7 +46,9 @@ static bool sender_link_wait_on(struct rm_sender_link *link, struct link_wait *w
     return !link->lost;
 }
 
-static void wait_end(struct link_wait const *wait, rm_counter *counters) {
+static void wait_end(struct rm_sender_link const *link, struct link_wait const *wait, rm_counter *counters) {
+    if (link->lock_step != NULL && !link->hangs)
+        rm_lock_step_go_on(link->lock_step);
     uint64_t const ticks = rm_tsc() - wait->since_tsc;
     rm_counter_add(counters, RM_SENDER_WAITS, 1);
     rm_counter_add(counters, RM_SENDER_WAIT_TICKS, ticks);
@@ -63,7 +70,7 @@ static bool send_filled(struct rm_sender_link *link) {
             sending = sender_link_wait_on(link, &wait);
         }
         if (waited)
-            wait_end(&wait, link->owner[gone]);
+            wait_end(link, &wait, link->owner[gone]);
         for (uint32_t i = gone; i < gone + taken; ++i)
             rm_counter_add(link->owner[i], RM_SENDER_SENT, link->last[i]);
         gone += taken;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Fills bursts for one port, and sends them. While a link is full it spins, as pause frames would make a sender wait.
- * Each wait is counted with the group whose datagram is at the head of the queue. A link that is down, or a call to
- * stop, ends the wait: then what is in the burst is given up and not counted as sent. */
+ * Each wait is counted with the group whose datagram is at the head of the queue. A link that is down, a call to stop,
+ * or in lock-step a server that hangs, ends the wait: then what is in the burst is given up and not counted as sent. */
 #ifndef RM_INSTRUMENTS_SENDER_LINK_H
 #define RM_INSTRUMENTS_SENDER_LINK_H
 
@@ -12,6 +12,8 @@
 #include <ringmaster/counter.h>
 
 #include "net/port.h"
+
+struct rm_lock_step;
 
 struct rm_sender_link {
     struct rm_port *port;
@@ -24,6 +26,10 @@ struct rm_sender_link {
     uint32_t filled;
     /** The link went down; the caller clears it. */
     bool lost;
+    /** In lock-step the link has taken nothing for RM_LOCK_STEP_SECONDS: the server hangs. */
+    bool hangs;
+    /** How long it may take nothing; NULL: for ever. */
+    struct rm_lock_step *lock_step;
     /** Called again and again while the sender waits; NULL: nothing is called. */
     void (*meanwhile)(void *state);
 

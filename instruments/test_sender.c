@@ -378,6 +378,27 @@ static void in_lock_step_setpoints_that_never_come_are_an_error(void **state) {
     assert_int_equal(result.turns, 5 * CYCLE_TURNS + ANSWER_TURNS);
 }
 
+static bool always_has(void *state, rm_turn cycle) {
+    (void)state;
+    (void)cycle;
+    return true;
+}
+
+/** A server that hangs before its first setpoints, for which nothing waits yet. */
+static void in_lock_step_a_link_that_takes_nothing_is_an_error(void **state) {
+    struct bench *bench = *state;
+    struct loop loop = {.bench = bench};
+    set_lock_step(bench, &loop);
+    bench->setup.hook.has = always_has;
+    bench->port.most = 7;
+    bench->port.refusals = UINT32_MAX;
+    struct rm_sender_result result;
+    struct rm_error error;
+    double const hurried_tsc_hz = 1e6; /* ten of its seconds are some milliseconds */
+    assert_int_equal(rm_sender_run(&bench->setup, hurried_tsc_hz, &bench->stop, &result, &error), RM_E_DEAD);
+    assert_non_null(strstr(error.text, "no setpoints for 10 s at turn 1000000"));
+}
+
 /** A server that ends in the midst of the run, and the next one, which answers nothing that was sent before it came. */
 static bool has_until_it_ends(void *state, rm_turn cycle) {
     struct loop *loop = state;
@@ -513,6 +534,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(in_lock_step_no_turn_is_sent_before_the_answer_and_none_is_skipped, make,
                                         destroy),
         cmocka_unit_test_setup_teardown(in_lock_step_setpoints_that_never_come_are_an_error, make, destroy),
+        cmocka_unit_test_setup_teardown(in_lock_step_a_link_that_takes_nothing_is_an_error, make, destroy),
         cmocka_unit_test_setup_teardown(in_lock_step_another_server_is_not_waited_for_before_it_has_sent, make,
                                         destroy),
         cmocka_unit_test_setup_teardown(in_lock_step_a_server_that_ends_while_turns_are_sent_has_a_successor, make,
