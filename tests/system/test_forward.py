@@ -13,11 +13,11 @@ from harness import SERVER_CORE, TIMEOUT_S, again_if_starved, server, unique_nam
 
 from ringmaster.bench.forward_kernel import beside_kernel
 from ringmaster.bench.forward_loss import IMIX, offer_of
-from ringmaster.bench.forward_peers import Offer, commands_of, ends_of, route_words, send_through
+from ringmaster.bench.forward_peers import Offer, ends_of, route_words, send_through
 from ringmaster.bench.forward_peers import server as configuration
 from ringmaster.bench.printed import printed
 from ringmaster.fabric.commands import Commands
-from ringmaster.programs.program import attach_to
+from ringmaster.programs.program import attach_to, commands_of
 
 RATE_PPS, SECONDS, SETTLE_S = 5_000.0, 0.4, 0.1
 """So slow that a ring holds what comes while a core stands still for most of a second."""
@@ -59,7 +59,7 @@ def test_all_that_comes_is_forwarded_and_counted(root: Path, mode: str) -> None:
     with server(file) as program, attach_to(name, program) as ws:
         mac = "02:00:00:00:00:07"
         if mode in ("route", "apart"):
-            with commands_of(ws.path, program) as commands:
+            with commands_of(ws, program) as commands:
                 mac = mac_and_routes(commands)
         words = printed("both ends", ends_of(root, SERVER_CORE, mac, OFFER, SETTLE_S, SECONDS), TIMEOUT_S)
         said = json.loads(words.splitlines()[-1])

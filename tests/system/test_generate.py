@@ -6,7 +6,7 @@ import re
 import signal
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,7 @@ from terminals import Terminal, needs_tmux, shown
 from ringmaster import Workspace, attach
 from ringmaster.errors import WorkspaceError
 from ringmaster.fabric.commands import Commands
-from ringmaster.programs.program import attach_to
+from ringmaster.programs.program import Program, attach_to, commands_of
 from ringmaster.programs.remains import release_workspace
 from ringmaster.traffic.server import started
 
@@ -230,8 +230,9 @@ def test_a_server_that_ends_ends_the_page_with_its_words(root: Path, tmp_path: P
 @needs_tmux
 def test_the_page_goes_on_with_a_server_that_was_restarted(root: Path, tmp_path: Path) -> None:
     config, name = configuration(tmp_path, "again", "kind: ring")
-    with server(config) as first, shown((80, 24), in_terminal((80, 24), "--attach", name)) as page:
-        attach_to(name, first).close()
+    with server(config) as first, ExitStack() as stack:
+        wait_until_served(name, first)
+        page = stack.enter_context(shown((80, 24), in_terminal((80, 24), "--attach", name)))
         page.until("0: p0 ring", "port 0 of 1")
         type_line(page, "set 0 size 99")
         page.until("99/64")
@@ -247,8 +248,8 @@ def test_the_page_goes_on_with_a_server_that_was_restarted(root: Path, tmp_path:
 def test_without_a_page_the_end_of_the_server_is_an_error(root: Path, tmp_path: Path) -> None:
     config, name = configuration(tmp_path, "gone", "kind: ring")
     with server(config) as program:
-        attach_to(name, program).close()
         words = command_line("generate", "--attach", name, "--command", "start 0")
+        wait_until_served(name, program)
         with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
             with attach(name) as ws:
                 wait_for(lambda: ws.counters("generator/p0")["sent"] > 0, "the first frame")
@@ -274,6 +275,12 @@ def test_an_interrupt_keeps_what_was_counted(root: Path, tmp_path: Path) -> None
     assert sent is not None
     assert int(sent[1]) == int(sent[2]) > 0
     release_workspace(name)
+
+
+def wait_until_served(name: str, program: Program) -> None:
+    """Until the server takes commands."""
+    with attach_to(name, program) as ws, commands_of(ws, program):
+        pass
 
 
 def attach_soon(name: str) -> Workspace:

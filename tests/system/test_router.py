@@ -15,8 +15,8 @@ from harness import SERVER_CORE, ringmaster, server, unique_name, wait_for
 from networks import Host, downloads, hops, pings, running, streams
 
 from ringmaster import Workspace
-from ringmaster.fabric.commands import SOCKET, CommandRefused, Commands
-from ringmaster.programs.program import attach_to
+from ringmaster.fabric.commands import CommandRefused, Commands
+from ringmaster.programs.program import attach_to, commands_of
 
 MANY = 2000
 """Routes of a routing daemon."""
@@ -63,10 +63,8 @@ def router(host: Host, file: Path, keys: str, kernel_interfaces: bool, kind: str
         f"roles:\n  - {{role: forward, core: {SERVER_CORE}, ports: [p0, p1]}}\n"
         f"router:\n  ipv4_routes: 4000\n  ipv6_routes: 1000\n{keys}"
     )
-    with server(file, host.enter) as program, attach_to(name, program) as ws:
-        wait_for((ws.path / SOCKET).exists, "the server to take commands")
-        with Commands(ws.path) as commands:
-            yield Router(host, ws, commands)
+    with server(file, host.enter) as program, attach_to(name, program) as ws, commands_of(ws, program) as commands:
+        yield Router(host, ws, commands)
 
 
 def router_host(stack: ExitStack) -> Host:

@@ -9,17 +9,15 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from time import monotonic, sleep
+from time import monotonic
 from typing import Any
 
 from ringmaster.bench.log import NotMeasured
 from ringmaster.bench.windows import TESTPMD
 from ringmaster.bench.workspace import own_workspace
-from ringmaster.errors import WorkspaceAbsent
-from ringmaster.fabric.commands import Commands
 from ringmaster.places import find_program
 from ringmaster.programs.cores import cores
-from ringmaster.programs.program import START_S, Program, attach_to
+from ringmaster.programs.program import Program, attach_to, commands_of
 from ringmaster.programs.remains import scratch_folder
 from ringmaster.report.conditions import Watched
 
@@ -104,19 +102,6 @@ def route_words(number: int) -> str:
     return f"route add {prefix} via {gateway(number)}"
 
 
-def commands_of(path: Path, program: Program) -> Commands:
-    """As soon as the server takes any: its workspace is there a moment before."""
-    deadline = monotonic() + START_S
-    while True:
-        program.check()
-        try:
-            return Commands(path)
-        except WorkspaceAbsent:
-            if monotonic() > deadline:
-                raise
-        sleep(0.01)
-
-
 @contextmanager
 def _ours(mode: str, folder: Path, core: int, offer: Offer) -> Iterator[Forwarder]:
     with ExitStack() as stack:
@@ -127,7 +112,7 @@ def _ours(mode: str, folder: Path, core: int, offer: Offer) -> Iterator[Forwarde
         ws = stack.enter_context(attach_to(workspace, program))
         mac, load_s = "02:00:00:00:00:01", 0.0
         if mode == ROUTE:
-            with commands_of(ws.path, program) as commands:
+            with commands_of(ws, program) as commands:
                 interfaces = json.loads("\n".join(commands.run("interface show json")))
                 mac = next(one["mac"] for one in interfaces if one["name"] == "in")
                 begin = monotonic()
