@@ -96,9 +96,14 @@ def test_a_link_that_vanishes_ends_its_windows_with_a_reason_and_the_others_go_o
         pytest.skip("NO NAMESPACES HERE: no link can be taken away")
     words = ("--kinds", "raw,memif", "--sizes", "64", "--senders", "1", "--mtu", "1500", "--rounds", "1")
     with started("bench", "throughput", *words, "--seconds", "2", "--json") as (bench, mark):
-        wait_for(lambda: marked(mark, "ringmaster-generator"), "the sender")
-        (sender, *_) = marked(mark, "ringmaster-generator")
-        take_away = ["nsenter", f"--net=/proc/{sender}/ns/net", "ip", "link", "delete", "veth0"]
+        senders: list[int] = []
+
+        def sends() -> bool:
+            senders.extend(marked(mark, "ringmaster-generator"))  # between two windows there is none
+            return bool(senders)
+
+        wait_for(sends, "the sender")
+        take_away = ["nsenter", f"--net=/proc/{senders[0]}/ns/net", "ip", "link", "delete", "veth0"]
         subprocess.run(take_away, check=True)
         said, complaints = bench.communicate(timeout=TIMEOUT_S)
         assert bench.returncode == 0, complaints
