@@ -8,6 +8,7 @@ out every 11520 turns, since without a leader's setpoints each cycle takes 20 ms
 import json
 import math
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -16,6 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Event, Thread
+from time import monotonic
 from typing import Any
 
 import pytest
@@ -227,9 +229,22 @@ def kicks(facility: Facility) -> Iterator[None]:
         thread.join()
 
 
+def measured_damping(facility: Facility) -> dict[str, Any]:
+    """Of the first kick whose turns could be read: on a starved host the ring has overwritten those of some before."""
+    give_up = monotonic() + TIMEOUT_S
+    while True:
+        words = command_line(*facility.words("damping", "--timeout", str(TIMEOUT_S), "--json"))
+        done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=4 * TIMEOUT_S)
+        if done.returncode == 0:
+            said: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+            return said
+        assert re.search("no kick stands out|no BPM shows a line", done.stderr), done.stderr
+        assert monotonic() < give_up, done.stderr
+
+
 def test_damping_times_are_those_of_the_lattice(facility: Facility) -> None:
     with kicks(facility):
-        found = facility.measure("damping", "--timeout", str(TIMEOUT_S))
+        found = measured_damping(facility)
     assert found["missing"] == {}
     for plane in "xy":
         one = found[plane]
