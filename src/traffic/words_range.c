@@ -90,11 +90,12 @@ enum rm_code rm_traffic_sequence(struct rm_traffic_settings *settings, struct rm
         code = rm_traffic_read_word("type", TYPES, word[8], &type, error);
     if (code == RM_OK)
         code = rm_traffic_read_word("proto", PROTOCOLS, word[9], &protocol, error);
+    if (code != RM_OK)
+        return code;
     struct rm_traffic_template frame = settings->sequence[number];
     frame.ipv6 = type == 1;
     frame.protocol = protocol == 0 ? RM_TRAFFIC_UDP : RM_TRAFFIC_TCP;
-    if (code == RM_OK)
-        code = sequence_field(&frame, RM_TRAFFIC_DESTINATION_MAC, word[2], error);
+    code = sequence_field(&frame, RM_TRAFFIC_DESTINATION_MAC, word[2], error);
     if (code == RM_OK)
         code = sequence_field(&frame, RM_TRAFFIC_SOURCE_MAC, word[3], error);
     if (code == RM_OK)
