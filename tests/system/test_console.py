@@ -4,6 +4,7 @@
 import os
 import re
 import shlex
+import signal
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -30,6 +31,11 @@ PAGES = {
     "8": ("tune 0.29", "tune 0.16", "▼0.29", "▼0.16", "┴0.5"),
 }
 """What each key's page shows at least, on a screen of any size."""
+
+
+def child_of(shell: int) -> int:
+    """The program that a shell runs."""
+    return int(Path(f"/proc/{shell}/task/{shell}/children").read_text().split()[0])
 
 
 def terminal(size: tuple[int, int], *arguments: str, **environment: str) -> AbstractContextManager[Terminal]:
@@ -65,12 +71,13 @@ def test_every_page_fills_the_screen_and_fits(live: ring.VirtualRing, size: tupl
         wait_for(lambda: top.ended, "its end")
 
 
-def test_a_terminal_that_is_closed_ends_its_page(live: ring.VirtualRing) -> None:
-    with terminal((80, 24)) as top:
+def test_a_signal_leaves_the_terminal_as_it_was(live: ring.VirtualRing) -> None:
+    words = shlex.join(map(str, command_line("top")))
+    with shown((80, 24), ["sh", "-c", f"{words}; echo ended with $?; sleep {TIMEOUT_S:.0f}"]) as top:
         top.until("Clock and beam")
-        pid = top.pid
-        top.do("kill-server")
-        wait_for(lambda: not Path(f"/proc/{pid}").exists(), "its end")
+        os.kill(child_of(top.pid), signal.SIGTERM)
+        top.until("ended with 143")
+        assert top.do("list-panes", "-F", "#{alternate_on} #{cursor_flag}").stdout.split() == ["0", "1"]
 
 
 def test_arrows_tab_and_enter_lead_to_an_instrument(live: ring.VirtualRing) -> None:
