@@ -15,7 +15,7 @@
 
 enum {
     /** Lane l at turn t is (t + l · RM_INSTRUMENT_LANE_STEP) mod RM_INSTRUMENT_LANE_RANGE, as a number of its type: so 16
-     * bits hold it, and whoever reads it can check it. */
+     * bits hold it, and a reader can check it. */
     RM_INSTRUMENT_LANE_STEP = 1000,
     RM_INSTRUMENT_LANE_RANGE = 10000,
 };
