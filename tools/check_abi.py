@@ -36,6 +36,7 @@ PRIVATE_HEADERS = {
     "csv.h",
     "error.h",
     "errors.h",
+    "frames.h",
     "lattice.h",
     "owner.h",
     "pattern.h",
@@ -51,7 +52,10 @@ the values of a parameter, which begin with a version of their own; tests/proper
 Numbers of tune.h lie in a lane: they are its application's."""
 PRIVATE = {
     "rm_clock_reading",
+    "rm_frame",
+    "rm_frame_read",
     "rm_grant_reading",
+    "rm_images_view",
     "rm_offence_reading",
     "rm_stream_look",
     "rm_parameter_reading",

@@ -88,6 +88,19 @@ struct rm_rows_plan {
     double group_delay_turns;
 };
 
+/** Images to be added; rm_owner_images copies it. */
+struct rm_images_plan {
+    /** With the name "cam01" the object is "images/cam01". */
+    char const *name;
+    /** One sentence. */
+    char const *description;
+    /** Slots, 8 to RM_IMAGE_SLOTS_MAX, and leases, up to RM_IMAGE_SLOTS_OWN below. */
+    uint32_t slots, leases;
+    /** The longest frame, and its fragments. */
+    uint64_t frame_bytes;
+    uint32_t fragments_max;
+};
+
 /** Begins an owner, which ends with rm_owner_close. `workspace` is as in rm_workspace_attach, `name` as in
  * rm_segment_header.owner. */
 enum rm_code rm_owner_new(char const *workspace, char const *name, struct rm_owner **owner, struct rm_error *error);
@@ -119,6 +132,9 @@ rm_owner_index rm_owner_stream(struct rm_owner *owner, char const *name, char co
 
 /** Adds a row ring: rows.h. */
 rm_owner_index rm_owner_rows(struct rm_owner *owner, struct rm_rows_plan const *plan);
+
+/** Adds images: images.h. Opening makes the file of their leases, too. */
+rm_owner_index rm_owner_images(struct rm_owner *owner, struct rm_images_plan const *plan);
 
 /** Adds a histogram: histogram.h. */
 rm_owner_index rm_owner_histogram(struct rm_owner *owner, char const *name, char const *description, char const *unit);

@@ -112,6 +112,8 @@ enum rm_object_kind {
     RM_OBJECT_INTENDED = 13,
     /** struct rm_rows, its slots and its rows: rows.h. */
     RM_OBJECT_ROWS = 14,
+    /** struct rm_images, its slots, maps and frames: images.h. */
+    RM_OBJECT_IMAGES = 15,
 };
 
 /** Type of an object's elements, by NumPy's names. */

@@ -27,6 +27,7 @@
 #include <ringmaster/counter.h>
 #include <ringmaster/error.h>
 #include <ringmaster/histogram.h>
+#include <ringmaster/images.h>
 #include <ringmaster/parameter.h>
 #include <ringmaster/rows.h>
 #include <ringmaster/segment.h>
@@ -39,6 +40,8 @@ struct rm_workspace;
 enum rm_attach_flags {
     /** Attach also when the server has ended, to read what it left. */
     RM_ATTACH_DEAD = 1,
+    /** Attach also where there is no server, to a workspace of other owners that live: to that of a camera receiver. */
+    RM_ATTACH_SERVERLESS = 2,
 };
 
 /** Attaches to the workspace NAME (`/dev/shm/ringmaster/NAME`, or below $RINGMASTER_WORKSPACES, or the user's own
@@ -81,5 +84,9 @@ enum rm_code rm_workspace_stream(struct rm_workspace const *workspace, char cons
 /** Finds a row ring by name, "tune/spectrum_x". */
 enum rm_code rm_workspace_rows(struct rm_workspace const *workspace, char const *name, struct rm_rows_view *view,
                                struct rm_error *error);
+
+/** Finds images by name, "cam01". */
+enum rm_code rm_workspace_images(struct rm_workspace const *workspace, char const *name, struct rm_images_view *view,
+                                 struct rm_error *error);
 
 #endif

@@ -46,7 +46,7 @@ static bool has_traffic(struct rm_config_file const *file) {
 /* A server without any may have chains that answer. */
 static enum rm_code check_instruments(struct rm_config_file const *file, struct rm_config const *config,
                                       struct rm_error *error) {
-    if (config->instrument_count != 0 || has_traffic(file))
+    if (config->instrument_count != 0 || config->camera_count != 0 || has_traffic(file))
         return RM_OK;
     return rm_config_fail(config, error, "",
                           "the key \"instruments\" is missing, expected a list of those that send, \"chains\" of "
@@ -74,7 +74,10 @@ static enum rm_code resolve_senders(struct rm_config_file const *file, struct rm
     enum rm_code code = rm_config_resolve_ports(file, config, error);
     enum rm_code const formats = rm_config_resolve_formats(file, config, error);
     code = rm_code_first(code, formats);
-    return formats == RM_OK ? rm_code_first(code, rm_config_resolve_instruments(file, config, error)) : code;
+    if (formats != RM_OK)
+        return code;
+    code = rm_code_first(code, rm_config_resolve_cameras(file, config, error));
+    return rm_code_first(code, rm_config_resolve_instruments(file, config, error));
 }
 
 /* What stands on parts that are wrong themselves is not judged: it would be refused for their sake. */
@@ -98,6 +101,9 @@ static enum rm_code resolve_machine(struct rm_config_file const *file, struct rm
 static enum rm_code resolve_server(struct rm_config_file const *file, struct rm_config *config,
                                    struct rm_error *error) {
     enum rm_code code = resolve_machine(file, config, error);
+    if (code == RM_OK && file->roles_count == 0)
+        code = rm_config_fail(config, error, "",
+                              "the key \"roles\" is missing, expected a list of what the server's cores do");
     if (code == RM_OK)
         code = rm_config_resolve_applications(file, config, error);
     if (code == RM_OK)
@@ -183,6 +189,7 @@ void rm_config_free(struct rm_config *config) {
         free(config->application[i].setting);
     }
     free(config->application);
+    free(config->camera);
     free(config->supply);
     free(config->chain);
     free(config->instrument);

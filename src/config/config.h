@@ -24,6 +24,7 @@
 #include <ringmaster/record.h>
 #include <ringmaster/stream.h>
 
+#include "config/cameras.h"
 #include "config/router.h"
 #include "filter/decimator.h"
 #include "format/format.h"
@@ -81,6 +82,8 @@ struct rm_config_port {
     uint32_t answer_ipv4;
     /** Name of the tap that gives the kernel what no instrument sent; "": there is none. */
     char kernel_interface[RM_PORT_NAME_BYTES];
+    /** Cameras' packets come in here: the server does not open it. */
+    bool cameras;
 };
 
 /** A decimated rate: each instrument that sends every turn has a stream NAME/RATE of it; instrument_rates.h says what
@@ -382,6 +385,9 @@ struct rm_config {
     struct rm_config_role *role;
     /** What roles forward do; NULL where there are none. */
     struct rm_config_router *router;
+    /** Those who send images. */
+    uint32_t camera_count;
+    struct rm_config_camera *camera;
 };
 
 /** Reads and checks the file. RM_E_SYSTEM when it cannot be read; RM_E_CONFIG and one line

@@ -8,6 +8,7 @@
 
 #include "base/yaml.h"
 #include "config/config.h"
+#include "config/cameras_file.h"
 #include "config/router_file.h"
 #include "format/format_file.h"
 
@@ -214,6 +215,9 @@ struct rm_config_file {
     uint32_t applications_count;
     /** NULL: no role forwards. */
     struct rm_file_router *router;
+    /** NULL: none. */
+    struct rm_file_camera *cameras;
+    uint32_t cameras_count;
 };
 
 /** Schemas of struct rm_config_file, and of two of its entries, of which defaults are read. */

@@ -9,6 +9,9 @@
 
 #include "config/file.h"
 
+/** Needs ports and formats. Says which ports are those of cameras. */
+enum rm_code rm_config_resolve_cameras(struct rm_config_file const *file, struct rm_config *config,
+                                       struct rm_error *error);
 enum rm_code rm_config_resolve_ports(struct rm_config_file const *file, struct rm_config *config,
                                      struct rm_error *error);
 enum rm_code rm_config_resolve_formats(struct rm_config_file const *file, struct rm_config *config,

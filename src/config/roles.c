@@ -191,7 +191,7 @@ static enum rm_code check_all_polled(struct rm_config const *config, struct poll
                                      struct rm_error *error) {
     for (uint32_t i = 0; i < config->port_count; i++)
         for (uint32_t j = 0; j < config->port[i].port.queues; j++)
-            if (polled->by[i][j] == NOBODY)
+            if (polled->by[i][j] == NOBODY && !config->port[i].cameras)
                 return rm_config_fail(config, error, "roles",
                                       "no role polls queue %u of port \"%s\", expected \"%s\" in one role's "
                                       "ports",
@@ -202,7 +202,7 @@ static enum rm_code check_all_polled(struct rm_config const *config, struct poll
 static enum rm_code check_all_spread(struct rm_config const *config, struct polled const *polled,
                                      struct rm_error *error) {
     for (uint32_t i = 0; i < config->port_count; i++)
-        if (config->port[i].port.spread != 0 && polled->spread_by[i] == NOBODY)
+        if (config->port[i].port.spread != 0 && polled->spread_by[i] == NOBODY && !config->port[i].cameras)
             return rm_config_fail(config, error, "roles",
                                   "no role spreads port \"%s\", expected {role: spread, core: …, ports: [%s]}",
                                   config->port[i].port.name, config->port[i].port.name);

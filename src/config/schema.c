@@ -491,8 +491,9 @@ static cyaml_schema_field_t const fields[] = {
                             struct rm_config_file, buffers, buffers_fields),
     CYAML_FIELD_MAPPING_PTR(RM_KEY("turn_window", "Which turns are accepted.", .fallback = "{}"), MAYBE,
                             struct rm_config_file, turn_window, turn_window_fields),
-    CYAML_FIELD_SEQUENCE(RM_KEY("roles", "Which core does what.", .example = "{role: transmit, core: 1}"),
-                         CYAML_FLAG_POINTER, struct rm_config_file, roles, &role_schema, 1, RM_CONFIG_ROLES_MAX),
+    CYAML_FIELD_SEQUENCE(RM_KEY("roles", "Which core does what.", .otherwise = "none: a file for cameras alone",
+                                .example = "{role: transmit, core: 1}"),
+                         MAYBE, struct rm_config_file, roles, &role_schema, 1, RM_CONFIG_ROLES_MAX),
     CYAML_FIELD_SEQUENCE(RM_KEY("formats", "Datagrams other than the native one.", .otherwise = "none"), MAYBE,
                          struct rm_config_file, formats, &rm_format_schema, 0, RM_CONFIG_FORMATS_MAX - 1),
     CYAML_FIELD_SEQUENCE(RM_KEY("rates", "What is filtered out of the turns.",
@@ -514,6 +515,9 @@ static cyaml_schema_field_t const fields[] = {
     CYAML_FIELD_MAPPING_PTR(
         RM_KEY("router", "What roles forward do.", .otherwise = "required with a role forward", .apart = true), MAYBE,
         struct rm_config_file, router, rm_config_router_fields),
+    CYAML_FIELD_SEQUENCE(RM_KEY("cameras", "Who sends images. `ringmaster cameras` receives them, the server does not.",
+                                .otherwise = "none", .apart = true),
+                         MAYBE, struct rm_config_file, cameras, &rm_config_camera_schema, 1, RM_CONFIG_CAMERAS_MAX),
     CYAML_FIELD_END,
 };
 

@@ -20,6 +20,8 @@
 #ifndef RM_FRAMES_ASSEMBLY_H
 #define RM_FRAMES_ASSEMBLY_H
 
+#include <ringmaster/images.h>
+
 #include "frames/image.h"
 
 enum { RM_ASSEMBLY_SLOTS_MAX = 64, RM_ASSEMBLY_WINDOW = 1024 };
@@ -50,6 +52,11 @@ struct rm_assembly_settings {
     enum rm_incomplete incomplete;
     /** The bytes are not read soon, so they go past the caches. */
     bool streaming;
+    /** Where frames and their maps lie, as of slot 0, and how far apart the slots are; `bytes` begins at a page, and
+     * lives longer than the assembly. NULL: the assembly has memory of its own. */
+    uint8_t *bytes;
+    uint64_t *maps;
+    uint64_t frame_stride_bytes, map_stride_bytes;
     /** Frame numbers are 16 bits, and go from 65535 to 1 (GVSP without extended ids); else 64.
      * Higher bits are not looked at. */
     bool short_numbers;
@@ -96,10 +103,10 @@ enum rm_assembly_counter {
     RM_FRAGMENT_COUNTERS = RM_FRAMES_BEGUN,
 };
 
-enum rm_image_status { RM_IMAGE_WHOLE, RM_IMAGE_INCOMPLETE, RM_IMAGE_FILLED };
-
 /** A frame, in flight or closed. */
 struct rm_image {
+    /** Which slot it lies in. */
+    uint32_t slot;
     uint64_t frame;
     /** The device's time stamp; 0 without geometry. */
     uint64_t time;

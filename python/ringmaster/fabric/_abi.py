@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-LAYOUT_HASH = 0x8CAFAC77ED0BF29E
+LAYOUT_HASH = 0x579EFBDD6EB8291B
 
-RM_ABI_VERSION = 12
+RM_ABI_VERSION = 13
 RM_SEGMENT_MAGIC = 0x5254534D474E4952
 RM_CACHE_LINE = 64
 RM_PAGE_BYTES = 4096
@@ -42,6 +42,8 @@ RM_CHAIN_ID_PARTS = 4
 RM_DECISION_MASK_INPUTS = 384
 RM_ADOPTED_VALUES = 3
 RM_ADOPTED_VALUE_LANES = 3
+RM_IMAGE_SLOTS_MAX = 64
+RM_IMAGE_SLOTS_OWN = 5
 RM_HISTOGRAM_SUBBITS = 4
 RM_HISTOGRAM_BUCKETS = 976
 
@@ -71,6 +73,25 @@ class ObjectKind(IntEnum):
     GRANT = 12
     INTENDED = 13
     ROWS = 14
+    IMAGES = 15
+
+
+class ImageStatus(IntEnum):
+    """enum rm_image_status"""
+
+    WHOLE = 0
+    INCOMPLETE = 1
+    FILLED = 2
+
+
+class ImageMarks(IntEnum):
+    """enum rm_image_marks"""
+
+    HAS_GEOMETRY = 1
+    HAS_TURN = 2
+    TURN_SENT = 4
+    GEOMETRY_CHANGED = 8
+    HAS_EXPOSURE = 16
 
 
 class RowsLane(IntEnum):
@@ -522,6 +543,55 @@ DTYPES["rm_intended"] = _struct(
     ("supplies", "<u8", 16),
     ("reserved", "<u8", 24),
     ("value", ("<u4", (80,)), 32),
+)
+
+DTYPES["rm_images"] = _struct(
+    704,
+    ("slot_count", "<u4", 0),
+    ("lease_count", "<u4", 4),
+    ("slots_offset", "<u8", 8),
+    ("maps_offset", "<u8", 16),
+    ("bytes_offset", "<u8", 24),
+    ("map_bytes", "<u8", 32),
+    ("frame_bytes", "<u8", 40),
+    ("lease_base", "<u8", 48),
+    ("reserved_constant", ("<u8", (9,)), 56),
+    ("newest", "<u8", 128),
+    ("bell", "<u4", 136),
+    ("reserved32", "<u4", 140),
+    ("reserved_live", ("<u8", (6,)), 144),
+    ("place", ("<u8", (64,)), 192),
+)
+
+DTYPES["rm_image_slot"] = _struct(
+    192,
+    ("sequence", "<u8", 0),
+    ("number", "<u8", 8),
+    ("device_time", "<u8", 16),
+    ("turn", "<u8", 24),
+    ("exposure_start_ns", "<u8", 32),
+    ("exposure_end_ns", "<u8", 40),
+    ("first_tsc", "<u8", 48),
+    ("last_tsc", "<u8", 56),
+    ("closed_tsc", "<u8", 64),
+    ("published_tsc", "<u8", 72),
+    ("tai_ns", "<u8", 80),
+    ("length", "<u8", 88),
+    ("pixel_format", "<u4", 96),
+    ("width", "<u4", 100),
+    ("height", "<u4", 104),
+    ("offset_x", "<u4", 108),
+    ("offset_y", "<u4", 112),
+    ("padding_x", "<u4", 116),
+    ("padding_y", "<u4", 120),
+    ("status", "<u4", 124),
+    ("flags", "<u4", 128),
+    ("fragment_bytes", "<u4", 132),
+    ("fragments", "<u4", 136),
+    ("placed", "<u4", 140),
+    ("resent", "<u4", 144),
+    ("reserved32", "<u4", 148),
+    ("reserved", ("<u8", (5,)), 152),
 )
 
 DTYPES["rm_histogram"] = _struct(

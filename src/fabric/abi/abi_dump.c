@@ -16,6 +16,7 @@
 #include <ringmaster/grant.h>
 #include <ringmaster/group.h>
 #include <ringmaster/histogram.h>
+#include <ringmaster/images.h>
 #include <ringmaster/intended.h>
 #include <ringmaster/parameter.h>
 #include <ringmaster/record.h>
@@ -153,6 +154,20 @@ static struct abi_layout const layouts[] = {
            MEMBER(rm_setpoint_vector, input_turn), MEMBER(rm_setpoint_vector, tsc), MEMBER(rm_setpoint_vector, value)),
     LAYOUT(rm_intended, MEMBER(rm_intended, intended), MEMBER(rm_intended, transmitted), MEMBER(rm_intended, supplies),
            MEMBER(rm_intended, reserved), MEMBER(rm_intended, value)),
+    LAYOUT(rm_images, MEMBER(rm_images, slot_count), MEMBER(rm_images, lease_count), MEMBER(rm_images, slots_offset),
+           MEMBER(rm_images, maps_offset), MEMBER(rm_images, bytes_offset), MEMBER(rm_images, map_bytes),
+           MEMBER(rm_images, frame_bytes), MEMBER(rm_images, lease_base), MEMBER(rm_images, reserved_constant),
+           MEMBER(rm_images, newest), MEMBER(rm_images, bell), MEMBER(rm_images, reserved32),
+           MEMBER(rm_images, reserved_live), MEMBER(rm_images, place)),
+    LAYOUT(rm_image_slot, MEMBER(rm_image_slot, sequence), MEMBER(rm_image_slot, number),
+           MEMBER(rm_image_slot, device_time), MEMBER(rm_image_slot, turn), MEMBER(rm_image_slot, exposure_start_ns),
+           MEMBER(rm_image_slot, exposure_end_ns), MEMBER(rm_image_slot, first_tsc), MEMBER(rm_image_slot, last_tsc),
+           MEMBER(rm_image_slot, closed_tsc), MEMBER(rm_image_slot, published_tsc), MEMBER(rm_image_slot, tai_ns),
+           MEMBER(rm_image_slot, length), MEMBER(rm_image_slot, pixel_format), MEMBER(rm_image_slot, width),
+           MEMBER(rm_image_slot, height), MEMBER(rm_image_slot, offset_x), MEMBER(rm_image_slot, offset_y),
+           MEMBER(rm_image_slot, padding_x), MEMBER(rm_image_slot, padding_y), MEMBER(rm_image_slot, status),
+           MEMBER(rm_image_slot, flags), MEMBER(rm_image_slot, fragment_bytes), MEMBER(rm_image_slot, fragments),
+           MEMBER(rm_image_slot, placed), MEMBER(rm_image_slot, resent), MEMBER(rm_image_slot, reserved32), MEMBER(rm_image_slot, reserved)),
     LAYOUT(rm_histogram, MEMBER(rm_histogram, total), MEMBER(rm_histogram, largest), MEMBER(rm_histogram, reserved),
            MEMBER(rm_histogram, bucket)),
 };
@@ -190,6 +205,8 @@ static struct abi_constants const constant_sets[] = {
       CONSTANT(RM_DECISION_MASK_INPUTS),
       CONSTANT(RM_ADOPTED_VALUES),
       CONSTANT(RM_ADOPTED_VALUE_LANES),
+      CONSTANT(RM_IMAGE_SLOTS_MAX),
+      CONSTANT(RM_IMAGE_SLOTS_OWN),
       CONSTANT(RM_HISTOGRAM_SUBBITS),
       CONSTANT(RM_HISTOGRAM_BUCKETS)}},
     {"rm_segment_state",
@@ -199,7 +216,11 @@ static struct abi_constants const constant_sets[] = {
      {CONSTANT(RM_OBJECT_STREAM), CONSTANT(RM_OBJECT_SETPOINTS), CONSTANT(RM_OBJECT_PARAMETER),
       CONSTANT(RM_OBJECT_COUNTERS), CONSTANT(RM_OBJECT_CLOCK), CONSTANT(RM_OBJECT_HISTOGRAM), CONSTANT(RM_OBJECT_TEXT),
       CONSTANT(RM_OBJECT_GROUP), CONSTANT(RM_OBJECT_REQUESTS), CONSTANT(RM_OBJECT_REPLIES), CONSTANT(RM_OBJECT_GRANT),
-      CONSTANT(RM_OBJECT_INTENDED), CONSTANT(RM_OBJECT_ROWS)}},
+      CONSTANT(RM_OBJECT_INTENDED), CONSTANT(RM_OBJECT_ROWS), CONSTANT(RM_OBJECT_IMAGES)}},
+    {"rm_image_status", {CONSTANT(RM_IMAGE_WHOLE), CONSTANT(RM_IMAGE_INCOMPLETE), CONSTANT(RM_IMAGE_FILLED)}},
+    {"rm_image_marks",
+     {CONSTANT(RM_IMAGE_HAS_GEOMETRY), CONSTANT(RM_IMAGE_HAS_TURN), CONSTANT(RM_IMAGE_TURN_SENT),
+      CONSTANT(RM_IMAGE_GEOMETRY_CHANGED), CONSTANT(RM_IMAGE_HAS_EXPOSURE)}},
     {"rm_rows_lane", {CONSTANT(RM_ROWS_QUALITY)}},
     {"rm_element_type",
      {CONSTANT(RM_ELEMENT_RECORD), CONSTANT(RM_ELEMENT_F64), CONSTANT(RM_ELEMENT_F32), CONSTANT(RM_ELEMENT_I64),

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The section `cameras`: who sends images, with the places of what is wrong. */
+#include "base/fail.h"
+#include "config/resolve.h"
+#include "frames/pixels.h"
+#include "wire/address.h"
+
+#include <ringmaster/images.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+static enum rm_code camera_fail(struct rm_config const *config, struct rm_error *error, uint32_t index,
+                                char const *member, char const *expected) {
+    return rm_config_fail_entry(config, error, "cameras", index, member, "%s", expected);
+}
+
+static enum rm_code resolve_camera_name(struct rm_config *config, struct rm_error *error, uint32_t index,
+                                        struct rm_file_camera const *written) {
+    struct rm_config_camera *const camera = &config->camera[index];
+    if (!rm_config_name_is_good(written->name))
+        return rm_config_fail_entry(config, error, "cameras", index, "name", "found \"%s\", " RM_CONFIG_NAME_RULE,
+                                    written->name);
+    for (uint32_t i = 0; i < index; i++)
+        if (strcmp(config->camera[i].name, written->name) == 0)
+            return rm_config_fail_entry(config, error, "cameras", index, "name",
+                                        "\"%s\" is already the name of cameras[%u], expected one of its own",
+                                        written->name, i);
+    strcpy(camera->name, written->name);
+    return RM_OK;
+}
+
+static enum rm_code resolve_camera_port(struct rm_config *config, struct rm_error *error, uint32_t index,
+                                        struct rm_file_camera const *written) {
+    struct rm_config_camera *const camera = &config->camera[index];
+    camera->port = rm_config_find_port(config, written->port, strlen(written->port));
+    char guess[64];
+    if (camera->port == config->port_count)
+        return rm_config_fail_entry(config, error, "cameras", index, "port", "there is no port \"%s\"%s", written->port,
+                                    rm_config_guess_port(config, written->port, guess, sizeof guess));
+    config->port[camera->port].cameras = true;
+    camera->udp_port = written->udp_port != NULL ? *written->udp_port : config->port[camera->port].udp_port;
+    if (written->address != NULL && !rm_ipv4_parse(written->address, &camera->ipv4))
+        return rm_config_fail_entry(config, error, "cameras", index, "address",
+                                    "found \"%s\", expected an IPv4 address such as 10.30.0.11", written->address);
+    return RM_OK;
+}
+
+static enum rm_code resolve_camera_format(struct rm_config *config, struct rm_error *error, uint32_t index,
+                                          struct rm_file_camera const *written) {
+    static char const *const words[] = {[RM_CAMERA_GVSP] = "gvsp",
+                                        [RM_CAMERA_FRAGMENTS] = "fragments",
+                                        [RM_CAMERA_TECMP] = "tecmp",
+                                        [RM_CAMERA_CMP] = "cmp"};
+    struct rm_config_camera *const camera = &config->camera[index];
+    camera->format = RM_CAMERA_GVSP;
+    while (camera->format < RM_CAMERA_LINES && strcmp(words[camera->format], written->format) != 0)
+        camera->format++;
+    camera->lines = 1;
+    while (camera->format == RM_CAMERA_LINES && camera->lines < config->format_count &&
+           strcmp(config->format[camera->lines].name, written->format) != 0)
+        camera->lines++;
+    if (camera->format == RM_CAMERA_LINES && camera->lines >= config->format_count)
+        return rm_config_fail_entry(config, error, "cameras", index, "format",
+                                    "found \"%s\", expected gvsp, fragments, tecmp, cmp, or the name of one of "
+                                    "\"formats\"",
+                                    written->format);
+    return RM_OK;
+}
+
+static enum rm_code resolve_camera_geometry(struct rm_config *config, struct rm_error *error, uint32_t index,
+                                            struct rm_file_camera const *written) {
+    struct rm_config_camera *const camera = &config->camera[index];
+    struct rm_pixel_format const *const format =
+        written->pixel_format == NULL ? NULL : rm_pixel_format_named(written->pixel_format);
+    if (written->pixel_format != NULL && format == NULL)
+        return rm_config_fail_entry(config, error, "cameras", index, "pixel_format",
+                                    "found \"%s\", expected a name such as Mono8, Mono12p or BayerRG12Packed",
+                                    written->pixel_format);
+    camera->pixel_format = format == NULL ? 0 : format->number;
+    camera->width = written->width == NULL ? 0 : *written->width;
+    camera->height = written->height == NULL ? 0 : *written->height;
+    bool const all = camera->pixel_format != 0 && camera->width != 0 && camera->height != 0;
+    bool const lines = camera->format != RM_CAMERA_GVSP && camera->format != RM_CAMERA_FRAGMENTS;
+    if (lines && !all)
+        return camera_fail(config, error, index, "format",
+                           "lines do not tell their geometry, expected the keys pixel_format, width and height");
+    return RM_OK;
+}
+
+static enum rm_code resolve_camera_memory(struct rm_config *config, struct rm_error *error, uint32_t index,
+                                          struct rm_file_camera const *written) {
+    struct rm_config_camera *const camera = &config->camera[index];
+    camera->frame_bytes = *written->frame_bytes;
+    camera->slots = *written->slots;
+    camera->leases = *written->leases;
+    camera->deadline_ms = *written->deadline_ms;
+    camera->incomplete = *written->incomplete;
+    camera->resend_percent = *written->resend_percent;
+    camera->profile = *written->profile;
+    camera->record_turns = *written->record_turns;
+    if (camera->slots < 8 || camera->slots > RM_IMAGE_SLOTS_MAX)
+        return rm_config_fail_entry(config, error, "cameras", index, "slots", "found %u, expected 8 to %d",
+                                    camera->slots, RM_IMAGE_SLOTS_MAX);
+    if (camera->leases < 1 || camera->leases + RM_IMAGE_SLOTS_OWN > camera->slots)
+        return rm_config_fail_entry(config, error, "cameras", index, "leases",
+                                    "found %u, expected 1 to %u, which is %d below slots", camera->leases,
+                                    camera->slots - RM_IMAGE_SLOTS_OWN, RM_IMAGE_SLOTS_OWN);
+    if (!(camera->deadline_ms > 0 && camera->deadline_ms <= 60000))
+        return camera_fail(config, error, index, "deadline_ms", "expected more than 0, up to 60000 ms");
+    if (!(camera->resend_percent >= 0 && camera->resend_percent <= 100))
+        return camera_fail(config, error, index, "resend_percent", "expected 0 to 100 %");
+    if (camera->record_turns == 0)
+        return camera_fail(config, error, index, "record_turns", "found 0, expected 1 turn at least");
+    return RM_OK;
+}
+
+typedef enum rm_code resolver(struct rm_config *config, struct rm_error *error, uint32_t index,
+                              struct rm_file_camera const *written);
+
+enum rm_code rm_config_resolve_cameras(struct rm_config_file const *file, struct rm_config *config,
+                                       struct rm_error *error) {
+    static resolver *const resolvers[] = {resolve_camera_name, resolve_camera_port, resolve_camera_format,
+                                          resolve_camera_geometry, resolve_camera_memory};
+    config->camera = calloc(file->cameras_count + 1, sizeof *config->camera);
+    if (config->camera == NULL)
+        return rm_fail(error, RM_E_NO_SPACE, "%s: no memory to hold it", config->source_path);
+    enum rm_code code = RM_OK;
+    for (uint32_t i = 0; i < file->cameras_count; i++) {
+        if (!rm_yaml_fill(&rm_config_camera_schema, &file->cameras[i], true))
+            return rm_fail(error, RM_E_NO_SPACE, "%s: no memory to hold it", config->source_path);
+        for (size_t j = 0; j < sizeof resolvers / sizeof resolvers[0]; j++)
+            code = rm_code_first(code, resolvers[j](config, error, i, &file->cameras[i]));
+        config->camera_count = i + 1;
+    }
+    return code;
+}
