@@ -17,6 +17,7 @@ from ringmaster.bench.load import held_of
 from ringmaster.bench.loads import elettra
 from ringmaster.bench.measurement import Turn
 from ringmaster.bench.polling import Row as PollingRow
+from ringmaster.bench.scale import Scaled
 from ringmaster.programs.program import ProgramFailed
 from ringmaster.report.conditions import StallFloor
 from ringmaster.report.headlines import Figure
@@ -35,6 +36,7 @@ ROWS: dict[str, list[Any]] = {
     "windows": [window(rate_pps=13e6), window("testpmd", 14e6)],
     "load": [held_of(elettra(), 1e6, window(turn_rate_hz=1e6), [14e6], FLOOR)],
     "polling": [PollingRow("one", True, 1e6, 0.3, 0.5, 2.0, 2.0, 500, BETWEEN, BETWEEN, 0.5, 864.0, 864.0, {}, True)],
+    "scale": [Scaled(2, 30, 34.7e6, 34.7e6, True, 0, {}, (0.5, 0.6), 30.0, None, 12.0)],
     "sizes": [Queues(4, 96, 384, "4 KiB", 50.0, 1.0)],
 }
 
@@ -99,12 +101,12 @@ def test_the_headlines_stand_before_the_tables(said: list[str]) -> None:
 
 @pytest.mark.usefixtures("parts")
 def test_the_added_cost_is_looked_at_between_the_parts(monkeypatch: pytest.MonkeyPatch, said: list[str]) -> None:
-    nanoseconds = iter((10.0, 20.0, 30.0, 40.0, 50.0, 60.0))
+    nanoseconds = iter((10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0))
     visits: Iterator[list[Any]] = ([replace(ROWS["added"][0], added_ns=ns)] for ns in nanoseconds)
     monkeypatch.setattr(added, "visits", lambda *_: turns(next(visits)))
     spread = cost(measured(said))
-    assert (spread.median, spread.low, spread.high) == (30.0, 9.6, 54.0)  # of 9, 10, 20, … 60
-    assert (spread.count, spread.of) == (7, "visits")
+    assert (spread.median, spread.low, spread.high) == pytest.approx((35.0, 9.7, 63.0))  # of 9, 10, 20, … 70
+    assert (spread.count, spread.of) == (8, "visits")
 
 
 @pytest.mark.usefixtures("parts")

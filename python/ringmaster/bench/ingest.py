@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from ringmaster.bench import added, instructions, load, memory, polling, tables
+from ringmaster.bench import added, instructions, load, memory, polling, scale, tables
 from ringmaster.bench.loads import Replayed
 from ringmaster.bench.measurement import PartByPart, Turn, windows_within
 from ringmaster.bench.options import COUNT, SECONDS, Finite, SomeOf, option
@@ -23,7 +23,7 @@ from ringmaster.report.headlines import Figure, exact, of_values
 from ringmaster.report.section import Table
 from ringmaster.report.verdicts import Headline
 
-PARTS = ("added", "instructions", "windows", "load", "polling", "sizes")
+PARTS = ("added", "instructions", "windows", "load", "polling", "sizes", "scale")
 """In the order in which they are measured. The memory table needs no measurement, and is always there."""
 FEW, MANY = 8, added.HEADLINE
 """Instruments that send at the turn rate, in the load that Elettra had; and as many as it has BPMs."""
@@ -85,6 +85,7 @@ Parts:
   load          the Elettra load, held
   polling       adaptive polling, on and off
   sizes         cost over instruments, rings, queues, pages
+  scale         receive cores beside each other, each behind a sender of its own
 
 """
     about = "What one receive core costs and carries, beside dpdk-testpmd behind the same sender over memif."
@@ -135,6 +136,8 @@ Parts:
         if part == "load":
             hold = partial(load.hold, options.load_seconds, options.seconds, self.tsc_hz, self)
             return (Turn(name, hold) for name in ("Elettra",))
+        if part == "scale":
+            return (Turn(f"{n} cores", partial(scale.measure, n, options.seconds, self.tsc_hz)) for n in scale.counts())
         return polling.turns(options.seconds, self.tsc_hz) if part == "polling" else self._sizes()
 
     def _end_to_end(self) -> Iterator[Turn]:

@@ -79,6 +79,19 @@ SIZES: Columns = {
     "busy ns": lambda row: getattr(row, "busy_ns", None),
     "core": lambda row: row.core_share,
 }
+SCALE: Columns = {
+    "receive cores": lambda row: str(row.receive_cores),
+    "instruments": lambda row: str(row.instruments),
+    "load Mpps": lambda row: row.load_pps / 1e6,
+    "sent Mpps": lambda row: row.rate_pps / 1e6,
+    "in time": lambda row: "yes" if row.in_time else "late",
+    "lost": lambda row: str(row.lost),
+    "busy": lambda row: f"{min(row.busy_shares):.2f} … {max(row.busy_shares):.2f}",
+    "busy ns": lambda row: row.busy_ns_per_packet,
+    "p50 ns": lambda row: row.latency_ns["p50"] if row.latency_ns else None,
+    "p99 ns": lambda row: row.latency_ns["p99"] if row.latency_ns else None,
+    "longest wait": lambda row: f"{row.longest_sender_wait_us:.0f} µs",
+}
 MEMORY: Columns = {
     "chains": lambda row: row.chain,
     "cache injection": lambda row: "yes" if row.cache_injection else "no",
@@ -94,6 +107,7 @@ TABLES: dict[str, tuple[str, Columns]] = {
     "load": ("The Elettra load", LOAD),
     "polling": ("Adaptive polling; ns from one record of an instrument to the next", POLLING),
     "sizes": ("Cost against size, cold", SIZES),
+    "scale": ("Receive cores beside each other, 15 instruments at 1.157 MHz each", SCALE),
     "memory": ("Memory traffic per packet, argued from the layout", MEMORY),
 }
 PLACES = ("missing", "refused", *STREAM_FAULTS)
