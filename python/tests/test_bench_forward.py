@@ -8,12 +8,13 @@ from pathlib import Path
 import click
 import pytest
 
-from ringmaster.bench.forward import Forward, Forwarded, Loaded, Options, Sizes, added_ns, loaded_of
+from ringmaster.bench.forward import Forward, Forwarded, Loaded, Options, Sizes, added_ns, loaded_of, unresolved
 from ringmaster.bench.forward_kernel import BesideKernel, server_between
 from ringmaster.bench.forward_loss import PARTIAL, STEPS, Carried, Delay, Trial, bisect, delay_of, offer_of, trial_of
 from ringmaster.bench.forward_peers import NEIGHBOURS, Offer, Through, gateway, route_words, server, through_of
 from ringmaster.bench.links import Pair
 from ringmaster.bench.log import NotMeasured
+from ringmaster.report.headlines import of_values
 from ringmaster.report.plain import as_json
 
 
@@ -54,6 +55,12 @@ def test_routing_adds_what_io_does_not_take() -> None:
     rows = [window("route", 50), window("io", 100), window("testpmd", 20)]
     assert added_ns(rows, Offer().load) == pytest.approx([10.0])
     assert added_ns([window("route", 50), window("io", 100, share=0.5)], Offer().load) == []
+
+
+def test_a_spread_of_both_signs_resolves_nothing() -> None:
+    assert unresolved(of_values([-2.0, 3.0, 11.0], "pairs"))
+    assert not unresolved(of_values([9.0, 11.0, 12.0], "pairs"))
+    assert not unresolved(None)
 
 
 def test_a_window_without_its_core_is_left_out() -> None:

@@ -21,7 +21,7 @@ from ringmaster.bench.windows import NEIGHBOURS, TESTPMD, Window, compare, ratio
 from ringmaster.places import find_program
 from ringmaster.programs.cores import cores
 from ringmaster.report.conditions import Probed
-from ringmaster.report.headlines import of_values
+from ringmaster.report.headlines import Figure, of_values
 from ringmaster.report.section import Columns, Table
 from ringmaster.report.verdicts import Headline, spread_cell
 
@@ -153,6 +153,11 @@ Parts:
             self.note(NO_TESTPMD)
         with super().around():
             yield
+        if unresolved(self._added()):
+            self.note("added_ns: windows of this host differ by more than routing adds; see its spread, and --windows")
+
+    def _added(self) -> Figure | None:
+        return of_values(added_ns(self.of("rate"), Offer().load), "pairs of windows")
 
     def turns_of(self, part: str) -> Iterable[Turn]:
         """Windows; a load; a search for each size and peer."""
@@ -191,13 +196,12 @@ Parts:
         ratio_many = of_values(ratios_of(rows, many, ROUTE), "pairs of windows")
         ratio_macswap = of_values(ratios_of(rows, one, MACSWAP), "pairs of windows")
         load = of_values((row.cpu_seconds for row in self.of("load")), "loads")
-        added = of_values(added_ns(rows, one), "pairs of windows")
         kernel = of_values((row.ratio for row in self.of("kernel")), "pairs of windows")
         found = [
             Headline("ratio_to_testpmd", ratio, "×", RATIO, False, "one route, to testpmd macswap"),
             Headline("ratio_100k_routes", ratio_many, "×", RATIO_MANY, False, f"{self.options.routes} routes"),
             Headline("million_routes_s", load, "s", LOAD_S, about="of one core, into both tables"),
-            Headline("added_ns", added, "ns", about="a packet, by routing, over our own io"),
+            Headline("added_ns", self._added(), "ns", about="a packet, by routing, over our own io"),
             Headline("ratio_to_kernel", kernel, "×", about="on the same veth links, with AF_XDP ports"),
             Headline("ratio_macswap", ratio_macswap, "×", about="our own macswap, to testpmd's"),
         ]
@@ -252,6 +256,11 @@ def added_ns(windows: list[Forwarded], load: str) -> list[float]:
         if (routed.peer, routed.load) == (ROUTE, load) and routed.counts and plain is not None:
             found.append(1e9 / routed.rate_pps - 1e9 / plain.rate_pps)
     return found
+
+
+def unresolved(figure: Figure | None) -> bool:
+    """Whether its spread has both signs, so that it says nothing of what it is about."""
+    return figure is not None and figure.low <= 0 <= figure.high
 
 
 def loaded_of(words: str) -> Loaded:
