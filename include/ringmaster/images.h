@@ -25,15 +25,25 @@
  *     byte lease_base + s              slot s: readers lock it shared, the writer exclusively while the slot is its own
  *     byte lease_base + 64 + t         ticket t < lease_count: a lease holds one of them exclusively
  *
- * There are fewer tickets than slots, by RM_IMAGE_SLOTS_OWN. So readers that never release cannot stop the others: what
- * they hold is old, and the newest frames go on coming. A reader that finds no ticket is told so (RM_FRAME_NO_LEASE).
+ * There are fewer tickets than slots, by RM_IMAGE_SLOTS_OWN. So readers that never release cannot stop the writer: what
+ * they hold is old, and the newest frames go on coming. One reader holds at most half of the tickets (at least one), so
+ * one that never releases does not stop the others either. A reader that finds no ticket is told so
+ * (RM_FRAME_NO_LEASE), until a lease is released.
+ *
+ * Readers lock tickets exclusively, so every user who may read the segment may write the file of leases. The kernel's
+ * locks are advisory: such a user can stop the writer on purpose by locking all slots, but can change no frame.
+ *
+ * ## When the owner ends
+ * What it published stays, and is leased as before; RM_FRAME_ENDED comes when there is nothing more. An owner that adopts
+ * the segment goes on with the next sequence. It shows no frame of the owner before, and leaves those alone that
+ * readers still lease.
  *
  * ## Memory ordering
  * The writer has the slot's byte exclusively. It stores `sequence` = 0, and then whatever it likes. It publishes thus:
  * description, map and bytes; `sequence` with release; the lock is given back; place[sequence & 63] with release;
  * `newest` with release; then it wakes who sleeps on `bell` (rm_images_publish in src/fabric/images_writer.c).
  *
- * A reader loads `newest` with acquire, and the place of a sequence; locks the slot's byte shared; and loads the
+ * A reader loads `newest` with acquire, and the place of a sequence; it locks the slot's byte shared; and loads the
  * slot's `sequence` with acquire. Is it the one looked for, then the acquire pairs with the release above, and all of
  * the frame is seen. It stays: the writer would need the lock before its next store. Is it another one, the frame is
  * gone, and the lock is given back.
@@ -53,6 +63,7 @@
 #include <ringmaster/abi.h>
 #include <ringmaster/error.h>
 #include <ringmaster/record.h>
+#include <ringmaster/segment.h>
 
 enum {
     /** Most slots. */
@@ -164,6 +175,9 @@ struct rm_images_view {
     uint8_t const *bytes;
     uint64_t map_bytes, frame_bytes, lease_base;
     uint32_t slot_count, lease_count;
+    /** The segment, and which file it is: they tell whether its owner lives. */
+    struct rm_segment_header const *segment;
+    uint64_t device, inode;
     /** The file of the leases. */
     char lease_path[256];
 };
@@ -204,7 +218,7 @@ enum rm_code rm_images_reader_new(struct rm_images_view const *view, struct rm_i
 void rm_images_reader_free(struct rm_images_reader *reader);
 
 /** Leases the frame after the one that this reader had last, or the oldest still there if that is gone. Waits up to
- * `timeout_ns` for it: 0 looks only. */
+ * `timeout_ns` for it: 0 looks only. That the owner was killed is noticed within 50 ms. */
 enum rm_frame_read rm_images_next(struct rm_images_reader *reader, uint64_t timeout_ns, struct rm_frame *frame);
 
 /** Leases the newest frame, if this reader has not had it yet; those before it count as passed over. */
@@ -213,8 +227,9 @@ enum rm_frame_read rm_images_newest(struct rm_images_reader *reader, uint64_t ti
 /** Gives a lease back; `frame` is worth nothing then. */
 void rm_images_release(struct rm_images_reader *reader, struct rm_frame *frame);
 
-/** Sleeps until one of `count` ≤ 128 readers has a frame that it has not had, at most `timeout_ns`. Returns its index,
- * or `count`. */
+/** Sleeps until one of `count` readers, 1 to 128, has a frame that it has not looked at, at most `timeout_ns`. Returns
+ * the least index of such a reader, or `count`. The end of an owner does not
+ * wake it: rm_images_next tells of that. */
 uint32_t rm_images_wait(struct rm_images_reader *const *readers, uint32_t count, uint64_t timeout_ns);
 
 #endif

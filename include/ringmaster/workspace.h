@@ -40,7 +40,8 @@ struct rm_workspace;
 enum rm_attach_flags {
     /** Attach also when the server has ended, to read what it left. */
     RM_ATTACH_DEAD = 1,
-    /** Attach also where there is no server, to a workspace of other owners that live: to that of a camera receiver. */
+    /** Attach also where no server lives, to a workspace of other owners, one of which lives: a camera receiver. What a
+     * server left there is not mapped. */
     RM_ATTACH_SERVERLESS = 2,
 };
 
@@ -56,7 +57,8 @@ enum rm_code rm_workspace_attach(char const *name, unsigned flags, struct rm_wor
 /** Unmaps everything. NULL is allowed. */
 void rm_workspace_detach(struct rm_workspace *workspace);
 
-/** True while the process that owns the server's segment lives. Also false while a server that adopts the segment of a
+/** True while the process that owns the server's segment lives; without a server (RM_ATTACH_SERVERLESS) that of the
+ * leading owner, which is the first by name of those that lived when the workspace was attached. Also false while a server that adopts the segment of a
  * dead one starts, and when one with another configuration has replaced it: attach again. Takes some system calls. */
 bool rm_workspace_alive(struct rm_workspace const *workspace);
 
@@ -64,7 +66,7 @@ bool rm_workspace_alive(struct rm_workspace const *workspace);
  * none. In place of what was cut stand zeros (truncation.h): detach, and attach again. */
 char const *rm_workspace_cut(struct rm_workspace const *workspace);
 
-/** Instance of the server: a number that each server raises when it adopts the segment of a dead one. Where it changes,
+/** Instance of the server, or of the leading owner: a number that each server raises when it adopts the segment of a dead one. Where it changes,
  * one server has ended and another one begun, even if no call of rm_workspace_alive was false between. */
 uint64_t rm_workspace_generation(struct rm_workspace const *workspace);
 

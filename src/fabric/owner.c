@@ -92,6 +92,10 @@ rm_owner_index rm_owner_rows(struct rm_owner *owner, struct rm_rows_plan const *
     return rm_plan_rows(&owner->plan, plan);
 }
 
+rm_owner_index rm_owner_images(struct rm_owner *owner, struct rm_images_plan const *plan) {
+    return rm_plan_images(&owner->plan, plan);
+}
+
 rm_owner_index rm_owner_histogram(struct rm_owner *owner, char const *name, char const *description, char const *unit) {
     return rm_plan_histogram(&owner->plan, name, description, unit);
 }

@@ -16,6 +16,7 @@
 #include <ringmaster/stream.h>
 
 #include "fabric/element.h"
+#include "fabric/images_plan.h"
 
 static bool text_ends_in_field(char const *field, size_t bytes) { return memchr(field, '\0', bytes) != NULL; }
 
@@ -80,6 +81,11 @@ static bool setpoints_sound(struct rm_object const *object, struct rm_setpoints 
            objects_fit_segment(setpoints->vectors_offset, RM_SETPOINT_BUFFERS, setpoints->vector_bytes, object->bytes);
 }
 
+static bool images_sound(struct rm_object const *object, struct rm_images const *images) {
+    return object->bytes >= sizeof *images && rm_images_sound(images, object->bytes) &&
+           object->shape[0] == images->slot_count && object->shape[1] == images->frame_bytes;
+}
+
 static bool grant_sound(struct rm_object const *object, struct rm_grant const *grant) {
     return object->bytes >= sizeof *grant && text_ends_in_field(grant->application, sizeof grant->application);
 }
@@ -91,6 +97,8 @@ static bool content_sound(struct rm_object const *object, void const *memory) {
         return stream_sound(memory, object->bytes);
     case RM_OBJECT_ROWS:
         return rows_sound(object, memory);
+    case RM_OBJECT_IMAGES:
+        return images_sound(object, memory);
     case RM_OBJECT_PARAMETER:
         return parameter_sound(object, memory);
     case RM_OBJECT_COUNTERS:

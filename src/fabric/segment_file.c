@@ -19,6 +19,7 @@
 #include "base/timebase.h"
 #include "fabric/directories.h"
 #include "fabric/huge_pages.h"
+#include "fabric/leases.h"
 #include "fabric/owner_folder.h"
 #include "fabric/segment_link.h"
 #include "fabric/segment_lock.h"
@@ -177,6 +178,8 @@ enum rm_code rm_segment_open_in(char const *directory, char const *owner, struct
         if (code == RM_OK)
             rm_objects_begin(segment->header, plan, owner, bytes);
     }
+    if (code == RM_OK && rm_plan_count(plan, RM_OBJECT_IMAGES) > 0)
+        code = rm_leases_make(segment->path, error);
     if (code == RM_OK)
         code = rm_segment_lock_tell(directory, segment->lock_file, error);
     if (code != RM_OK)

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "fabric/huge_pages.h"
+#include "fabric/leases.h"
 
 bool rm_segment_huge_path(char target[PATH_MAX], char const *mount, char const *path) {
     char folder[PATH_MAX], real[PATH_MAX];
@@ -29,8 +30,10 @@ bool rm_segment_link(char target[PATH_MAX], char const *path) {
 }
 
 void rm_segment_unlink(char const *path) {
-    char target[PATH_MAX];
+    char target[PATH_MAX], leases[PATH_MAX];
     if (rm_segment_link(target, path))
         unlink(target);
     unlink(path);
+    rm_leases_path(leases, path);
+    unlink(leases);
 }

@@ -125,10 +125,14 @@ bool rm_segment_lock_held(char const *workspace_path, char const *owner) {
     return rm_segment_lock_held_in(directory, owner);
 }
 
+bool rm_segment_lock_tells_in(char const *directory, char const *owner) {
+    return byte_is_locked(directory, owner, BYTE_TELLS);
+}
+
 bool rm_segment_lock_tells(char const *workspace_path, char const *owner) {
     char directory[PATH_MAX];
     rm_owner_directory(directory, workspace_path, owner);
-    return byte_is_locked(directory, owner, BYTE_TELLS);
+    return rm_segment_lock_tells_in(directory, owner);
 }
 
 void rm_segment_lock_clear(char const *directory, char const *owner) {

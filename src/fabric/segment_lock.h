@@ -27,6 +27,9 @@ bool rm_segment_lock_held_in(char const *directory, char const *owner);
 bool rm_segment_lock_held(char const *workspace_path, char const *owner);
 
 /** True while some process holds it and the segment tells of that process. Ask before you read the segment's state. */
+bool rm_segment_lock_tells_in(char const *directory, char const *owner);
+
+/** The same for an owner whose files lie in the workspace, or in its folder there. */
 bool rm_segment_lock_tells(char const *workspace_path, char const *owner);
 
 /** Removes lock and segment of an owner that has ended. Does nothing while it lives, or while it begins: removing

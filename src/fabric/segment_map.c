@@ -138,6 +138,20 @@ enum rm_code rm_segment_map_in(char const *directory, char const *owner, struct 
     return map_in(directory, owner, false, mapped, error);
 }
 
+bool rm_segment_lives(char const *directory, struct rm_mapped_segment const *mapped) {
+    char path[PATH_MAX];
+    struct stat there;
+    rm_segment_path(path, directory, mapped->owner);
+    /* The lock before the state: segment_lock.h says why. */
+    if (!rm_segment_lock_tells_in(directory, mapped->owner) || stat(path, &there) != 0 ||
+        there.st_ino != mapped->inode || there.st_dev != mapped->device)
+        return false;
+    /* Acquire: pairs with the release of rm_segment_finish, whose generation is then the one that is read, and of the
+     * owner that replaced the segment (adopt_segment() in segment_file.c). */
+    uint32_t const state = atomic_load_explicit(&mapped->header->state, memory_order_acquire);
+    return state == RM_SEGMENT_LIVE && rm_segment_whole(mapped->header);
+}
+
 void rm_segment_unmap(struct rm_mapped_segment *mapped) {
     if (mapped->header != NULL) {
         rm_truncation_forget(mapped->header);

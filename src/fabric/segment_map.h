@@ -45,6 +45,11 @@ enum rm_code rm_segment_map_readonly(char const *workspace_path, char const *own
 /** The same in this directory. */
 enum rm_code rm_segment_map_in(char const *directory, char const *owner, struct rm_mapped_segment *mapped,
                                struct rm_error *error);
+
+/** True while the owner in this directory lives, and what is mapped is its segment: not that of a dead one whose segment
+ * it adopts just now, nor one that it replaced. Takes some system calls. */
+bool rm_segment_lives(char const *directory, struct rm_mapped_segment const *mapped);
+
 void rm_segment_unmap(struct rm_mapped_segment *mapped);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include <ringmaster/clock.h>
 #include <ringmaster/group.h>
+#include <ringmaster/images.h>
 #include <ringmaster/request.h>
 #include <ringmaster/rows.h>
 
@@ -70,6 +71,9 @@ static void renew_setpoints(struct rm_setpoints *setpoints, _Atomic uint64_t con
     if (rm_setpoints_confused(setpoints))
         clear_words((_Atomic uint64_t *)(setpoints + 1), end);
 }
+
+/** Frames of an earlier owner are not shown any more; their sequences go on. */
+static void renew_images(struct rm_images *images) { clear_words(images->place, images->place + RM_IMAGE_SLOTS_MAX); }
 
 static void begin_object(void *memory, struct rm_planned const *planned) {
     if (planned->constant_bytes > 0)
@@ -135,6 +139,8 @@ void rm_objects_renew(struct rm_segment_header *header, struct rm_segment_plan c
             renew_grant(memory);
         else if (object->kind == RM_OBJECT_SETPOINTS)
             renew_setpoints(memory, end);
+        else if (object->kind == RM_OBJECT_IMAGES)
+            renew_images(memory);
         else if (object->kind == RM_OBJECT_REQUESTS)
             atomic_store_explicit(&((struct rm_requests *)memory)->head, 0, memory_order_release);
     }

@@ -15,6 +15,7 @@
 
 #include "base/fail.h"
 #include "base/zeroed.h"
+#include "fabric/images_plan.h"
 #include "fabric/rows_plan.h"
 #include "fabric/severity.h"
 
@@ -142,6 +143,22 @@ rm_planned_index rm_plan_rows(struct rm_segment_plan *plan, struct rm_rows_plan 
     if (planned == NULL)
         return 0;
     set_elements(planned, RM_ELEMENT_F32, constant.stream.capacity, constant.width, rm_rows_bytes(&constant));
+    return plan->count - 1;
+}
+
+rm_planned_index rm_plan_images(struct rm_segment_plan *plan, struct rm_images_plan const *wanted) {
+    struct rm_images constant;
+    uint64_t const before = rm_plan_count(plan, RM_OBJECT_IMAGES);
+    if (rm_images_describe(wanted, before, &constant, first_error(plan)) != RM_OK)
+        return 0;
+    char full[RM_NAME_BYTES + 8] = "images/";
+    strncat(full, wanted->name, RM_NAME_BYTES);
+    struct rm_planned *planned =
+        segment_plan_add_object(plan, RM_OBJECT_IMAGES, full, "", text_or_empty(wanted->description), &constant,
+                                offsetof(struct rm_images, newest));
+    if (planned == NULL)
+        return 0;
+    set_elements(planned, RM_ELEMENT_U8, constant.slot_count, constant.frame_bytes, rm_images_object_bytes(&constant));
     return plan->count - 1;
 }
 

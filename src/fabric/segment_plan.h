@@ -58,6 +58,17 @@ rm_planned_index rm_plan_stream(struct rm_segment_plan *plan, char const *name, 
 /** Adds a row ring. */
 rm_planned_index rm_plan_rows(struct rm_segment_plan *plan, struct rm_rows_plan const *rows);
 
+/** Adds images. */
+rm_planned_index rm_plan_images(struct rm_segment_plan *plan, struct rm_images_plan const *images);
+
+/** Number of objects of a kind. */
+static inline size_t rm_plan_count(struct rm_segment_plan const *plan, enum rm_object_kind kind) {
+    size_t count = 0;
+    for (size_t i = 0; i < plan->count; ++i)
+        count += plan->planned[i].object.kind == kind;
+    return count;
+}
+
 /** Adds a block of counters; `name` as in counters.toml ("counters/port/ring"). */
 rm_planned_index rm_plan_counters(struct rm_segment_plan *plan, char const *name, char const *description,
                                   enum rm_counter_set_id set, size_t count);

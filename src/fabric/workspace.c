@@ -10,6 +10,7 @@
 #include <ringmaster/truncation.h>
 
 #include "base/fail.h"
+#include "fabric/owner_folder.h"
 #include "fabric/owner_names.h"
 #include "fabric/segment_lock.h"
 #include "fabric/segment_map.h"
@@ -19,8 +20,10 @@ static char const SERVER[] = "server";
 
 struct rm_workspace {
     char path[PATH_MAX];
-    struct rm_mapped_segment segment[RM_OWNERS_MAX]; /**< the server's first */
+    struct rm_mapped_segment segment[RM_OWNERS_MAX]; /**< the server's first, where there is one */
     size_t segment_count;
+    /** Of the owner that rm_workspace_alive tells of. */
+    size_t leading;
 };
 
 /** Maps what other owners have; those that are not whole are theirs to finish, not this reader's concern. */
@@ -61,6 +64,36 @@ static enum rm_code attach_server(struct rm_workspace *workspace, char const *na
                    name, workspace->segment[0].header->owner_pid, state == RM_SEGMENT_CLOSED ? "stopped" : "died");
 }
 
+static bool segment_lives(struct rm_workspace const *workspace, struct rm_mapped_segment const *mapped) {
+    char directory[PATH_MAX];
+    rm_owner_directory(directory, workspace->path, mapped->owner);
+    return rm_segment_lives(directory, mapped);
+}
+
+/** Maps the others where there is no server. False: none of them lives. */
+static bool attach_without_server(struct rm_workspace *workspace) {
+    for (size_t i = 0; i < workspace->segment_count; ++i)
+        rm_segment_unmap(&workspace->segment[i]);
+    workspace->segment_count = 0;
+    map_others(workspace);
+    for (size_t i = 0; i < workspace->segment_count; ++i)
+        if (segment_lives(workspace, &workspace->segment[i])) {
+            workspace->leading = i;
+            return true;
+        }
+    return false;
+}
+
+static enum rm_code attach_owners(struct rm_workspace *workspace, char const *name, unsigned flags,
+                                  struct rm_error *error) {
+    enum rm_code const code = attach_server(workspace, name, flags, error);
+    if (code == RM_OK)
+        map_others(workspace);
+    else if ((flags & RM_ATTACH_SERVERLESS) != 0 && attach_without_server(workspace))
+        return RM_OK;
+    return code;
+}
+
 enum rm_code rm_workspace_attach(char const *name, unsigned flags, struct rm_workspace **workspace,
                                  struct rm_error *error) {
     struct rm_workspace *made = calloc(1, sizeof *made);
@@ -68,12 +101,11 @@ enum rm_code rm_workspace_attach(char const *name, unsigned flags, struct rm_wor
         return rm_fail(error, RM_E_NO_SPACE, "no memory to attach to \"%s\"", name);
     enum rm_code code = rm_workspace_path(name, made->path, error);
     if (code == RM_OK)
-        code = attach_server(made, name, flags, error);
+        code = attach_owners(made, name, flags, error);
     if (code != RM_OK) {
         rm_workspace_detach(made);
         return code;
     }
-    map_others(made);
     *workspace = made;
     return RM_OK;
 }
@@ -94,17 +126,11 @@ char const *rm_workspace_cut(struct rm_workspace const *workspace) {
 }
 
 bool rm_workspace_alive(struct rm_workspace const *workspace) {
-    /* The lock before the state: segment_lock.h says why. */
-    if (!rm_segment_lock_tells(workspace->path, SERVER))
-        return false;
-    /* Acquire: pairs with the release of rm_segment_finish, whose generation is then the one that is read, and of the
-     * owner that replaced the segment (adopt_segment() in segment_file.c). */
-    uint32_t const state = atomic_load_explicit(&workspace->segment[0].header->state, memory_order_acquire);
-    return state == RM_SEGMENT_LIVE && rm_segment_whole(workspace->segment[0].header);
+    return segment_lives(workspace, &workspace->segment[workspace->leading]);
 }
 
 uint64_t rm_workspace_generation(struct rm_workspace const *workspace) {
-    return atomic_load_explicit(&workspace->segment[0].header->generation, memory_order_relaxed);
+    return atomic_load_explicit(&workspace->segment[workspace->leading].header->generation, memory_order_relaxed);
 }
 
 size_t rm_workspace_object_count(struct rm_workspace const *workspace) {
