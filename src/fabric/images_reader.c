@@ -132,10 +132,11 @@ static enum rm_frame_read reader_lease_first(struct rm_images_reader *reader, ui
     uint32_t const ticket = reader_take_ticket(reader);
     if (ticket == reader->view.lease_count)
         return RM_FRAME_NO_LEASE;
-    for (uint64_t sequence = from; sequence <= newest; ++sequence)
-        if (reader_lease(reader, sequence, frame)) {
+    uint64_t const count = newest - from + 1; // a damaged `newest` may be the largest number
+    for (uint64_t i = 0; i < count; ++i)
+        if (reader_lease(reader, from + i, frame)) {
             frame->ticket = ticket;
-            reader->last = sequence;
+            reader->last = from + i;
             return RM_FRAME_OK;
         }
     reader_drop_ticket(reader, ticket);

@@ -192,6 +192,33 @@ static void test_wait_for_several(void **state) {
         rm_images_reader_free(readers[i]);
 }
 
+/** A frame that claims more than its slot holds is not shown, and no place leads outside. */
+static void test_frames_that_lie(void **state) {
+    struct images_test *test = *state;
+    struct rm_images_reader *reader = images_reader(test);
+    struct rm_frame frame;
+    struct rm_images *images = rm_owner_memory(test->owner, test->index);
+    rm_images_slot(test->writer, 0)->length = test->view.frame_bytes + 1;
+    rm_images_publish(test->writer, 0);
+    rm_images_slot(test->writer, 1)->fragments = (uint32_t)test->view.map_bytes * 8 + 1;
+    rm_images_publish(test->writer, 1);
+    assert_int_equal(rm_images_next(reader, 0, &frame), RM_FRAME_NOT_YET);
+    uint64_t const sequence = images_publish(test, 2, 2);
+    uint64_t const hostile[] = {sequence << 8 | 255, sequence << 8 | SLOTS, sequence << 8 | 1, UINT64_MAX};
+    for (size_t i = 0; i < sizeof hostile / sizeof hostile[0]; ++i) {
+        atomic_store(&images->place[sequence], hostile[i]);
+        assert_int_equal(rm_images_newest(reader, 0, &frame), RM_FRAME_NOT_YET);
+        atomic_store(&images->newest, UINT64_MAX); // all of it is looked for
+        assert_int_equal(rm_images_next(reader, 0, &frame), RM_FRAME_NOT_YET);
+        atomic_store(&images->newest, sequence);
+        rm_images_reader_free(reader);
+        reader = images_reader(test);
+    }
+    images_publish(test, 3, 3);
+    images_expect_and_release(reader, 3, 0);
+    rm_images_reader_free(reader);
+}
+
 /** Every user who may read the segment may take a ticket; nobody else. */
 static void test_mode_and_removal(void **state) {
     struct images_test *test = *state;
@@ -240,6 +267,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_killed_reader, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_wait_is_woken, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_wait_for_several, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_frames_that_lie, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_mode_and_removal, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_refused, set_up, tear_down),
     };

@@ -152,6 +152,34 @@ static void test_objects(void **state) {
     assert_true(survives(&sum)); // all was put back, so the refusals were for what they say
 }
 
+static void test_images(void **state) {
+    struct test *test = *state;
+    struct rm_object *object = (struct rm_object *)((struct rm_segment_header *)test->sound + 1);
+    struct rm_images *images = (struct rm_images *)(test->sound + object[test->owner.images].offset);
+    char const *words = "contradicts its place";
+    ASSERT_REFUSED_WITH(images->slot_count, 0, words);
+    ASSERT_REFUSED_WITH(images->slot_count, 7, words);
+    ASSERT_REFUSED_WITH(images->slot_count, UINT32_MAX, words);
+    ASSERT_REFUSED_WITH(images->lease_count, 65, words);
+    ASSERT_REFUSED_WITH(images->slots_offset, 0, words);
+    ASSERT_REFUSED_WITH(images->slots_offset, images->slots_offset + 8, words);
+    ASSERT_REFUSED_WITH(images->slots_offset, UINT64_MAX - 63, words);
+    ASSERT_REFUSED_WITH(images->maps_offset, UINT64_MAX - 63, words);
+    ASSERT_REFUSED_WITH(images->maps_offset, images->maps_offset + 1, words);
+    ASSERT_REFUSED_WITH(images->map_bytes, 0, words);
+    ASSERT_REFUSED_WITH(images->map_bytes, UINT64_MAX - 7, words);
+    ASSERT_REFUSED_WITH(images->bytes_offset, images->bytes_offset + RM_PAGE_BYTES, words);
+    ASSERT_REFUSED_WITH(images->bytes_offset, images->bytes_offset + 64, words);
+    ASSERT_REFUSED_WITH(images->frame_bytes, 0, words);
+    ASSERT_REFUSED_WITH(images->frame_bytes, 1ull << 62, words);
+    ASSERT_REFUSED_WITH(images->lease_base, UINT64_MAX, words);
+    ASSERT_REFUSED_WITH(object[test->owner.images].bytes, sizeof *images - 1, words);
+    ASSERT_REFUSED_WITH(object[test->owner.images].shape[0], 9, words);
+    uint64_t sum = 0;
+    write_segment(test, test->sound, test->bytes);
+    assert_true(survives(&sum));
+}
+
 static void test_cut(void **state) {
     struct test *test = *state;
     uint64_t sum = 0;
@@ -207,6 +235,7 @@ int main(void) {
     struct CMUnitTest const tests[] = {
         cmocka_unit_test_setup_teardown(test_header_and_directory, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_objects, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_images, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_cut, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_random_damage, set_up, tear_down),
     };

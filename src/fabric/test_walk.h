@@ -60,6 +60,13 @@ static inline uint64_t test_walk_rows(struct rm_rows const *rows, struct rm_obje
     return sum + test_sum(view.values, rows->stream.capacity * view.row_bytes);
 }
 
+static inline uint64_t test_walk_images(struct rm_images const *images) {
+    uint8_t const *const start = (uint8_t const *)images;
+    return test_sum(start + images->slots_offset, images->slot_count * sizeof(struct rm_image_slot)) +
+           test_sum(start + images->maps_offset, images->slot_count * images->map_bytes) +
+           test_sum(start + images->bytes_offset, images->slot_count * images->frame_bytes);
+}
+
 /** True when the writer seems to be inside the lock: to wait for it would only cost time. */
 static inline bool test_held(_Atomic uint64_t const *sequence) { return atomic_load(sequence) & 1; }
 
@@ -104,6 +111,8 @@ static inline uint64_t test_walk_object(struct rm_object const *object, void con
                      });
     case RM_OBJECT_ROWS:
         return sum + test_walk_rows(memory, object);
+    case RM_OBJECT_IMAGES:
+        return sum + test_walk_images(memory);
     case RM_OBJECT_PARAMETER:
         return sum + test_walk_parameter(memory);
     case RM_OBJECT_COUNTERS:

@@ -21,7 +21,7 @@ enum { TEST_CAPACITY = 1024 };
 struct test_plan {
     struct rm_segment_plan plan;
     rm_planned_index stream, counters, clock, histogram, text, parameter, group, setting, setpoints, requests, replies,
-        grant, rows;
+        grant, rows, images;
 };
 
 /** Adds the objects that setting parameters needs. */
@@ -56,6 +56,12 @@ static inline void test_plan_rest(struct test_plan *test) {
                                                .axis_unit = "1/turn",
                                                .axis_step = 0.01,
                                            });
+    test->images = rm_plan_images(&test->plan, &(struct rm_images_plan){.name = "cam01",
+                                                                        .description = "images",
+                                                                        .slots = 8,
+                                                                        .leases = 3,
+                                                                        .frame_bytes = 5000,
+                                                                        .fragments_max = 70});
 }
 
 static inline void test_plan_make(struct test_plan *test, uint64_t capacity) {
