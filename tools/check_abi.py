@@ -40,6 +40,7 @@ PRIVATE_HEADERS = {
     "lattice.h",
     "owner.h",
     "pattern.h",
+    "pixels.h",
     "simd.h",
     "table.h",
     "truncation.h",

@@ -26,8 +26,8 @@
  *     byte lease_base + 64 + t         ticket t < lease_count: a lease holds one of them exclusively
  *
  * There are fewer tickets than slots, by RM_IMAGE_SLOTS_OWN. So readers that never release cannot stop the writer: what
- * they hold is old, and the newest frames go on coming. One reader holds at most half of the tickets (at least one), so
- * one that never releases does not stop the others either. A reader that finds no ticket is told so
+ * they hold is old, and the newest frames go on coming. One reader holds at most half of the tickets, or two, so one
+ * that never releases does not stop the others either. A reader that finds no ticket is told so
  * (RM_FRAME_NO_LEASE), until a lease is released.
  *
  * Readers lock tickets exclusively, so every user who may read the segment may write the file of leases. The kernel's

@@ -352,6 +352,73 @@ bool rm_group_enter(struct rm_group const *group, uint64_t *seen);
 
 bool rm_group_leave(struct rm_group const *group, uint64_t seen);
 """,
+    "images.h": """
+enum {
+    RM_IMAGE_SLOTS_MAX = 64,
+    RM_IMAGE_SLOTS_OWN = 5,
+};
+
+enum rm_image_status {
+    RM_IMAGE_WHOLE = 0,
+    RM_IMAGE_INCOMPLETE = 1,
+    RM_IMAGE_FILLED = 2,
+};
+
+enum rm_image_marks {
+    RM_IMAGE_HAS_GEOMETRY = 1,
+    RM_IMAGE_HAS_TURN = 2,
+    RM_IMAGE_TURN_SENT = 4,
+    RM_IMAGE_GEOMETRY_CHANGED = 8,
+    RM_IMAGE_HAS_EXPOSURE = 16,
+};
+
+struct rm_image_slot;
+
+struct rm_images;
+
+struct rm_images_view {
+    struct rm_images const *header;
+    struct rm_image_slot const *slot;
+    uint64_t const *maps;
+    uint8_t const *bytes;
+    uint64_t map_bytes, frame_bytes, lease_base;
+    uint32_t slot_count, lease_count;
+    struct rm_segment_header const *segment;
+    uint64_t device, inode;
+    char lease_path[256];
+};
+
+struct rm_frame {
+    uint64_t sequence;
+    struct rm_image_slot const *slot;
+    uint8_t const *bytes;
+    uint64_t const *map;
+    uint64_t passed_over;
+    uint32_t ticket;
+};
+
+enum rm_frame_read {
+    RM_FRAME_OK = 0,
+    RM_FRAME_NOT_YET,
+    RM_FRAME_NO_LEASE,
+    RM_FRAME_ENDED,
+};
+
+struct rm_images_reader;
+
+enum rm_code rm_images_reader_new(struct rm_images_view const *view, struct rm_images_reader **reader,
+                                  struct rm_error *error);
+
+void rm_images_reader_free(struct rm_images_reader *reader);
+
+enum rm_frame_read rm_images_next(struct rm_images_reader *reader, uint64_t timeout_ns, struct rm_frame *frame);
+
+enum rm_frame_read rm_images_newest(struct rm_images_reader *reader, uint64_t timeout_ns, struct rm_frame *frame);
+
+void rm_images_release(struct rm_images_reader *reader, struct rm_frame *frame);
+
+uint32_t rm_images_wait(struct rm_images_reader *const *readers, uint32_t count, uint64_t timeout_ns);
+""",
     "lattice.h": """
 enum {
     RM_ELEMENT_NAME_BYTES = 64,
@@ -528,6 +595,14 @@ struct rm_rows_plan {
     double group_delay_turns;
 };
 
+struct rm_images_plan {
+    char const *name;
+    char const *description;
+    uint32_t slots, leases;
+    uint64_t frame_bytes;
+    uint32_t fragments_max;
+};
+
 enum rm_code rm_owner_new(char const *workspace, char const *name, struct rm_owner **owner, struct rm_error *error);
 
 enum rm_code rm_owner_new_requester(char const *workspace, char const *name, struct rm_owner **owner,
@@ -547,6 +622,8 @@ rm_owner_index rm_owner_stream(struct rm_owner *owner, char const *name, char co
                                struct rm_stream const *stream);
 
 rm_owner_index rm_owner_rows(struct rm_owner *owner, struct rm_rows_plan const *plan);
+
+rm_owner_index rm_owner_images(struct rm_owner *owner, struct rm_images_plan const *plan);
 
 rm_owner_index rm_owner_histogram(struct rm_owner *owner, char const *name, char const *description, char const *unit);
 
@@ -638,6 +715,20 @@ double rm_convert(struct rm_conversion const *conversion, double value);
 double rm_convert_back(struct rm_conversion const *conversion, struct rm_limits const *limits, double other);
 
 bool rm_conversion_is_good(struct rm_conversion const *conversion, struct rm_limits const *limits);
+""",
+    "pixels.h": """
+struct rm_pixels {
+    char const *name;
+    uint32_t bits;
+    uint32_t bytes;
+};
+
+bool rm_pixels_find(uint32_t pixel_format, struct rm_pixels *pixels);
+
+uint64_t rm_pixels_line_bytes(uint32_t pixel_format, uint32_t width);
+
+bool rm_pixels_unpack(uint32_t pixel_format, uint32_t width, uint32_t height, uint32_t padding_x, uint8_t const *bytes,
+                      uint64_t length, uint16_t *values);
 """,
     "record.h": """
 typedef uint64_t rm_turn;
@@ -768,6 +859,7 @@ enum rm_object_kind {
     RM_OBJECT_GRANT = 12,
     RM_OBJECT_INTENDED = 13,
     RM_OBJECT_ROWS = 14,
+    RM_OBJECT_IMAGES = 15,
 };
 
 enum rm_element_type {
@@ -1122,6 +1214,7 @@ struct rm_workspace;
 
 enum rm_attach_flags {
     RM_ATTACH_DEAD = 1,
+    RM_ATTACH_SERVERLESS = 2,
 };
 
 enum rm_code rm_workspace_attach(char const *name, unsigned flags, struct rm_workspace **workspace,
@@ -1146,5 +1239,8 @@ enum rm_code rm_workspace_stream(struct rm_workspace const *workspace, char cons
 
 enum rm_code rm_workspace_rows(struct rm_workspace const *workspace, char const *name, struct rm_rows_view *view,
                                struct rm_error *error);
+
+enum rm_code rm_workspace_images(struct rm_workspace const *workspace, char const *name, struct rm_images_view *view,
+                                 struct rm_error *error);
 """,
 }

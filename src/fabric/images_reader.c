@@ -63,11 +63,13 @@ static bool reader_ended(struct rm_images_reader *reader, uint64_t now_ns) {
     return reader->ended;
 }
 
+/** Half of the tickets, so that others have the rest; or two, so that a frame can be taken before the last is released. */
+static uint32_t reader_most_tickets(uint32_t count) { return count > 4 ? count / 2 : 2; }
+
 /** Takes one of the tickets; lease_count: there is none for this reader. */
 static uint32_t reader_take_ticket(struct rm_images_reader *reader) {
     uint32_t const count = reader->view.lease_count;
-    uint32_t const most = count > 1 ? count / 2 : count;
-    if ((uint32_t)__builtin_popcountll(reader->tickets) >= most)
+    if ((uint32_t)__builtin_popcountll(reader->tickets) >= reader_most_tickets(count))
         return count;
     for (uint32_t i = 0; i < count; ++i) {
         uint32_t const ticket = (reader->first_ticket + i) % count;

@@ -16,7 +16,7 @@
 
 enum {
     SLOTS = 8,
-    LEASES = 3, // all that eight slots leave to readers: one reader holds one of them
+    LEASES = 3, // all that eight slots leave to readers: one reader holds two of them
     FRAME_BYTES = 5000,
     FRAGMENTS = 70,
     A_SECOND_NS = 1000000000,
