@@ -36,10 +36,36 @@ static char const *const counter_names[RM_ASSEMBLY_COUNTERS] = {
     [RM_GEOMETRY_CHANGES] = "changes of the geometry",
 };
 
+/** Whether slots of memory from outside hold frames and maps. */
+static bool memory_is_possible(struct rm_assembly_settings const *settings) {
+    return settings->bytes == NULL || (settings->maps != NULL && settings->frame_stride_bytes >= settings->bytes_max &&
+                                       settings->frame_stride_bytes % BYTES_ALIGN == 0 &&
+                                       settings->map_stride_bytes >= rm_assembly_map_bytes(settings->fragments_max) &&
+                                       settings->map_stride_bytes % sizeof *settings->maps == 0);
+}
+
 static bool settings_are_possible(struct rm_assembly_settings const *settings) {
     return settings->slots >= 2 && settings->slots <= RM_ASSEMBLY_SLOTS_MAX && settings->bytes_max >= 1 &&
            settings->bytes_max <= (uint64_t)1 << 40 && settings->fragments_max >= 1 && settings->later >= 1 &&
-           settings->incomplete <= RM_INCOMPLETE_FILL;
+           settings->incomplete <= RM_INCOMPLETE_FILL && memory_is_possible(settings);
+}
+
+uint64_t rm_assembly_map_bytes(uint32_t fragments_max) {
+    return ((uint64_t)fragments_max / MAP_BITS + 1) * sizeof(uint64_t);
+}
+
+/** Gives the settings memory of its own, where they have none from outside. */
+static bool assembly_allocate(struct rm_assembly *assembly) {
+    struct rm_assembly_settings *const settings = &assembly->settings;
+    if (settings->bytes != NULL)
+        return true;
+    settings->frame_stride_bytes = (settings->bytes_max + BYTES_ALIGN - 1) / BYTES_ALIGN * BYTES_ALIGN;
+    settings->map_stride_bytes = rm_assembly_map_bytes(settings->fragments_max);
+    uint64_t const bytes = settings->slots * settings->frame_stride_bytes;
+    settings->maps = assembly->maps = calloc(settings->slots, settings->map_stride_bytes);
+    assembly->data_bytes = rm_large_pages_bytes(bytes);
+    settings->bytes = assembly->data = rm_large_pages_map(bytes);
+    return assembly->maps != NULL && assembly->data != NULL;
 }
 
 struct rm_assembly *rm_assembly_new(struct rm_assembly_settings const *settings) {
@@ -48,22 +74,19 @@ struct rm_assembly *rm_assembly_new(struct rm_assembly_settings const *settings)
     struct rm_assembly *const made = calloc(1, sizeof *made);
     if (made == NULL)
         return NULL;
-    uint64_t const stride = (settings->bytes_max + BYTES_ALIGN - 1) / BYTES_ALIGN * BYTES_ALIGN;
     made->settings = *settings;
     made->copy = rm_stream_copy_for(RM_SIMD_BEST);
     made->recent = made->last = NO_SLOT;
     made->map_words = settings->fragments_max / MAP_BITS + 1;
     made->slot = calloc(settings->slots, sizeof *made->slot);
-    made->maps = calloc(settings->slots, made->map_words * sizeof *made->maps);
-    made->data_bytes = rm_large_pages_bytes(settings->slots * stride);
-    made->data = rm_large_pages_map(settings->slots * stride);
-    if (made->slot == NULL || made->maps == NULL || made->data == NULL) {
+    if (made->slot == NULL || !assembly_allocate(made)) {
         rm_assembly_free(made);
         return NULL;
     }
     for (uint32_t i = 0; i < settings->slots; ++i) {
-        made->slot[i].bytes = made->data + i * stride;
-        made->slot[i].map = made->maps + (size_t)i * made->map_words;
+        made->slot[i].image.slot = i;
+        made->slot[i].bytes = made->settings.bytes + i * made->settings.frame_stride_bytes;
+        made->slot[i].map = made->settings.maps + i * made->settings.map_stride_bytes / sizeof *made->settings.maps;
     }
     return made;
 }
@@ -222,7 +245,7 @@ static uint32_t assembly_begin(struct rm_assembly *assembly, uint64_t frame, enu
         return NO_SLOT;
     struct image_slot *const slot = &assembly->slot[index];
     *slot = (struct image_slot){
-        .image = {.frame = frame, .bytes = slot->bytes, .map = slot->map, .first_ticks = now_ticks},
+        .image = {.slot = index, .frame = frame, .bytes = slot->bytes, .map = slot->map, .first_ticks = now_ticks},
         .state = SLOT_IN_FLIGHT,
         .bytes = slot->bytes,
         .map = slot->map,

@@ -15,8 +15,9 @@
  * refused. What is refused never begins a frame. A whole frame closes behind those that it is the last later one of, so
  * these come out before it, and are filled from one before them.
  *
- * For one thread; private memory. Nothing is allocated after rm_assembly_new(). Time is any clock that does not go back.
- */
+ * For one thread. Its memory is its own, or given: then a slot can be shown to others from rm_assembly_take() to
+ * rm_assembly_release(), in which it is left alone. Nothing is allocated after rm_assembly_new(). Time is any clock that
+ * does not go back. */
 #ifndef RM_FRAMES_ASSEMBLY_H
 #define RM_FRAMES_ASSEMBLY_H
 
@@ -52,8 +53,9 @@ struct rm_assembly_settings {
     enum rm_incomplete incomplete;
     /** The bytes are not read soon, so they go past the caches. */
     bool streaming;
-    /** Where frames and their maps lie, as of slot 0, and how far apart the slots are; `bytes` begins at a page, and
-     * lives longer than the assembly. NULL: the assembly has memory of its own. */
+    /** Where frames and their maps lie, as of slot 0, and how far apart the slots are: at least bytes_max, a multiple of
+     * 64, and rm_assembly_map_bytes(). `bytes` begins at a page. Both live longer than the assembly. NULL: the assembly
+     * has memory of its own. */
     uint8_t *bytes;
     uint64_t *maps;
     uint64_t frame_stride_bytes, map_stride_bytes;
@@ -129,6 +131,9 @@ struct rm_image {
 };
 
 struct rm_assembly;
+
+/** Bytes of the map of a frame. */
+uint64_t rm_assembly_map_bytes(uint32_t fragments_max);
 
 /** NULL when there is no memory, or settings are out of their ranges. */
 struct rm_assembly *rm_assembly_new(struct rm_assembly_settings const *settings);
