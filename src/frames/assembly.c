@@ -51,7 +51,7 @@ static bool settings_are_possible(struct rm_assembly_settings const *settings) {
 }
 
 uint64_t rm_assembly_map_bytes(uint32_t fragments_max) {
-    return ((uint64_t)fragments_max / MAP_BITS + 1) * sizeof(uint64_t);
+    return ((uint64_t)fragments_max + MAP_BITS - 1) / MAP_BITS * sizeof(uint64_t);
 }
 
 /** Gives the settings memory of its own, where they have none from outside. */
@@ -77,7 +77,7 @@ struct rm_assembly *rm_assembly_new(struct rm_assembly_settings const *settings)
     made->settings = *settings;
     made->copy = rm_stream_copy_for(RM_SIMD_BEST);
     made->recent = made->last = NO_SLOT;
-    made->map_words = settings->fragments_max / MAP_BITS + 1;
+    made->map_words = (uint32_t)(rm_assembly_map_bytes(settings->fragments_max) / sizeof *made->maps);
     made->slot = calloc(settings->slots, sizeof *made->slot);
     if (made->slot == NULL || !assembly_allocate(made)) {
         rm_assembly_free(made);
@@ -233,6 +233,12 @@ static void assembly_restart(struct rm_assembly *assembly, uint64_t now_ticks) {
         assembly_close(assembly, (uint32_t)((struct image_slot const *)image - assembly->slot), CLOSED_AT_RESTART,
                        now_ticks);
     assembly->any_begun = assembly->any_closed = false;
+}
+
+void rm_assembly_renumber(struct rm_assembly *assembly, bool short_numbers, uint64_t now_ticks) {
+    if (assembly->any_begun)
+        assembly_restart(assembly, now_ticks);
+    assembly->settings.short_numbers = short_numbers;
 }
 
 /** Begins a frame; NO_SLOT without room. */

@@ -148,10 +148,16 @@ enum rm_assembly_counter rm_assembly_put(struct rm_assembly *assembly, struct rm
 /** Closes what has reached its deadline. */
 void rm_assembly_expire(struct rm_assembly *assembly, uint64_t now_ticks);
 
+/** The camera begins its numbers anew, of 16 bits or of 64: frames in flight close, as at any restart. */
+void rm_assembly_renumber(struct rm_assembly *assembly, bool short_numbers, uint64_t now_ticks);
+
 /** The frame that closed first and was not taken yet; it is leased, and stays as it is, until it is released. NULL: there
  * is none. */
 struct rm_image const *rm_assembly_take(struct rm_assembly *assembly);
 void rm_assembly_release(struct rm_assembly *assembly, struct rm_image const *image);
+
+/** Leases a free slot, in whose memory something else lies, until it is released; NULL where it is not free. */
+struct rm_image const *rm_assembly_withhold(struct rm_assembly *assembly, uint32_t slot);
 
 /** The frame in flight with the smallest number above `after`'s, or the smallest of all for NULL; NULL: there is none.
  * Valid until the next call of another function. For requests to send fragments again. */

@@ -166,6 +166,13 @@ struct rm_image const *rm_assembly_take(struct rm_assembly *assembly) {
     return &assembly->slot[index].image;
 }
 
+struct rm_image const *rm_assembly_withhold(struct rm_assembly *assembly, uint32_t slot) {
+    if (assembly->slot[slot].state != SLOT_FREE)
+        return NULL;
+    assembly->slot[slot].state = SLOT_LEASED;
+    return &assembly->slot[slot].image;
+}
+
 void rm_assembly_release(struct rm_assembly *assembly, struct rm_image const *image) {
     uint32_t const index = slot_index(assembly, image);
     assembly->slot[index].state = assembly->last == index ? SLOT_KEPT : SLOT_FREE;

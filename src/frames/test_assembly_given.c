@@ -75,6 +75,27 @@ static void frames_lie_in_given_memory(void **state) {
     rm_assembly_free(assembly);
 }
 
+static void a_slot_that_is_withheld_is_left_alone(void **state) {
+    (void)state;
+    struct given_memory memory;
+    memset(&memory, 0xEE, sizeof memory);
+    struct rm_assembly_settings const settings = given_settings(&memory);
+    struct rm_assembly *const assembly = rm_assembly_new(&settings);
+    assert_non_null(assembly);
+    struct rm_image const *const withheld = rm_assembly_withhold(assembly, 2);
+    assert_int_equal(withheld->slot, 2);
+    assert_null(rm_assembly_withhold(assembly, 2));
+    for (uint64_t frame = 1; frame < GIVEN_SLOTS; ++frame) {
+        assert_int_equal(put_part(assembly, frame, 0), RM_FRAGMENT_PLACED);
+        assert_int_not_equal(rm_assembly_in_flight(assembly, NULL)->slot, 2);
+    }
+    assert_int_equal(memory.bytes[2][0], 0xEE);
+    rm_assembly_release(assembly, withheld);
+    assert_int_equal(put_part(assembly, GIVEN_SLOTS, 0), RM_FRAGMENT_PLACED);
+    assert_int_equal(memory.bytes[2][0], GIVEN_SLOTS);
+    rm_assembly_free(assembly);
+}
+
 static void given_memory_that_is_too_small_is_refused(void **state) {
     (void)state;
     struct given_memory memory;
@@ -88,13 +109,34 @@ static void given_memory_that_is_too_small_is_refused(void **state) {
     settings.frame_stride_bytes = GIVEN_FRAME_BYTES - 1;
     assert_null(rm_assembly_new(&settings));
     settings = given_settings(&memory);
-    settings.fragments_max = 64 * GIVEN_MAP_WORDS;
+    settings.fragments_max = 64 * GIVEN_MAP_WORDS + 1;
     assert_null(rm_assembly_new(&settings));
+}
+
+static void numbers_of_another_width_begin_anew(void **state) {
+    (void)state;
+    struct given_memory memory;
+    struct rm_assembly_settings settings = given_settings(&memory);
+    settings.incomplete = RM_INCOMPLETE_DELIVER;
+    settings.short_numbers = true;
+    struct rm_assembly *const assembly = rm_assembly_new(&settings);
+    assert_non_null(assembly);
+    assert_int_equal(put_part(assembly, 65535, 0), RM_FRAGMENT_PLACED);
+    rm_assembly_renumber(assembly, false, 65535);
+    struct rm_image const *const image = rm_assembly_take(assembly);
+    assert_int_equal(image->frame, 65535);
+    assert_int_equal(image->status, RM_IMAGE_INCOMPLETE);
+    assert_int_equal(put_part(assembly, 65536, 0), RM_FRAGMENT_PLACED);
+    assert_true(rm_assembly_in_flight(assembly, NULL)->frame == 65536);
+    assert_true(rm_assembly_counts(assembly)[RM_CAMERA_RESTARTS] == 1);
+    rm_assembly_free(assembly);
 }
 
 int main(void) {
     struct CMUnitTest const tests[] = {
         cmocka_unit_test(frames_lie_in_given_memory),
+        cmocka_unit_test(a_slot_that_is_withheld_is_left_alone),
+        cmocka_unit_test(numbers_of_another_width_begin_anew),
         cmocka_unit_test(given_memory_that_is_too_small_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
