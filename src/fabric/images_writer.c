@@ -69,6 +69,8 @@ void rm_images_writer_free(struct rm_images_writer *writer) {
     free(writer);
 }
 
+bool rm_images_is_own(struct rm_images_writer const *writer, uint32_t slot) { return writer->published[slot] == 0; }
+
 struct rm_image_slot *rm_images_slot(struct rm_images_writer *writer, uint32_t slot) {
     return (struct rm_image_slot *)((uint8_t *)writer->images + writer->images->slots_offset) + slot;
 }

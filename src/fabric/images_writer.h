@@ -11,10 +11,14 @@
 
 struct rm_images_writer;
 
-/** The writer of an object of an open owner; it takes all slots. `*writer` is freed before the owner is closed. */
+/** The writer of an object of an open owner; it takes all slots but those that readers still lease of an earlier owner.
+ * `*writer` is freed before the owner is closed. */
 enum rm_code rm_images_writer_new(struct rm_owner const *owner, rm_owner_index index, struct rm_images_writer **writer,
                                   struct rm_error *error);
 void rm_images_writer_free(struct rm_images_writer *writer);
+
+/** Whether a slot is the writer's own. */
+bool rm_images_is_own(struct rm_images_writer const *writer, uint32_t slot);
 
 /** Description, bytes and map of a slot that is the writer's own. Those of the slots lie frame_bytes and map_bytes apart. */
 struct rm_image_slot *rm_images_slot(struct rm_images_writer *writer, uint32_t slot);
