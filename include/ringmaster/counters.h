@@ -22,6 +22,7 @@ enum rm_counter_set_id {
     RM_COUNTER_SET_GENERATOR = 13,
     RM_COUNTER_SET_FORWARD = 14,
     RM_COUNTER_SET_ROUTER = 15,
+    RM_COUNTER_SET_CAMERA = 16,
 };
 
 /** counters/port/NAME */
@@ -551,6 +552,95 @@ enum rm_router_counter {
     /** routes, gauge: that the router was told of, by the file, commands and the kernel */
     RM_ROUTER_ROUTES_KNOWN = 14,
     RM_ROUTER_COUNTERS = 15,
+};
+
+/** counters/camera/NAME */
+enum rm_camera_counter {
+    /** datagrams: of this camera */
+    RM_CAMERA_RECEIVED = 0,
+    /** datagrams: whose bytes went to their place */
+    RM_CAMERA_PLACED = 1,
+    /** datagrams: without bytes, of a frame in flight: leader, trailer, configuration */
+    RM_CAMERA_INFORMED = 2,
+    /** datagrams: whose bytes were here */
+    RM_CAMERA_DUPLICATE = 3,
+    /** datagrams: of a closed frame, with bytes */
+    RM_CAMERA_LATE = 4,
+    /** datagrams: of a closed frame, without bytes */
+    RM_CAMERA_TRAILING = 5,
+    /** datagrams: refused: an offset that is no multiple of the fragments' size, or longer than that */
+    RM_CAMERA_MISPLACED = 6,
+    /** datagrams: refused: beyond the frame, or the frame is beyond `frame_bytes` */
+    RM_CAMERA_BEYOND = 7,
+    /** datagrams: refused: another total, geometry, fragment size or end than the frame's */
+    RM_CAMERA_CONTRADICTING = 8,
+    /** datagrams: refused: all slots are leased, or in flight with later frames */
+    RM_CAMERA_WITHOUT_ROOM = 9,
+    /** datagrams: refused by the format: of another length than the format needs */
+    RM_CAMERA_TOO_SHORT = 10,
+    /** datagrams: refused by the format: another magic number or version */
+    RM_CAMERA_FOREIGN = 11,
+    /** datagrams: refused by the format: a kind of packet, payload or flag that is not read */
+    RM_CAMERA_UNSUPPORTED = 12,
+    /** datagrams: refused by the format: a place in the frame that cannot be */
+    RM_CAMERA_BAD_PLACE = 13,
+    /** datagrams: refused by the format: a geometry that is none, or does not come to the frame's bytes */
+    RM_CAMERA_BAD_GEOMETRY = 14,
+    /** datagrams: in which the camera says that it has no bytes */
+    RM_CAMERA_CAMERA_ERROR = 15,
+    /** datagrams: refused: from another address than the camera's that is heard */
+    RM_CAMERA_OTHER_SENDER = 16,
+    /** datagrams: that hold no piece of an image, or one that others complete */
+    RM_CAMERA_GATHERED = 17,
+    /** frames: of which a first fragment came */
+    RM_CAMERA_BEGUN = 18,
+    /** frames: of which all came */
+    RM_CAMERA_WHOLE = 19,
+    /** frames: closed with zeros in the places of what did not come */
+    RM_CAMERA_INCOMPLETE = 20,
+    /** frames: closed with bytes of the frame before in these places */
+    RM_CAMERA_FILLED = 21,
+    /** frames: not delivered: the camera's `incomplete` says so, or for room */
+    RM_CAMERA_DROPPED = 22,
+    /** frames: of those that are not whole: closed at their deadline */
+    RM_CAMERA_AT_DEADLINE = 23,
+    /** frames: of those: closed when later ones were whole */
+    RM_CAMERA_BEHIND_LATER = 24,
+    /** frames: of those: closed because a newer one needed the slot */
+    RM_CAMERA_FOR_ROOM = 25,
+    /** frames: of those: closed because the camera began its numbers anew */
+    RM_CAMERA_AT_RESTART = 26,
+    /** frames: closed, and taken back for room before they were published */
+    RM_CAMERA_UNREAD = 27,
+    /** frames: whose numbers the camera passed, and of which nothing came */
+    RM_CAMERA_SKIPPED = 28,
+    /** frames: that began after a newer one */
+    RM_CAMERA_OUT_OF_ORDER = 29,
+    /** times: the camera began its numbers anew */
+    RM_CAMERA_RENUMBERINGS = 30,
+    /** times: the geometry changed */
+    RM_CAMERA_GEOMETRIES = 31,
+    /** frames: given to readers */
+    RM_CAMERA_PUBLISHED = 32,
+    /** bytes: of the published frames */
+    RM_CAMERA_BYTES = 33,
+    /** records: in the camera's stream `frames` */
+    RM_CAMERA_RECORDED = 34,
+    /** frames: published without a record: no turn is known, or the turn's record was there */
+    RM_CAMERA_UNRECORDED = 35,
+    /** requests: to send packets again */
+    RM_CAMERA_RESEND_REQUESTS = 36,
+    /** packets: asked for in them */
+    RM_CAMERA_RESEND_PACKETS = 37,
+    /** packets: of those: asked for more than once */
+    RM_CAMERA_RESEND_REPEATS = 38,
+    /** packets: that the camera no longer had */
+    RM_CAMERA_RESEND_UNAVAILABLE = 39,
+    /** frames: of which no more may be asked for: `resend_percent` */
+    RM_CAMERA_RESEND_OVER_BUDGET = 40,
+    /** slots, gauge: neither published nor leased */
+    RM_CAMERA_FREE_SLOTS = 41,
+    RM_CAMERA_COUNTERS = 42,
 };
 
 // clang-format on

@@ -276,6 +276,51 @@ static char const *const router_names[] = {
     "routes_known",
 };
 
+static char const *const camera_names[] = {
+    "received",
+    "placed",
+    "informed",
+    "duplicate",
+    "late",
+    "trailing",
+    "misplaced",
+    "beyond",
+    "contradicting",
+    "without_room",
+    "too_short",
+    "foreign",
+    "unsupported",
+    "bad_place",
+    "bad_geometry",
+    "camera_error",
+    "other_sender",
+    "gathered",
+    "begun",
+    "whole",
+    "incomplete",
+    "filled",
+    "dropped",
+    "at_deadline",
+    "behind_later",
+    "for_room",
+    "at_restart",
+    "unread",
+    "skipped",
+    "out_of_order",
+    "renumberings",
+    "geometries",
+    "published",
+    "bytes",
+    "recorded",
+    "unrecorded",
+    "resend_requests",
+    "resend_packets",
+    "resend_repeats",
+    "resend_unavailable",
+    "resend_over_budget",
+    "free_slots",
+};
+
 static struct {
     char const *const *name;
     unsigned count;
@@ -295,6 +340,7 @@ static struct {
     [RM_COUNTER_SET_GENERATOR] = {generator_names, RM_GENERATOR_COUNTERS},
     [RM_COUNTER_SET_FORWARD] = {forward_names, RM_FORWARD_COUNTERS},
     [RM_COUNTER_SET_ROUTER] = {router_names, RM_ROUTER_COUNTERS},
+    [RM_COUNTER_SET_CAMERA] = {camera_names, RM_CAMERA_COUNTERS},
 };
 
 // clang-format on
