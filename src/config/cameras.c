@@ -3,6 +3,7 @@
 #include "base/fail.h"
 #include "config/resolve.h"
 #include "frames/pixels.h"
+#include "frames/tecmp.h"
 #include "wire/address.h"
 
 #include <ringmaster/images.h>
@@ -38,11 +39,21 @@ static enum rm_code resolve_camera_port(struct rm_config *config, struct rm_erro
     if (camera->port == config->port_count)
         return rm_config_fail_entry(config, error, "cameras", index, "port", "there is no port \"%s\"%s", written->port,
                                     rm_config_guess_port(config, written->port, guess, sizeof guess));
-    config->port[camera->port].cameras = true;
-    camera->udp_port = written->udp_port != NULL ? *written->udp_port : config->port[camera->port].udp_port;
+    struct rm_config_port *const port = &config->port[camera->port];
+    port->cameras = true;
+    if (port->port.queues != 1)
+        return rm_config_fail_entry(config, error, "cameras", index, "port",
+                                    "port \"%s\" has %u queues, expected one: its cameras are received by one thread",
+                                    written->port, port->port.queues);
+    camera->id = *written->id;
+    camera->udp_port = written->udp_port != NULL ? *written->udp_port : port->udp_port;
     if (written->address != NULL && !rm_ipv4_parse(written->address, &camera->ipv4))
         return rm_config_fail_entry(config, error, "cameras", index, "address",
                                     "found \"%s\", expected an IPv4 address such as 10.30.0.11", written->address);
+    if (port->port.kind == RM_PORT_UDP && camera->udp_port != port->udp_port)
+        return rm_config_fail_entry(config, error, "cameras", index, "udp_port",
+                                    "found %u, but port \"%s\" is a socket on %u, expected one and the same",
+                                    camera->udp_port, written->port, port->udp_port);
     return RM_OK;
 }
 
@@ -115,13 +126,72 @@ static enum rm_code resolve_camera_memory(struct rm_config *config, struct rm_er
     return RM_OK;
 }
 
+static bool camera_is_captured(struct rm_config_camera const *camera) {
+    return camera->format == RM_CAMERA_TECMP || camera->format == RM_CAMERA_CMP;
+}
+
+/** Whether a datagram could be of either. Cameras of GigE Vision have no number. */
+static bool cameras_are_alike(struct rm_config_camera const *a, struct rm_config_camera const *b) {
+    bool const near = a->port == b->port && camera_is_captured(a) == camera_is_captured(b) &&
+                      (camera_is_captured(a) || a->udp_port == b->udp_port);
+    bool const same_sender = a->ipv4 == b->ipv4 || a->ipv4 == 0 || b->ipv4 == 0;
+    bool const numbered = a->format != RM_CAMERA_GVSP && a->format == b->format;
+    return near && same_sender && (!numbered || a->id == b->id);
+}
+
+static enum rm_code check_camera_alone(struct rm_config *config, struct rm_error *error, uint32_t index,
+                                       struct rm_file_camera const *written) {
+    (void)written;
+    for (uint32_t i = 0; i < index; i++)
+        if (cameras_are_alike(&config->camera[i], &config->camera[index]))
+            return rm_config_fail_entry(config, error, "cameras", index, "name",
+                                        "its datagrams cannot be told from those of \"%s\", expected another port, "
+                                        "udp_port, address or id",
+                                        config->camera[i].name);
+    return RM_OK;
+}
+
 typedef enum rm_code resolver(struct rm_config *config, struct rm_error *error, uint32_t index,
                               struct rm_file_camera const *written);
 
+/** Adds a number to a list that has it or has room; false where it has neither. */
+static bool list_add(uint16_t *list, uint32_t *count, uint32_t most, uint16_t number) {
+    uint32_t at = 0;
+    while (at < *count && list[at] != number)
+        at++;
+    if (at == most)
+        return false;
+    list[at] = number;
+    *count += at == *count;
+    return true;
+}
+
+enum rm_code rm_config_claim_cameras(struct rm_config *config, struct rm_error *error) {
+    for (uint32_t i = 0; i < config->camera_count; i++) {
+        struct rm_config_camera const *const camera = &config->camera[i];
+        struct rm_port_config *const port = &config->port[camera->port].port;
+        bool const good =
+            camera_is_captured(camera)
+                ? list_add(port->ethertype, &port->ethertype_count, RM_PORT_ETHERTYPES_MAX, RM_CAPTURE_ETHERTYPE)
+                : list_add(port->claim, &port->claim_count, RM_PORT_CLAIMS_MAX, camera->udp_port);
+        if (!good)
+            return rm_config_fail_entry(config, error, "cameras", i, "udp_port",
+                                        "port \"%s\" would listen to more than %d UDP ports, expected some in common",
+                                        port->name, RM_PORT_CLAIMS_MAX);
+    }
+    for (uint32_t i = 0; i < config->instrument_count; i++)
+        if (config->port[config->instrument[i].port].cameras)
+            return rm_config_fail(config, error, "instruments",
+                                  "\"%s\" sends to port \"%s\", which cameras send to, expected a port of its own: the "
+                                  "server does not open that one",
+                                  config->instrument[i].name, config->port[config->instrument[i].port].port.name);
+    return RM_OK;
+}
+
 enum rm_code rm_config_resolve_cameras(struct rm_config_file const *file, struct rm_config *config,
                                        struct rm_error *error) {
-    static resolver *const resolvers[] = {resolve_camera_name, resolve_camera_port, resolve_camera_format,
-                                          resolve_camera_geometry, resolve_camera_memory};
+    static resolver *const resolvers[] = {resolve_camera_name,     resolve_camera_port,   resolve_camera_format,
+                                          resolve_camera_geometry, resolve_camera_memory, check_camera_alone};
     config->camera = calloc(file->cameras_count + 1, sizeof *config->camera);
     if (config->camera == NULL)
         return rm_fail(error, RM_E_NO_SPACE, "%s: no memory to hold it", config->source_path);

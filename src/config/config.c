@@ -95,7 +95,9 @@ static enum rm_code resolve_machine(struct rm_config_file const *file, struct rm
     code = rm_code_first(code, resolve_supplies(file, config, senders == RM_OK, error));
     if (code == RM_OK)
         code = check_instruments(file, config, error);
-    return code == RM_OK ? rm_config_resolve_claims(file, config, error) : code;
+    if (code == RM_OK)
+        code = rm_config_resolve_claims(file, config, error);
+    return code == RM_OK ? rm_config_claim_cameras(config, error) : code;
 }
 
 static enum rm_code resolve_server(struct rm_config_file const *file, struct rm_config *config,

@@ -12,6 +12,8 @@
 /** Needs ports and formats. Says which ports are those of cameras. */
 enum rm_code rm_config_resolve_cameras(struct rm_config_file const *file, struct rm_config *config,
                                        struct rm_error *error);
+/** Says what cameras' ports take, after those of instruments; none of them may be an instrument's, too. */
+enum rm_code rm_config_claim_cameras(struct rm_config *config, struct rm_error *error);
 enum rm_code rm_config_resolve_ports(struct rm_config_file const *file, struct rm_config *config,
                                      struct rm_error *error);
 enum rm_code rm_config_resolve_formats(struct rm_config_file const *file, struct rm_config *config,
