@@ -166,6 +166,28 @@ static bool list_add(uint16_t *list, uint32_t *count, uint32_t most, uint16_t nu
     return true;
 }
 
+/** What else the file says of a port that the server does not open. */
+static enum rm_code check_camera_ports(struct rm_config *config, struct rm_error *error) {
+    static char const problem[] = "cameras send to port \"%s\", which the server does not open, expected another port";
+    for (uint32_t i = 0; i < config->instrument_count; i++)
+        if (config->port[config->instrument[i].port].cameras)
+            return rm_config_fail(config, error, "instruments", problem,
+                                  config->port[config->instrument[i].port].port.name);
+    for (uint32_t i = 0; i < config->chain_count; i++)
+        if (config->port[config->chain[i].port].cameras)
+            return rm_config_fail(config, error, "chains", problem, config->port[config->chain[i].port].port.name);
+    for (uint32_t i = 0; i < config->port_count; i++) {
+        struct rm_config_port *const port = &config->port[i];
+        if (port->cameras && (port->answer_ipv4 != 0 || port->kernel_interface[0] != '\0'))
+            return rm_config_fail_entry(config, error, "ports", i,
+                                        port->answer_ipv4 != 0 ? "answer" : "kernel_interface",
+                                        "cameras send to this port, and their receiver answers nobody, take this key "
+                                        "out");
+        port->port.exception_path = port->port.exception_path && !port->cameras;
+    }
+    return RM_OK;
+}
+
 enum rm_code rm_config_claim_cameras(struct rm_config *config, struct rm_error *error) {
     for (uint32_t i = 0; i < config->camera_count; i++) {
         struct rm_config_camera const *const camera = &config->camera[i];
@@ -179,13 +201,7 @@ enum rm_code rm_config_claim_cameras(struct rm_config *config, struct rm_error *
                                         "port \"%s\" would listen to more than %d UDP ports, expected some in common",
                                         port->name, RM_PORT_CLAIMS_MAX);
     }
-    for (uint32_t i = 0; i < config->instrument_count; i++)
-        if (config->port[config->instrument[i].port].cameras)
-            return rm_config_fail(config, error, "instruments",
-                                  "\"%s\" sends to port \"%s\", which cameras send to, expected a port of its own: the "
-                                  "server does not open that one",
-                                  config->instrument[i].name, config->port[config->instrument[i].port].port.name);
-    return RM_OK;
+    return check_camera_ports(config, error);
 }
 
 enum rm_code rm_config_resolve_cameras(struct rm_config_file const *file, struct rm_config *config,

@@ -264,6 +264,33 @@ static void describe_instruments(struct rm_config const *config, FILE *out) {
     print_streams(config, out);
 }
 
+/* Where a camera's datagrams come from, and how many frames are kept. */
+static void print_camera(struct rm_config const *config, struct rm_config_camera const *camera, FILE *out) {
+    static char const *const format[] = {[RM_CAMERA_GVSP] = "gvsp",
+                                         [RM_CAMERA_FRAGMENTS] = "fragments",
+                                         [RM_CAMERA_TECMP] = "tecmp",
+                                         [RM_CAMERA_CMP] = "cmp"};
+    bool const lines = camera->format == RM_CAMERA_LINES;
+    fprintf(out, "  %-16s %s", camera->name, lines ? config->format[camera->lines].name : format[camera->format]);
+    if (camera->format != RM_CAMERA_GVSP)
+        fprintf(out, " %u", camera->id);
+    fputs(" from ", out);
+    if (camera->ipv4 != 0)
+        rm_config_print_ipv4(camera->ipv4, out);
+    else
+        fputs("anywhere", out);
+    fprintf(out, " on %s, UDP port %u: %u frames to ", config->port[camera->port].port.name, camera->udp_port,
+            camera->slots);
+    print_bytes(camera->frame_bytes, out);
+    fprintf(out, ", %u of them leased at most, deadline %.4g ms\n", camera->leases, camera->deadline_ms);
+}
+
+static void describe_cameras(struct rm_config const *config, FILE *out) {
+    fprintf(out, "cameras: %u, received by `ringmaster cameras run`\n", config->camera_count);
+    for (uint32_t i = 0; i < config->camera_count; i++)
+        print_camera(config, &config->camera[i], out);
+}
+
 void rm_config_describe(struct rm_config const *config, FILE *out) {
     fprintf(out, "workspace %s, %.10g turns per second\n", config->workspace, config->turn_rate_hz);
     fprintf(out, "ports: %u\n", config->port_count);
@@ -271,6 +298,8 @@ void rm_config_describe(struct rm_config const *config, FILE *out) {
         print_port(&config->port[i], out);
     if (config->instrument_count != 0)
         describe_instruments(config, out);
+    if (config->camera_count != 0)
+        describe_cameras(config, out);
     rm_config_describe_setpoints(config, out);
     rm_config_describe_router(config, out);
     fprintf(out, "roles: %u\n", config->role_count);

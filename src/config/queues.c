@@ -24,6 +24,9 @@ enum rm_code rm_config_read_queues(struct rm_config const *config, struct rm_err
                  rm_config_guess_port(config, text, guess, sizeof guess));
         return rm_config_fail_queue(config, error, name, problem);
     }
+    if (config->port[queue->port].cameras)
+        return rm_config_fail_queue(config, error, name,
+                                    "cameras send to this port, which their receiver polls, expected another port");
     uint16_t const queues = config->port[queue->port].port.queues;
     uint32_t number = 0;
     bool const all = text[name_bytes] == '\0';
