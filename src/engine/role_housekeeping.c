@@ -22,6 +22,8 @@ static uint32_t housekeeping_duty(void *made, uint64_t tsc) {
     housekeeping->due_tsc = tsc + housekeeping->period_ticks;
     for (uint32_t i = 0; i < housekeeping->port_count; ++i) {
         struct rm_port_statistics totals;
+        if (housekeeping->port[i].port == NULL)
+            continue; /* of cameras, which the server does not open */
         rm_port_totals(housekeeping->port[i].port, &totals);
         rm_counter_set(housekeeping->port[i].counters, RM_PORT_KERNEL_MISSED, totals.missed + totals.errors);
         atomic_store_explicit(&housekeeping->port[i].link_up, totals.link_up, memory_order_relaxed);

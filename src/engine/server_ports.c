@@ -96,12 +96,13 @@ enum rm_code rm_server_open_ports(struct rm_server *server, struct rm_error *err
     for (uint32_t i = 0; i < config->role_count; ++i)
         CPU_SET(config->role[i].core, &net.polled);
     for (uint32_t i = 0; i < config->port_count; ++i)
-        rm_net_config_add(&net, &config->port[i].port);
+        if (!config->port[i].cameras)
+            rm_net_config_add(&net, &config->port[i].port);
     net.memory_mib += rm_server_router_memory_mib(config);
     enum rm_code code = rm_net_start(&net, error);
     server->net_started = code == RM_OK;
     for (uint32_t i = 0; code == RM_OK && i < config->port_count; ++i)
-        code = open_server_port(server, i, error);
+        code = config->port[i].cameras ? RM_OK : open_server_port(server, i, error);
     return code;
 }
 

@@ -114,6 +114,8 @@ static void plan_roles(struct rm_store *store, struct rm_config const *config) {
 static void plan_ports(struct rm_store *store, struct rm_config const *config) {
     for (uint32_t i = 0; i < config->port_count; ++i) {
         char name[OBJECT_NAME_BYTES];
+        if (config->port[i].cameras)
+            continue; /* their receiver counts */
         snprintf(name, sizeof name, "counters/port/%s", config->port[i].port.name);
         store->port_counters[i] = rm_plan_counters(&store->plan, name, "what happened to every datagram of the port",
                                                    RM_COUNTER_SET_PORT, RM_PORT_COUNTERS);

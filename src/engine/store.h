@@ -37,7 +37,7 @@ struct rm_store {
     struct rm_segment segment;
     /** [instrument]. */
     struct rm_store_instrument *instrument;
-    /** [port]. */
+    /** [port], but those of cameras. */
     rm_planned_index *port_counters;
     /** [role * port_count + port]; of roles that generate or forward and poll the port: sets "generator", "forward". */
     rm_planned_index *traffic_counters;

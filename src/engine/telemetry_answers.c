@@ -132,12 +132,15 @@ static void answer_ports(void *context, char const *parameter, struct rm_telemet
     (void)parameter;
     struct rm_telemetry_list *const name = rm_telemetry_texts(reply, "name");
     struct rm_telemetry_list *const kind = rm_telemetry_texts(reply, "kind");
+    uint32_t ports = 0;
     for (uint32_t i = 0; i < config->port_count; ++i) {
-        block[i] = rm_store_memory(view->store, view->store->port_counters[i]);
+        if (config->port[i].cameras)
+            continue; /* their receiver counts */
+        block[ports++] = rm_store_memory(view->store, view->store->port_counters[i]);
         rm_telemetry_add_text(name, config->port[i].port.name);
         rm_telemetry_add_text(kind, rm_config_port_kind_name(config->port[i].port.kind));
     }
-    add_columns(reply, RM_COUNTER_SET_PORT, counter, sizeof counter / sizeof counter[0], block, config->port_count);
+    add_columns(reply, RM_COUNTER_SET_PORT, counter, sizeof counter / sizeof counter[0], block, ports);
 }
 
 static void answer_instruments(void *context, char const *parameter, struct rm_telemetry_reply *reply) {
