@@ -104,8 +104,10 @@ static enum rm_code resolve_server(struct rm_config_file const *file, struct rm_
                                    struct rm_error *error) {
     enum rm_code code = resolve_machine(file, config, error);
     if (code == RM_OK && file->roles_count == 0)
-        code = rm_config_fail(config, error, "",
-                              "the key \"roles\" is missing, expected a list of what the server's cores do");
+        code = rm_config_fail(
+            config, error, "",
+            "the key \"roles\" is missing, expected a list of what the server's cores do (a file for cameras "
+            "alone is for `ringmaster cameras run`)");
     if (code == RM_OK)
         code = rm_config_resolve_applications(file, config, error);
     if (code == RM_OK)

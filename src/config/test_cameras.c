@@ -59,7 +59,8 @@ static void a_machine_of_cameras_needs_no_server(void **state) {
     assert_int_equal(rm_config_load_machine(file->path, &config, &errors), RM_OK);
     assert_int_equal(config->camera_count, 1);
     rm_config_free(config);
-    expect_error(file, "1:1: the key \"roles\" is missing, expected a list of what the server's cores do");
+    expect_error(file, "1:1: the key \"roles\" is missing, expected a list of what the server's cores do (a file for "
+                       "cameras alone is for `ringmaster cameras run`)");
 }
 
 static void how_it_is_described(void **state) {

@@ -6,6 +6,17 @@
 #include <stdio.h>
 #include <string.h>
 
+/* A file for cameras alone has no roles, and is for their receiver. */
+static bool is_right_for_cameras(char const *path) {
+    struct rm_config *config;
+    struct rm_errors errors = {.count = 0};
+    if (rm_config_load_machine(path, &config, &errors) != RM_OK || config->camera_count == 0)
+        return false;
+    rm_config_describe(config, stdout);
+    rm_config_free(config);
+    return true;
+}
+
 /* On a machine with fewer cores than the file asks for, the core is all that may be wrong. */
 static bool is_right(char const *path) {
     struct rm_config *config;
@@ -16,6 +27,8 @@ static bool is_right(char const *path) {
         rm_config_free(config);
         return true;
     }
+    if (strstr(error.text, "the key \"roles\" is missing") != NULL)
+        return is_right_for_cameras(path);
     fprintf(stderr, "%s\n", error.text);
     bool const enough = rm_cores_available(&cores, NULL) == RM_OK && CPU_ISSET(0, &cores) && CPU_ISSET(1, &cores);
     return !enough && strstr(error.text, "none that this process may run on") != NULL;
