@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The section `cameras`: what it comes to, how it is described, and everything that can be wrong with it. */
+/* The section `cameras`: what it comes to, whose ports are whose, how it is described, and what can be wrong. */
 #include "config/config.h"
 #include "config/test_file.h"
 
