@@ -185,3 +185,8 @@ void rig_await_received(struct camera_rig const *rig, uint64_t datagrams) {
     while (rig_port_count(rig, RM_PORT_RECEIVED) < datagrams)
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 }
+
+void rig_await_shown(struct camera_rig const *rig, char const *camera, enum rm_camera_counter counter, uint64_t least) {
+    while (rig_count(rig, camera, counter) < least)
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+}

@@ -61,4 +61,7 @@ uint64_t rig_port_count(struct camera_rig const *rig, enum rm_port_counter count
 /** Waits until all `datagrams` that were sent so far have been received. */
 void rig_await_received(struct camera_rig const *rig, uint64_t datagrams);
 
+/** Waits until a counter that is shown after a burst is `least` or more. */
+void rig_await_shown(struct camera_rig const *rig, char const *camera, enum rm_camera_counter counter, uint64_t least);
+
 #endif

@@ -87,11 +87,125 @@ static void blocks_of_gige_vision_become_frames(void **state) {
     rig_close(&rig);
 }
 
+static void lost_fragments_show_as_zeros_or_as_the_frame_before(void **state) {
+    (void)state;
+    struct camera_rig rig;
+    struct rm_frame frame;
+    rig_open(&rig, FRAGMENTS PATIENT "  - {name: cam02, port: wire, format: fragments, id: 8, frame_bytes: 4096, "
+                                     "incomplete: fill" PATIENT
+                                     "  - {name: cam03, port: wire, format: fragments, id: 9, frame_bytes: 4096, "
+                                     "incomplete: drop" PATIENT);
+    for (uint32_t id = 7; id <= 9; ++id) {
+        for (uint64_t number = 1; number <= 3; ++number)
+            for (int part = -1; part < RIG_FRAGMENTS; ++part)
+                if (number != 2 || part != 2)
+                    rig_send_part(&rig, rig.socket, id, number, part);
+        uint32_t camera = rig_next(&rig, &frame);
+        assert_int_equal(camera, id - 7);
+        rig_check(&rig, camera, &frame, 1, 0);
+        if (id == 7) {
+            camera = rig_next(&rig, &frame);
+            rig_check(&rig, camera, &frame, 2, 1);
+        }
+        if (id == 8) {
+            camera = rig_next(&rig, &frame);
+            assert_int_equal(frame.slot->status, RM_IMAGE_FILLED);
+            assert_int_equal(frame.slot->placed, RIG_FRAGMENTS - 1);
+            assert_int_equal(frame.map[0], 0x3B);
+            for (uint32_t at = 0; at < RIG_BYTES; ++at)
+                assert_int_equal(frame.bytes[at], rig_pixel(at / RIG_EACH == 2 ? 1 : 2, at));
+            rm_frames_release(rig.frames, camera, &frame);
+        }
+        camera = rig_next(&rig, &frame);
+        rig_check(&rig, camera, &frame, 3, 0);
+    }
+    rig_await_shown(&rig, "cam03", RM_CAMERA_WHOLE, 2);
+    assert_int_equal(rig_count(&rig, "cam01", RM_CAMERA_INCOMPLETE), 1);
+    assert_int_equal(rig_count(&rig, "cam01", RM_CAMERA_BEHIND_LATER), 1);
+    assert_int_equal(rig_count(&rig, "cam02", RM_CAMERA_FILLED), 1);
+    assert_int_equal(rig_count(&rig, "cam03", RM_CAMERA_DROPPED), 1);
+    rig_close(&rig);
+}
+
+static void a_frame_ends_at_its_deadline_though_nothing_comes(void **state) {
+    (void)state;
+    struct camera_rig rig;
+    struct rm_frame frame;
+    rig_open(&rig, FRAGMENTS ", deadline_ms: 1}\n");
+    rig_send_part(&rig, rig.socket, 7, 1, 3);
+    uint32_t const camera = rig_next(&rig, &frame);
+    assert_int_equal(frame.slot->status, RM_IMAGE_INCOMPLETE);
+    assert_int_equal(frame.slot->placed, 1);
+    assert_false(frame.slot->flags & RM_IMAGE_HAS_GEOMETRY);
+    assert_int_equal(frame.slot->width, 0);
+    rm_frames_release(rig.frames, camera, &frame);
+    rig_await_shown(&rig, "cam01", RM_CAMERA_AT_DEADLINE, 1);
+    rig_close(&rig);
+}
+
+static void of_two_cameras_with_one_id_one_is_heard(void **state) {
+    (void)state;
+    struct camera_rig rig;
+    struct rm_frame frame;
+    rig_open(&rig, FRAGMENTS PATIENT);
+    for (uint64_t number = 1; number <= 5; ++number) {
+        for (int part = -1; part < RIG_FRAGMENTS; ++part) {
+            rig_send_part(&rig, rig.socket, 7, number, part);
+            rig_send_part(&rig, rig.other, 7, number + 100, part);
+        }
+        uint32_t const camera = rig_next(&rig, &frame);
+        rig_check(&rig, camera, &frame, number, 0);
+    }
+    rig_await_received(&rig, 10 * (RIG_FRAGMENTS + 1));
+    assert_int_equal(rig_count(&rig, "cam01", RM_CAMERA_OTHER_SENDER), 5 * (RIG_FRAGMENTS + 1));
+    assert_int_equal(rig_count(&rig, "cam01", RM_CAMERA_RECEIVED), 10 * (RIG_FRAGMENTS + 1));
+    rig_close(&rig);
+}
+
+static void readers_that_never_release_do_not_stop_new_frames(void **state) {
+    (void)state;
+    struct camera_rig rig;
+    struct rm_frame held[8], frame;
+    struct rm_images_view view;
+    struct rm_error error;
+    uint32_t leased = 0;
+    rig_open(&rig, FRAGMENTS ", slots: 8, leases: 3" PATIENT);
+    assert_int_equal(rm_workspace_images(rig.workspace, "cam01", &view, &error), RM_OK);
+    struct rm_images_reader *greedy[3];
+    for (uint32_t i = 0; i < 3; ++i)
+        assert_int_equal(rm_images_reader_new(&view, &greedy[i], &error), RM_OK);
+    for (uint64_t number = 1; number <= 50; ++number) {
+        rig_send_whole(&rig, 7, number);
+        rig_await_shown(&rig, "cam01", RM_CAMERA_WHOLE, number);
+        if (leased < 3)
+            leased += rm_images_next(greedy[leased], 1000000000, &held[leased]) == RM_FRAME_OK;
+    }
+    assert_int_equal(leased, 3);
+    assert_int_equal(rig_count(&rig, "cam01", RM_CAMERA_PUBLISHED), 50);
+    assert_int_equal(rig_count(&rig, "cam01", RM_CAMERA_WITHOUT_ROOM), 0);
+    assert_true(rig_count(&rig, "cam01", RM_CAMERA_FREE_SLOTS) >= 4);
+    assert_int_equal(rm_images_newest(rm_frames_reader(rig.frames, 0), 0, &frame), RM_FRAME_NO_LEASE);
+    for (uint32_t i = 0; i < leased; ++i) {
+        uint64_t const number = held[i].slot->number;
+        for (uint32_t at = 0; at < RIG_BYTES; ++at)
+            assert_int_equal(held[i].bytes[at], rig_pixel(number, at));
+        rm_images_release(greedy[i], &held[i]);
+        rm_images_reader_free(greedy[i]);
+    }
+    assert_int_equal(rm_images_newest(rm_frames_reader(rig.frames, 0), 0, &frame), RM_FRAME_OK);
+    rig_check(&rig, 0, &frame, 50, 0);
+    rig_close(&rig);
+}
+
 int main(void) {
     struct CMUnitTest const tests[] = {
         cmocka_unit_test(whole_frames_come_bit_for_bit),
         cmocka_unit_test(each_frame_has_a_record_at_its_turn),
         cmocka_unit_test(blocks_of_gige_vision_become_frames),
+        cmocka_unit_test(lost_fragments_show_as_zeros_or_as_the_frame_before),
+        cmocka_unit_test(a_frame_ends_at_its_deadline_though_nothing_comes),
+        cmocka_unit_test(of_two_cameras_with_one_id_one_is_heard),
+        cmocka_unit_test(readers_that_never_release_do_not_stop_new_frames),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
