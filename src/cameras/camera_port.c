@@ -69,6 +69,14 @@ static void camera_give(struct rm_camera *camera, struct rm_datagram const *data
     rm_camera_take(camera, datagram->payload, datagram->length, datagram->source_ipv4, tsc);
 }
 
+/** Whether any camera of the port listens to that UDP port. */
+static bool port_has(struct rm_camera_port const *port, uint16_t udp_port) {
+    for (uint32_t i = 0; i < port->camera_count; ++i)
+        if (port->camera[i]->config->udp_port == udp_port)
+            return true;
+    return false;
+}
+
 /** Gives a datagram to its camera, or to all whose it may be. */
 static enum rm_port_counter port_deal(struct rm_camera_port *port, struct camera_arrival const *arrival, uint64_t tsc) {
     struct rm_datagram const *const datagram = &arrival->datagram;
@@ -85,15 +93,11 @@ static enum rm_port_counter port_deal(struct rm_camera_port *port, struct camera
         if (!camera->reader->is_shared)
             break;
     }
-    return given ? RM_PORT_DECODED : heard ? RM_PORT_UNKNOWN_INSTRUMENT : RM_PORT_UNKNOWN_SOURCE;
-}
-
-/** Whether any camera of the port listens to that UDP port. */
-static bool port_has(struct rm_camera_port const *port, uint16_t udp_port) {
-    for (uint32_t i = 0; i < port->camera_count; ++i)
-        if (port->camera[i]->config->udp_port == udp_port)
-            return true;
-    return false;
+    if (given || heard)
+        return given ? RM_PORT_DECODED : RM_PORT_UNKNOWN_INSTRUMENT;
+    if (arrival->is_captured)
+        return RM_PORT_NOT_IPV4;
+    return port_has(port, datagram->destination_port) ? RM_PORT_UNKNOWN_SOURCE : RM_PORT_NOT_OUR_PORT;
 }
 
 void rm_camera_port_take(struct rm_camera_port *port, struct rm_burst const *burst, uint32_t index, uint64_t tsc) {
@@ -102,8 +106,6 @@ void rm_camera_port_take(struct rm_camera_port *port, struct rm_burst const *bur
     enum rm_port_counter ending = (is_socket ? payload_read : frame_read)(port, burst, index, &arrival);
     if (ending == RM_PORT_DECODED)
         ending = port_deal(port, &arrival, tsc);
-    if (ending == RM_PORT_UNKNOWN_SOURCE && !port_has(port, arrival.datagram.destination_port))
-        ending = RM_PORT_NOT_OUR_PORT;
     rm_counter_add(port->counters, RM_PORT_RECEIVED, 1);
     rm_counter_add(port->counters, ending, 1);
     if (burst->length[index] != RM_LENGTH_CUT)

@@ -36,30 +36,38 @@ static uint16_t rig_free_port(void) {
     return ntohs(at.sin_port);
 }
 
-static void rig_write(struct camera_rig const *rig, char const *cameras) {
+static void rig_write(struct camera_rig const *rig, char const *port, char const *cameras) {
     FILE *const file = fopen(rig->file, "we");
     assert_non_null(file);
-    fprintf(file,
-            "workspace: test\nturn_rate_hz: 1.157e6\npolling: {naps: true}\n"
-            "ports:\n  - {name: wire, kind: udp, address: \"127.0.0.1:%u\"}\ncameras:\n%s",
-            rig->udp_port, cameras);
+    fprintf(file, "workspace: test\nturn_rate_hz: 1.157e6\npolling: {naps: true}\nports:\n%scameras:\n%s", port,
+            cameras);
     fclose(file);
 }
 
-void rig_open(struct camera_rig *rig, char const *cameras) {
-    struct rm_error error = {.text = ""};
+void rig_begin(struct camera_rig *rig) {
     strcpy(rig->folder, "/tmp/test_cameras.XXXXXX");
     assert_non_null(mkdtemp(rig->folder));
     setenv("RINGMASTER_WORKSPACES", rig->folder, 1);
+}
+
+void rig_open_on(struct camera_rig *rig, char const *port, char const *cameras) {
+    struct rm_error error = {.text = ""};
     snprintf(rig->file, sizeof rig->file, "%s/cameras.yaml", rig->folder);
-    rig->udp_port = rig_free_port();
     rig->socket = rig_socket("127.0.0.1");
     rig->other = rig_socket("127.0.0.2");
-    rig_write(rig, cameras);
+    rig_write(rig, port, cameras);
     if (rm_frames_open(rig->file, &rig->frames, &error) != RM_OK)
         fail_msg("%s", error.text);
     if (rm_workspace_attach("test", RM_ATTACH_SERVERLESS, &rig->workspace, &error) != RM_OK)
         fail_msg("%s", error.text);
+}
+
+void rig_open(struct camera_rig *rig, char const *cameras) {
+    char port[128];
+    rig_begin(rig);
+    rig->udp_port = rig_free_port();
+    snprintf(port, sizeof port, "  - {name: wire, kind: udp, address: \"127.0.0.1:%u\"}\n", rig->udp_port);
+    rig_open_on(rig, port, cameras);
 }
 
 static int rig_remove(char const *path, struct stat const *status, int kind, struct FTW *place) {
@@ -85,8 +93,7 @@ void rig_send(struct camera_rig const *rig, int file, void const *payload, uint3
     assert_int_equal(sendto(file, payload, length, 0, (struct sockaddr const *)&to, sizeof to), length);
 }
 
-void rig_send_part(struct camera_rig const *rig, int file, uint32_t camera, uint64_t frame, int part) {
-    uint8_t payload[RM_IMAGE_CONFIGURATION_BYTES + RIG_EACH];
+uint32_t rig_part(uint8_t payload[RIG_PART_BYTES], uint32_t camera, uint64_t frame, int part) {
     struct rm_image_datagram datagram = {
         .kind = part < 0 ? RM_IMAGE_CONFIGURATION : RM_IMAGE_FRAGMENT,
         .flags = RM_IMAGE_TIME_IS_TURN,
@@ -108,7 +115,12 @@ void rig_send_part(struct camera_rig const *rig, int file, uint32_t camera, uint
     uint32_t const header = rm_image_write(payload, &datagram);
     for (uint32_t i = 0; i < datagram.fragment.length; ++i)
         payload[header + i] = rig_pixel(frame, (uint32_t)datagram.fragment.offset + i);
-    rig_send(rig, file, payload, header + datagram.fragment.length);
+    return header + datagram.fragment.length;
+}
+
+void rig_send_part(struct camera_rig const *rig, int file, uint32_t camera, uint64_t frame, int part) {
+    uint8_t payload[RIG_PART_BYTES];
+    rig_send(rig, file, payload, rig_part(payload, camera, frame, part));
 }
 
 void rig_send_whole(struct camera_rig const *rig, uint32_t camera, uint64_t frame) {

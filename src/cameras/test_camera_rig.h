@@ -19,6 +19,8 @@ enum {
     RIG_EACH = 500,
     RIG_FRAGMENTS = (RIG_BYTES + RIG_EACH - 1) / RIG_EACH,
     RIG_MONO8 = 0x01080001,
+    /** Most bytes of a part. */
+    RIG_PART_BYTES = RM_IMAGE_CONFIGURATION_BYTES + RIG_EACH,
 };
 
 struct camera_rig {
@@ -34,13 +36,16 @@ struct camera_rig {
 /** Opens `cameras`, the list of the file in YAML, on a socket named `wire`; a test's own workspace. */
 void rig_open(struct camera_rig *rig, char const *cameras);
 
-/** The same with what rig_open wrote, without this process as receiver: another rig has it. */
+/** The same in two steps, with another port than a socket: its folder, and an entry of `ports` named `wire`. */
+void rig_begin(struct camera_rig *rig);
+void rig_open_on(struct camera_rig *rig, char const *port, char const *cameras);
 void rig_close(struct camera_rig *rig);
 
 /** Byte `at` of a frame. */
 uint8_t rig_pixel(uint64_t frame, uint32_t at);
 
-/** A fragment of a frame, or for -1 its configuration, of our format. */
+/** A fragment of a frame, or for -1 its configuration, of our format; returns its length. */
+uint32_t rig_part(uint8_t payload[RIG_PART_BYTES], uint32_t camera, uint64_t frame, int part);
 void rig_send_part(struct camera_rig const *rig, int file, uint32_t camera, uint64_t frame, int part);
 void rig_send_whole(struct camera_rig const *rig, uint32_t camera, uint64_t frame);
 
