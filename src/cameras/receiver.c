@@ -20,6 +20,8 @@ struct rm_camera_receiver {
     struct rm_camera_clock clock;
     struct rm_camera *camera;
     struct rm_camera_ports ports;
+    double ticks_per_second;
+    rm_owner_index tsc_hz_index;
     /** Of the threads of ports, and of the one that watches. */
     atomic_bool stop;
     pthread_t watch;
@@ -40,11 +42,11 @@ static enum rm_code receiver_make(struct rm_config const *config, struct rm_came
     made->config = config;
     rm_camera_clock_open(&made->clock);
     made->camera = calloc(config->camera_count, sizeof *made->camera);
-    double const ticks_per_second = rm_tsc_hz_measure();
+    made->ticks_per_second = rm_tsc_hz_measure();
     for (uint32_t i = 0; made->camera != NULL && i < config->camera_count; ++i) {
         made->camera[i].config = &config->camera[i];
         made->camera[i].clock = &made->clock;
-        made->camera[i].ticks_per_second = ticks_per_second;
+        made->camera[i].ticks_per_second = made->ticks_per_second;
         if (config->camera[i].format == RM_CAMERA_LINES)
             made->camera[i].lines = &config->format[config->camera[i].lines];
     }
@@ -54,16 +56,33 @@ static enum rm_code receiver_make(struct rm_config const *config, struct rm_came
                : receiver_no_memory(error);
 }
 
+static void receiver_plan(struct rm_camera_receiver *receiver) {
+    struct rm_parameter_plan const tsc_hz = {.name = "cameras/tsc_hz",
+                                             .unit = "Hz",
+                                             .description = "rate of the TSC, which frames are stamped with",
+                                             .type = RM_ELEMENT_F64,
+                                             .rows = 1};
+    receiver->tsc_hz_index = rm_owner_parameter(receiver->owner, &tsc_hz);
+    for (uint32_t i = 0; i < receiver->config->camera_count; ++i)
+        rm_camera_plan(&receiver->camera[i], receiver->owner);
+    rm_camera_ports_plan(&receiver->ports, receiver->owner);
+}
+
+static void receiver_tell(struct rm_camera_receiver *receiver) {
+    struct rm_stamp const stamp = {.tai_ns = rm_tai_ns(), .turn = RM_TURN_NONE};
+    rm_parameter_write_f64(rm_owner_memory(receiver->owner, receiver->tsc_hz_index), receiver->ticks_per_second, stamp);
+}
+
 /** The segment first: another receiver has its lock, and ports that stay closed then. */
 static enum rm_code receiver_open(struct rm_camera_receiver *receiver, struct rm_error *error) {
     struct rm_config const *const config = receiver->config;
     enum rm_code code = rm_owner_new(config->workspace, OWNER, &receiver->owner, error);
     if (code != RM_OK)
         return code;
-    for (uint32_t i = 0; i < config->camera_count; ++i)
-        rm_camera_plan(&receiver->camera[i], receiver->owner);
-    rm_camera_ports_plan(&receiver->ports, receiver->owner);
+    receiver_plan(receiver);
     code = rm_owner_open(receiver->owner, error);
+    if (code == RM_OK)
+        receiver_tell(receiver);
     for (uint32_t i = 0; code == RM_OK && i < config->camera_count; ++i)
         code = rm_camera_open(&receiver->camera[i], receiver->owner, error);
     return code == RM_OK ? rm_camera_ports_open(&receiver->ports, receiver->owner, error) : code;

@@ -5,10 +5,13 @@
  * It owns the segment `cameras` of the workspace. In it each camera has
  *
  *     images/CAM             its frames
- *     stream/CAM/frames      a record for each: what it is, on the axis of turns (filter "on-change"); where the
- *                            workspace has a server's turn clock
+ *     stream/CAM/frames      a record for each: what it is, on the axis of turns (filter "on-change"); empty
+ *                            while no turn is known: neither do frames tell theirs, nor is there a server's turn clock,
+ *                            which is looked for once a second
  *     stream/CAM/profile     centroid, size and tilt of the beam spot, where the file asks for it
  *     counters/camera/CAM    what became of fragments and frames
+ *     counters/port/PORT     what became of every datagram
+ *     cameras/tsc_hz         rate of the TSC, which frames are stamped with: there may be no server's clock
  *
  * A camera belongs to one port, and a port to one thread. */
 #ifndef RM_CAMERAS_RECEIVER_H
