@@ -273,6 +273,13 @@ uint32_t rm_port_send_from(struct rm_port *port, uint16_t queue, struct rm_burst
     return sent;
 }
 
+bool rm_port_send_to(struct rm_port *port, uint32_t ipv4, uint16_t udp_port, uint8_t const *payload, uint32_t length) {
+    if (port->ops->send_to == NULL || !port->ops->send_to(port, ipv4, udp_port, payload, length))
+        return false;
+    port_add_count(&port->counts[0].sent, 1);
+    return true;
+}
+
 bool rm_port_punt(struct rm_port *port, uint16_t queue, struct rm_burst *burst, uint32_t index) {
     if (!port->has_exception_path || !rm_punt_queue_has_room(&port->exception_path, queue))
         return false;

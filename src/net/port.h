@@ -310,6 +310,10 @@ uint32_t rm_port_send(struct rm_port *port, uint16_t queue, struct rm_burst *bur
  * is not sent. */
 uint32_t rm_port_send_from(struct rm_port *port, uint16_t queue, struct rm_burst *burst);
 
+/** Sends one datagram from the socket of a udp port to an address and UDP port, host byte order, wherever its others go.
+ * False where the kernel has not taken it, and on ports of other kinds. */
+bool rm_port_send_to(struct rm_port *port, uint32_t ipv4, uint16_t udp_port, uint8_t const *payload, uint32_t length);
+
 /** Takes entry `index` of a received burst out of it and hands it to the exception path: data[index] is now NULL,
  * length[index] 0. False when the exception path is full, or the port has none: the entry stays in the burst.
  * Wait-free. */

@@ -33,6 +33,8 @@ struct rm_port_ops {
     uint32_t (*send)(struct rm_port *port, uint16_t queue, struct rm_burst *burst);
     /** Sends frames that lie anywhere; returns how many it took. NULL: they are copied into reserved buffers. */
     uint32_t (*send_from)(struct rm_port *port, uint16_t queue, struct rm_burst const *burst);
+    /** As rm_port_send_to. NULL: the port has no UDP socket. */
+    bool (*send_to)(struct rm_port *port, uint32_t ipv4, uint16_t udp_port, uint8_t const *payload, uint32_t length);
     /** Fills in all members but received and sent. */
     void (*totals)(struct rm_port *port, struct rm_port_statistics *totals);
     /** As rm_port_check. NULL: the port works while its link is up. */

@@ -32,6 +32,17 @@ static enum rm_code udp_check(struct rm_port *port, struct rm_error *error) {
     return rm_kernel_socket_check(port, error);
 }
 
+static struct sockaddr_in udp_address_of(uint32_t ipv4, uint16_t port) {
+    return (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(ipv4)};
+}
+
+static bool udp_send_to(struct rm_port *port, uint32_t ipv4, uint16_t udp_port, uint8_t const *payload,
+                        uint32_t length) {
+    struct sockaddr_in const to = udp_address_of(ipv4, udp_port);
+    ssize_t const sent = sendto(port->file, payload, length, MSG_DONTWAIT, (struct sockaddr const *)&to, sizeof to);
+    return sent == (ssize_t)length;
+}
+
 static struct rm_port_ops const udp_ops = {.framing = RM_FRAMING_UDP,
                                            .copies = true,
                                            .receive = rm_kernel_socket_receive,
@@ -39,13 +50,10 @@ static struct rm_port_ops const udp_ops = {.framing = RM_FRAMING_UDP,
                                            .release = rm_kernel_socket_release,
                                            .reserve = rm_kernel_socket_reserve,
                                            .send = rm_kernel_socket_send,
+                                           .send_to = udp_send_to,
                                            .totals = rm_kernel_socket_totals,
                                            .check = udp_check,
                                            .close = rm_kernel_socket_close};
-
-static struct sockaddr_in udp_address_of(uint32_t ipv4, uint16_t port) {
-    return (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(ipv4)};
-}
 
 /** What to do about a bind that failed. */
 static char const *udp_port_advice(int why) {
