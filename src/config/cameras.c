@@ -130,13 +130,73 @@ static bool camera_is_captured(struct rm_config_camera const *camera) {
     return camera->format == RM_CAMERA_TECMP || camera->format == RM_CAMERA_CMP;
 }
 
+static enum rm_code resolve_capture(struct rm_config *config, struct rm_error *error, uint32_t index,
+                                    struct rm_file_camera const *written) {
+    struct rm_config_camera *const camera = &config->camera[index];
+    camera->device = written->device == NULL ? 0 : *written->device;
+    camera->channel = *written->channel;
+    camera->first_line = *written->first_line;
+    if (!camera_is_captured(camera))
+        return written->device == NULL
+                   ? RM_OK
+                   : camera_fail(config, error, index, "device",
+                                 "a camera of this format is behind no capture device, take it out");
+    if (written->device == NULL)
+        return camera_fail(config, error, index, "format",
+                           "packets of capture devices need the key device, the number of the camera's");
+    return RM_OK;
+}
+
+/** Whether lines of the format can be lines of this camera. */
+static enum rm_code resolve_lines(struct rm_config *config, struct rm_error *error, uint32_t index,
+                                  struct rm_file_camera const *written) {
+    (void)written;
+    struct rm_config_camera const *const camera = &config->camera[index];
+    struct rm_line_camera const lines = {
+        .geometry = {.pixel_format = camera->pixel_format, .width = camera->width, .height = camera->height}};
+    if (camera_is_captured(camera) && camera->pixel_format != 0 && rm_csi2_data_type(camera->pixel_format) == 0)
+        return camera_fail(config, error, index, "pixel_format",
+                           "no line of MIPI CSI-2 has it, expected 8 bits, or packed as RAW10 or RAW12 there");
+    if (camera->format != RM_CAMERA_LINES || camera->lines >= config->format_count || camera->pixel_format == 0)
+        return RM_OK;
+    struct rm_layout const *const layout = config->format[camera->lines].layout;
+    struct rm_error why = {.text = ""};
+    if (layout != NULL && rm_line_layout_check(layout, &lines, &why) == RM_OK)
+        return RM_OK;
+    return rm_config_fail_entry(config, error, "cameras", index, "format", "formats \"%s\", layout.%s",
+                                config->format[camera->lines].name,
+                                layout == NULL ? "lanes: not there, expected a described layout" : why.text);
+}
+
+static enum rm_code resolve_features(struct rm_config *config, struct rm_error *error, uint32_t index,
+                                     struct rm_file_camera const *written) {
+    struct rm_config_camera *const camera = &config->camera[index];
+    if (written->features_count != 0 && camera->format != RM_CAMERA_GVSP)
+        return camera_fail(config, error, index, "features",
+                           "a camera of this format is not controlled, expected the format gvsp");
+    if (written->features_count != 0 && camera->ipv4 == 0)
+        return camera_fail(config, error, index, "features",
+                           "the key address is missing, expected the IPv4 address by which the camera is controlled");
+    camera->feature = calloc(written->features_count + 1, sizeof *camera->feature);
+    if (camera->feature == NULL)
+        return rm_fail(error, RM_E_NO_SPACE, "%s: no memory to hold it", config->source_path);
+    camera->feature_count = written->features_count;
+    for (uint32_t i = 0; i < written->features_count; i++) {
+        strcpy(camera->feature[i].name, written->features[i].name);
+        if (written->features[i].value != NULL)
+            strcpy(camera->feature[i].value, written->features[i].value);
+    }
+    return RM_OK;
+}
+
 /** Whether a datagram could be of either. Cameras of GigE Vision have no number. */
 static bool cameras_are_alike(struct rm_config_camera const *a, struct rm_config_camera const *b) {
     bool const near = a->port == b->port && camera_is_captured(a) == camera_is_captured(b) &&
-                      (camera_is_captured(a) || a->udp_port == b->udp_port);
+                      (camera_is_captured(a) ? a->format == b->format : a->udp_port == b->udp_port);
     bool const same_sender = a->ipv4 == b->ipv4 || a->ipv4 == 0 || b->ipv4 == 0;
     bool const numbered = a->format != RM_CAMERA_GVSP && a->format == b->format;
-    return near && same_sender && (!numbered || a->id == b->id);
+    bool const same_number = a->id == b->id && a->device == b->device && a->channel == b->channel;
+    return near && same_sender && (!numbered || same_number);
 }
 
 static enum rm_code check_camera_alone(struct rm_config *config, struct rm_error *error, uint32_t index,
@@ -146,7 +206,7 @@ static enum rm_code check_camera_alone(struct rm_config *config, struct rm_error
         if (cameras_are_alike(&config->camera[i], &config->camera[index]))
             return rm_config_fail_entry(config, error, "cameras", index, "name",
                                         "its datagrams cannot be told from those of \"%s\", expected another port, "
-                                        "udp_port, address or id",
+                                        "udp_port, address, id, device or channel",
                                         config->camera[i].name);
     return RM_OK;
 }
@@ -207,7 +267,8 @@ enum rm_code rm_config_claim_cameras(struct rm_config *config, struct rm_error *
 enum rm_code rm_config_resolve_cameras(struct rm_config_file const *file, struct rm_config *config,
                                        struct rm_error *error) {
     static resolver *const resolvers[] = {resolve_camera_name,     resolve_camera_port,   resolve_camera_format,
-                                          resolve_camera_geometry, resolve_camera_memory, check_camera_alone};
+                                          resolve_camera_geometry, resolve_camera_memory, resolve_capture,
+                                          resolve_lines,           resolve_features,      check_camera_alone};
     config->camera = calloc(file->cameras_count + 1, sizeof *config->camera);
     if (config->camera == NULL)
         return rm_fail(error, RM_E_NO_SPACE, "%s: no memory to hold it", config->source_path);

@@ -24,6 +24,14 @@ enum rm_camera_format {
 /** What becomes of a frame that is not whole: drop it, deliver it with the map, or fill it from the one before. */
 enum rm_camera_incomplete { RM_CAMERA_DROP, RM_CAMERA_DELIVER, RM_CAMERA_FILL };
 
+enum { RM_CONFIG_FEATURE_BYTES = 64, RM_CONFIG_FEATURES_MAX = 64 };
+
+/** A feature of a camera by its GenICam name, and what it is set to before the acquisition starts; of a command "". */
+struct rm_config_feature {
+    char name[RM_CONFIG_FEATURE_BYTES];
+    char value[RM_CONFIG_FEATURE_BYTES];
+};
+
 struct rm_config_camera {
     char name[RM_CONFIG_CAMERA_NAME_BYTES];
     /** Index. */
@@ -37,6 +45,10 @@ struct rm_config_camera {
     uint32_t ipv4;
     /** Its number: of our format, of a capture device's interface, of a described line's id. */
     uint32_t id;
+    /** Of a capture device: its number, the link's virtual channel, and the number of a frame's first line (ASAM CMP). */
+    uint16_t device;
+    uint8_t channel;
+    uint16_t first_line;
     /** PFNC's number, and pixels; 0: the camera tells it. */
     uint32_t pixel_format, width, height;
     /** The longest frame. */
@@ -50,6 +62,9 @@ struct rm_config_camera {
     bool profile;
     /** Turns from one record of its streams to the next that is possible. */
     uint32_t record_turns;
+    /** In the order of the file: `ringmaster cameras control` sets them. GigE Vision alone. */
+    uint32_t feature_count;
+    struct rm_config_feature *feature;
 };
 
 #endif

@@ -9,6 +9,11 @@
 #include "base/yaml.h"
 #include "config/cameras.h"
 
+struct rm_file_feature {
+    char *name;
+    char *value;
+};
+
 struct rm_file_camera {
     char *name;
     char *port;
@@ -18,6 +23,10 @@ struct rm_file_camera {
     /** NULL: any. */
     char *address;
     uint32_t *id;
+    /** NULL: not told. */
+    uint16_t *device;
+    uint8_t *channel;
+    uint16_t *first_line;
     /** NULL: the camera tells it, as the next two. */
     char *pixel_format;
     uint32_t *width, *height;
@@ -28,6 +37,8 @@ struct rm_file_camera {
     double *resend_percent;
     bool *profile;
     uint32_t *record_turns;
+    struct rm_file_feature *features;
+    uint32_t features_count;
 };
 
 /** An entry of the list. */

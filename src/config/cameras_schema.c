@@ -16,6 +16,17 @@ static cyaml_strval_t const incomplete_words[] = {
     {"fill", RM_CAMERA_FILL},
 };
 
+static cyaml_schema_field_t const feature_fields[] = {
+    CYAML_FIELD_STRING_PTR(RM_KEY("name", "Its name in the camera's GenICam description.", .example = "ExposureTime"),
+                           TEXT, struct rm_file_feature, name, 1, RM_CONFIG_FEATURE_BYTES - 1),
+    CYAML_FIELD_STRING_PTR(
+        RM_KEY("value", "What it is set to.", .otherwise = "it is a command, which is executed", .example = "\"2000\""),
+        MAYBE, struct rm_file_feature, value, 1, RM_CONFIG_FEATURE_BYTES - 1),
+    CYAML_FIELD_END,
+};
+
+static cyaml_schema_value_t const feature_schema = {CYAML_VALUE_MAPPING(PLAIN, struct rm_file_feature, feature_fields)};
+
 static cyaml_schema_field_t const camera_fields[] = {
     CYAML_FIELD_STRING_PTR(RM_KEY("name", "Readers find its images by this name.", .example = "cam01"), TEXT,
                            struct rm_file_camera, name, 1, RM_CONFIG_CAMERA_NAME_BYTES - 1),
@@ -37,6 +48,15 @@ static cyaml_schema_field_t const camera_fields[] = {
                                 "Its number in our format, of a capture device's interface, or of a described line.",
                                 .fallback = "0", RM_RANGE(0, 4294967295.0)),
                          MAYBE, struct rm_file_camera, id),
+    CYAML_FIELD_UINT_PTR(RM_KEY("device", "Number of the capture device.", .otherwise = "required with tecmp and cmp",
+                                .example = "67", RM_RANGE(0, 65535)),
+                         MAYBE, struct rm_file_camera, device),
+    CYAML_FIELD_UINT_PTR(
+        RM_KEY("channel", "Virtual channel of the link behind a capture device.", .fallback = "0", RM_RANGE(0, 15)),
+        MAYBE, struct rm_file_camera, channel),
+    CYAML_FIELD_UINT_PTR(
+        RM_KEY("first_line", "Number of a frame's first line. ASAM CMP.", .fallback = "0", RM_RANGE(0, 65535)), MAYBE,
+        struct rm_file_camera, first_line),
     CYAML_FIELD_STRING_PTR(RM_KEY("pixel_format", "By its name in GenICam's PFNC. Lines need it.",
                                   .otherwise = "the camera tells it", .example = "Mono12p"),
                            MAYBE, struct rm_file_camera, pixel_format, 1, 31),
@@ -73,6 +93,10 @@ static cyaml_schema_field_t const camera_fields[] = {
     CYAML_FIELD_UINT_PTR(RM_KEY("record_turns", "Frames further apart than this have a record each in its streams.",
                                 .unit = "turns", .fallback = "1000", RM_RANGE(1, 4294967295.0)),
                          MAYBE, struct rm_file_camera, record_turns),
+    CYAML_FIELD_SEQUENCE(RM_KEY("features",
+                                "What `ringmaster cameras control` sets in the camera, in this order. GigE Vision.",
+                                .otherwise = "none"),
+                         MAYBE, struct rm_file_camera, features, &feature_schema, 1, RM_CONFIG_FEATURES_MAX),
     CYAML_FIELD_END,
 };
 

@@ -193,6 +193,8 @@ void rm_config_free(struct rm_config *config) {
         free(config->application[i].setting);
     }
     free(config->application);
+    for (uint32_t i = 0; i < config->camera_count; i++)
+        free(config->camera[i].feature);
     free(config->camera);
     free(config->supply);
     free(config->chain);

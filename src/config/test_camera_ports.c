@@ -26,7 +26,7 @@ static void what_it_comes_to(void **state) {
              "  - {name: cam02, port: wire, format: fragments, id: 70000, udp_port: 20002, slots: 20,\n"
              "     leases: 15, incomplete: fill, deadline_ms: 2.5, frame_bytes: 5000000, profile: true}\n"
              "  - {name: cam03, port: wire, format: fragments, id: 1, udp_port: 20002}\n"
-             "  - {name: cam04, port: wire, format: tecmp, id: 3, pixel_format: Mono12p, width: 8, height: 4}\n");
+             "  - {name: cam04, port: wire, format: tecmp, device: 1, id: 3, pixel_format: RAW12, width: 8, height: 4}\n");
     assert_int_equal(config->camera_count, 4);
     struct rm_config_camera const *const camera = config->camera;
     assert_string_equal(camera[0].name, "cam01");
@@ -99,18 +99,18 @@ static void what_is_wrong_is_told_with_its_place(void **state) {
         {HEAD "  - {name: cam01, port: local}\n  - {name: cam02, port: local, address: 10.0.0.1}\n",
          "13:12: cameras[1].name: its datagrams cannot be told from those of \"cam01\", expected another port, "
          "udp_port, "
-         "address or id"},
+         "address, id, device or channel"},
         {HEAD "  - {name: cam01, port: local, format: fragments, id: 3}\n"
               "  - {name: cam02, port: local, format: fragments, id: 3}\n",
          "13:12: cameras[1].name: its datagrams cannot be told from those of \"cam01\", expected another port, "
          "udp_port, "
-         "address or id"},
+         "address, id, device or channel"},
         {HEAD "  - {name: cam01, port: local, slots: 8, leases: 4}\n",
          "12:50: cameras[0].leases: found 4, expected 1 to 3, which is 5 below slots"},
         {HEAD "  - {name: cam01, port: local, format: other}\n",
          "12:40: cameras[0].format: found \"other\", expected gvsp, fragments, tecmp, cmp, or the name of one of "
          "\"formats\""},
-        {HEAD "  - {name: cam01, port: local, format: cmp}\n",
+        {HEAD "  - {name: cam01, port: local, format: cmp, device: 1}\n",
          "12:40: cameras[0].format: lines do not tell their geometry, expected the keys pixel_format, width and "
          "height"},
         {MACHINE "ports:\n  - {name: wire, kind: memif, socket: /run/0.sock, queues: 2}\n" SERVER
