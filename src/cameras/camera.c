@@ -48,19 +48,22 @@ static uint64_t camera_restart_ticks(struct rm_camera const *camera) {
     return (uint64_t)((deadline_s > 1 ? deadline_s : 1) * camera->ticks_per_second);
 }
 
+static bool camera_asks(struct rm_config_camera const *config) {
+    return config->format == RM_CAMERA_GVSP && config->resend_percent > 0;
+}
+
 static struct rm_assembly_settings camera_settings(struct rm_camera *camera, struct rm_images const *images) {
     static enum rm_incomplete const incomplete[] = {[RM_CAMERA_DROP] = RM_INCOMPLETE_DROP,
                                                     [RM_CAMERA_DELIVER] = RM_INCOMPLETE_DELIVER,
                                                     [RM_CAMERA_FILL] = RM_INCOMPLETE_FILL};
     struct rm_config_camera const *const config = camera->config;
-    bool const asks = config->format == RM_CAMERA_GVSP && config->resend_percent > 0;
     return (struct rm_assembly_settings){
         .slots = config->slots,
         .bytes_max = config->frame_bytes,
         .fragments_max = camera_fragments_max(config),
         .deadline_ticks = (uint64_t)(config->deadline_ms / 1e3 * camera->ticks_per_second),
         .restart_ticks = camera_restart_ticks(camera),
-        .later = asks ? 2 : 1, /* what is asked for comes after the next frame began */
+        .later = camera_asks(config) ? 2 : 1, /* what is asked for comes after the next frame began */
         .incomplete = incomplete[config->incomplete],
         .streaming = config->frame_bytes >= STREAMING_BYTES,
         .bytes = rm_images_bytes(camera->writer, 0),
@@ -69,6 +72,18 @@ static struct rm_assembly_settings camera_settings(struct rm_camera *camera, str
         .map_stride_bytes = images->map_bytes,
         .short_numbers = config->format == RM_CAMERA_GVSP, /* until a packet has extended ids */
     };
+}
+
+/** False where there is no memory. */
+static bool camera_open_resend(struct rm_camera *camera, struct rm_assembly_settings const *assembly) {
+    if (!camera_asks(camera->config))
+        return true;
+    struct rm_resend_settings settings =
+        rm_resend_usual(camera->config->resend_percent, assembly->deadline_ticks, (uint64_t)camera->ticks_per_second);
+    settings.slots = assembly->slots;
+    settings.fragments_max = assembly->fragments_max;
+    camera->resend = rm_resend_new(&settings);
+    return camera->resend != NULL;
 }
 
 /** What readers still lease of an earlier receiver is not ours yet. */
@@ -93,7 +108,7 @@ enum rm_code rm_camera_open(struct rm_camera *camera, struct rm_owner *owner, st
         return code;
     struct rm_assembly_settings const settings = camera_settings(camera, rm_owner_memory(owner, camera->images_index));
     camera->assembly = rm_assembly_new(&settings);
-    if (camera->assembly == NULL)
+    if (camera->assembly == NULL || !camera_open_resend(camera, &settings))
         return rm_fail(error, RM_E_NO_SPACE, "camera \"%s\": no memory to put its frames together", config->name);
     camera_withhold(camera);
     camera->is_touched = true;
@@ -102,8 +117,10 @@ enum rm_code rm_camera_open(struct rm_camera *camera, struct rm_owner *owner, st
 }
 
 void rm_camera_close(struct rm_camera *camera) {
+    rm_resend_free(camera->resend);
     rm_assembly_free(camera->assembly);
     rm_images_writer_free(camera->writer);
+    camera->resend = NULL;
     camera->assembly = NULL;
     camera->writer = NULL;
 }
@@ -153,7 +170,24 @@ void rm_camera_tend(struct rm_camera *camera, uint64_t tsc) {
     rm_camera_publish_closed(camera);
 }
 
+uint32_t rm_camera_ask(struct rm_camera *camera, uint64_t tsc, struct rm_gvcp_resend request[RM_RESEND_REQUESTS]) {
+    if (camera->resend == NULL)
+        return 0;
+    uint32_t const count = rm_resend_poll(camera->resend, camera->assembly, tsc, request);
+    camera->is_touched |= count != 0;
+    return count;
+}
+
 bool rm_camera_waits(struct rm_camera const *camera) { return rm_assembly_in_flight(camera->assembly, NULL) != NULL; }
+
+static void camera_show_resend(struct rm_camera *camera) {
+    struct rm_resend_counts const *const counts = rm_resend_counts(camera->resend);
+    rm_counter_set(camera->counters, RM_CAMERA_RESEND_REQUESTS, counts->requests);
+    rm_counter_set(camera->counters, RM_CAMERA_RESEND_PACKETS, counts->packets);
+    rm_counter_set(camera->counters, RM_CAMERA_RESEND_REPEATS, counts->repeats);
+    rm_counter_set(camera->counters, RM_CAMERA_RESEND_UNAVAILABLE, counts->unavailable);
+    rm_counter_set(camera->counters, RM_CAMERA_RESEND_OVER_BUDGET, counts->frames_over_budget);
+}
 
 void rm_camera_show(struct rm_camera *camera) {
     if (!camera->is_touched)
@@ -161,6 +195,8 @@ void rm_camera_show(struct rm_camera *camera) {
     uint64_t const *const counts = rm_assembly_counts(camera->assembly);
     for (uint32_t i = RM_FRAMES_BEGUN; i <= RM_GEOMETRY_CHANGES; ++i)
         rm_counter_set(camera->counters, RM_CAMERA_BEGUN + i - RM_FRAMES_BEGUN, counts[i]);
+    if (camera->resend != NULL)
+        camera_show_resend(camera);
     rm_counter_set(camera->counters, RM_CAMERA_FREE_SLOTS, camera->own_slots);
     camera->is_touched = false;
 }

@@ -19,6 +19,8 @@
 #include <ringmaster/owner.h>
 
 #include "cameras/camera_clock.h"
+#include "cameras/resend.h"
+#include "cameras/resend_port.h"
 #include "config/cameras.h"
 #include "fabric/images_writer.h"
 #include "format/format.h"
@@ -72,6 +74,12 @@ struct rm_camera {
     uint64_t closed;
     struct rm_camera_told told[RM_CAMERA_TOLD];
     struct rm_camera_gvsp gvsp;
+    /** Asks for packets again; NULL: this camera is not asked. */
+    struct rm_resend *resend;
+    /** The way that requests go, once it is known, and the burst that it was learnt from. */
+    struct rm_flow way;
+    bool has_way;
+    uint64_t way_tsc;
     /** The one sender that is heard where the file names none, host byte order, and when. */
     uint32_t sender_ipv4;
     uint64_t sender_tsc;
@@ -103,6 +111,9 @@ struct rm_camera_told *rm_camera_told(struct rm_camera *camera, uint64_t frame);
 
 /** Closes what has reached its deadline, also while nothing comes. `tsc` is now. */
 void rm_camera_tend(struct rm_camera *camera, uint64_t tsc);
+
+/** Fills in what is to be asked for now; returns how many requests. */
+uint32_t rm_camera_ask(struct rm_camera *camera, uint64_t tsc, struct rm_gvcp_resend request[RM_RESEND_REQUESTS]);
 
 /** Frames are in flight, so that time matters. */
 bool rm_camera_waits(struct rm_camera const *camera);

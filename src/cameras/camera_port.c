@@ -19,6 +19,8 @@ enum {
 /** A burst's entry as bytes of a UDP datagram, or of a capture device's frame. */
 struct camera_arrival {
     struct rm_datagram datagram;
+    /** NULL: it came by a socket. */
+    uint8_t const *frame;
     bool is_captured;
 };
 
@@ -35,6 +37,7 @@ static bool frame_is_captured(uint8_t const *frame, uint32_t length, struct rm_d
 static enum rm_port_counter frame_read(struct rm_camera_port const *port, struct rm_burst const *burst, uint32_t index,
                                        struct camera_arrival *arrival) {
     struct rm_datagram *const datagram = &arrival->datagram;
+    arrival->frame = burst->data[index];
     enum rm_port_counter verdict =
         rm_frame_parse(burst->data[index], burst->length[index], burst->checksum_good[index], datagram);
     if (verdict == RM_PORT_UNFINISHED_CHECKSUM && port->config->local_senders)
@@ -55,6 +58,7 @@ static enum rm_port_counter payload_read(struct rm_camera_port const *port, stru
                                              .length = burst->length[index],
                                              .source_ipv4 = burst->source_ipv4[index],
                                              .destination_port = port->config->udp_port};
+    arrival->frame = NULL;
     arrival->is_captured = false;
     return RM_PORT_DECODED;
 }
@@ -65,8 +69,24 @@ static bool camera_listens(struct rm_camera const *camera, struct camera_arrival
     return rm_camera_listens(camera, arrival->datagram.source_ipv4, arrival->datagram.destination_port);
 }
 
-static void camera_give(struct rm_camera *camera, struct rm_datagram const *datagram, uint64_t tsc) {
+/** Once per burst, for those that are asked for packets: the way back to the sender that is heard. */
+static void camera_learn_way(struct rm_camera *camera, struct camera_arrival const *arrival, uint64_t tsc) {
+    struct rm_datagram const *const datagram = &arrival->datagram;
+    bool const is_heard = camera->config->ipv4 != 0 || datagram->source_ipv4 == camera->sender_ipv4;
+    if (camera->resend == NULL || camera->way_tsc == tsc || !is_heard)
+        return;
+    camera->way_tsc = tsc;
+    camera->has_way = true;
+    if (arrival->frame == NULL)
+        rm_resend_way_of_socket(datagram->source_ipv4, &camera->way);
+    else
+        camera->has_way = rm_resend_way_of_frame(arrival->frame, datagram, &camera->way);
+}
+
+static void camera_give(struct rm_camera *camera, struct camera_arrival const *arrival, uint64_t tsc) {
+    struct rm_datagram const *const datagram = &arrival->datagram;
     rm_camera_take(camera, datagram->payload, datagram->length, datagram->source_ipv4, tsc);
+    camera_learn_way(camera, arrival, tsc);
 }
 
 /** Whether any camera of the port listens to that UDP port. */
@@ -88,7 +108,7 @@ static enum rm_port_counter port_deal(struct rm_camera_port *port, struct camera
         heard = true;
         if (!camera->reader->names(camera, datagram->payload, datagram->length))
             continue;
-        camera_give(camera, datagram, tsc);
+        camera_give(camera, arrival, tsc);
         given = true;
         if (!camera->reader->is_shared)
             break;
@@ -119,13 +139,22 @@ static bool port_waits(struct rm_camera_port const *port) {
     return false;
 }
 
+static void port_ask(struct rm_camera_port *port, struct rm_camera *camera, uint64_t now) {
+    struct rm_gvcp_resend request[RM_RESEND_REQUESTS];
+    uint32_t const count = camera->has_way ? rm_camera_ask(camera, now, request) : 0;
+    if (count != 0)
+        rm_resend_send(port->port, 0, &camera->way, request, count);
+}
+
 /** What time brings, and what people are shown. */
 static void port_tend(struct rm_camera_port *port, bool any) {
     uint64_t const now = rm_tsc();
     bool const due = (double)(now - port->tended_tsc) * TENDS_PER_SECOND >= port->ticks_per_second;
     for (uint32_t i = 0; i < port->camera_count && (due || any); ++i) {
-        if (due)
+        if (due) {
             rm_camera_tend(port->camera[i], now);
+            port_ask(port, port->camera[i], now);
+        }
         rm_camera_show(port->camera[i]);
     }
     if (due)

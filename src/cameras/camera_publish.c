@@ -50,7 +50,7 @@ static void slot_describe(struct rm_image_slot *slot, struct rm_camera *camera, 
     slot->fragment_bytes = image->fragment_bytes;
     slot->fragments = image->fragments;
     slot->placed = image->placed;
-    slot->resent = 0;
+    slot->resent = camera->resend == NULL ? 0 : rm_resend_asked(camera->resend, image);
     slot_describe_geometry(slot, image);
     slot_describe_turn(slot, camera, told);
 }

@@ -49,6 +49,8 @@ static enum rm_camera_counter gvsp_take(struct rm_camera *camera, uint8_t const 
         return gvsp_fault(fault);
     gvsp_follow_ids(camera, &packet, tsc);
     gvsp_measure(&camera->gvsp, &packet);
+    if (camera->resend != NULL)
+        rm_resend_note(camera->resend, &packet);
     if (!rm_gvsp_fragment(&packet, camera->gvsp.packet_bytes, &fragment))
         return RM_CAMERA_CAMERA_ERROR;
     return rm_camera_put(camera, &fragment, tsc);
