@@ -73,6 +73,10 @@ typedef void rm_unpack16(enum rm_pixel_packing packing, uint8_t const *line, uin
 /** The same with the upper 8 bits of each pixel. */
 typedef void rm_unpack8(enum rm_pixel_packing packing, uint8_t const *line, uint32_t width, uint8_t *value);
 
+/** The other way: writes the rm_pixel_line_bytes() of `width` values and no byte beyond. Bits of a value above those of a
+ * pixel are ignored; bits that the packing leaves open are 0. */
+void rm_pack16(enum rm_pixel_packing packing, uint16_t const *value, uint32_t width, uint8_t *line);
+
 /** All instruction sets give the same bits; the scalar one is the reference. */
 struct rm_unpackers {
     rm_unpack16 *to16;

@@ -133,12 +133,43 @@ static void all_instruction_sets_give_the_same_bits(void **state) {
     guard_page_free(guard[1]);
 }
 
+/** A line that was packed gives its values back, ends at a guard page, and has zeros where no pixel has bits. */
+static void what_is_packed_is_unpacked_again(void **state) {
+    (void)state;
+    uint8_t *const guard = guard_page_new();
+    if (guard == NULL) {
+        fail_msg("no memory");
+        return;
+    }
+    for (uint32_t p = 0; p < RM_PACKINGS; ++p)
+        for (uint32_t width = 1; width <= WIDEST; ++width) {
+            enum rm_pixel_packing const packing = (enum rm_pixel_packing)p;
+            uint32_t const bytes = rm_pixel_line_bytes(packing, width);
+            uint8_t *const line = guard - bytes;
+            uint16_t value[WIDEST], got[WIDEST], zero[WIDEST] = {0};
+            uint32_t const mask = (1u << rm_pixel_bits(packing)) - 1;
+            memset(line, 0xA5, bytes);
+            rm_pack16(packing, zero, width, line);
+            for (uint32_t i = 0; i < bytes; ++i)
+                assert_int_equal(line[i], 0);
+            memset(line, 0xA5, bytes);
+            for (uint32_t i = 0; i < width; ++i)
+                value[i] = (uint16_t)random();
+            rm_pack16(packing, value, width, line);
+            rm_unpackers_for(RM_SIMD_SCALAR).to16(packing, line, width, got);
+            for (uint32_t i = 0; i < width; ++i)
+                assert_int_equal(got[i], value[i] & mask);
+        }
+    guard_page_free(guard);
+}
+
 int main(void) {
     struct CMUnitTest const tests[] = {
         cmocka_unit_test(every_format_is_found_by_name_and_number),
         cmocka_unit_test(lines_have_the_bytes_of_their_pixels),
         cmocka_unit_test(the_reference_is_what_the_bits_say),
         cmocka_unit_test(all_instruction_sets_give_the_same_bits),
+        cmocka_unit_test(what_is_packed_is_unpacked_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
