@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "config/other_end.h"
 #include "config/resolve.h"
 #include "fragments.h"
 #include "ring_resolve.h"
@@ -38,32 +39,14 @@ static enum rm_code fail_outlet(struct outlet const *outlet, char const *key, ch
     return code;
 }
 
-/** The kind of port at the other end of one of kind `server`. */
-static bool opposite_kind(enum rm_port_kind server, enum rm_port_kind *kind) {
-    *kind = server == RM_PORT_VHOST ? RM_PORT_VIRTIO_USER : server == RM_PORT_VIRTIO_USER ? RM_PORT_VHOST : server;
-    return server != RM_PORT_PCAP && server != RM_PORT_RING && server != RM_PORT_NULL;
-}
-
 static enum rm_code derive_outlet(struct outlet const *outlet) {
-    struct rm_port_config const *server = &outlet->server->port;
-    struct rm_port_config *to = &outlet->to->port;
-    bool const has_end = opposite_kind(server->kind, &to->kind);
-    if (outlet->file != NULL && outlet->file->kind != NULL)
-        to->kind = *outlet->file->kind;
-    else if (!has_end)
-        return fail_outlet(
-            outlet, "kind",
-            "nothing can be at the other end of a port of this kind, expected the key \"kind\" with the port "
-            "to send through");
-    to->queues = 1;
-    strcpy(to->name, server->name);
-    to->memif_server = !server->memif_server;
-    to->peer_ipv4 = server->bind_ipv4;
-    to->peer_port = server->bind_port;
-    if (((port_kind_bit(RM_PORT_MEMIF) | port_kind_bit(RM_PORT_VIRTIO_USER) | port_kind_bit(RM_PORT_VHOST)) &
-         port_kind_bit(to->kind)) != 0)
-        strcpy(to->socket_path, server->socket_path);
-    return RM_OK;
+    enum rm_port_kind const *const kind = outlet->file == NULL ? NULL : outlet->file->kind;
+    if (rm_config_other_end(outlet->server, kind, &outlet->to->port))
+        return RM_OK;
+    return fail_outlet(
+        outlet, "kind",
+        "nothing can be at the other end of a port of this kind, expected the key \"kind\" with the port "
+        "to send through");
 }
 
 /** A key that the overlay may write, the kinds of port that have it, and what it is. */
@@ -140,26 +123,12 @@ static enum rm_code check_complete(struct outlet const *outlet) {
     return RM_OK;
 }
 
-/** Where datagrams go: a group that the server is a member of, else its own address there. */
-static void derive_flow(struct outlet const *outlet) {
-    struct rm_config_port const *server = outlet->server;
-    struct rm_flow *flow = &outlet->to->flow;
-    rm_ring_flow_default(flow);
-    flow->source_port = flow->destination_port = server->udp_port;
-    if (server->port.group_count != 0)
-        flow->destination_ipv4 = server->port.group[0];
-    else if (server->answer_ipv4 != 0)
-        flow->destination_ipv4 = server->answer_ipv4;
-    rm_multicast_mac(flow->destination_ipv4, flow->destination_mac);
-    if (server->vlan != RM_CONFIG_ANY_VLAN)
-        flow->vlan = server->vlan;
-}
-
 static enum rm_code take_flow(struct outlet const *outlet) {
     struct rm_ring_file_port const *file = outlet->file;
     struct rm_flow *flow = &outlet->to->flow;
     enum rm_code code = RM_OK;
-    derive_flow(outlet);
+    rm_ring_flow_default(flow);
+    rm_config_other_end_flow(outlet->server, flow);
     if (file == NULL)
         return RM_OK;
     if (file->destination != NULL && !rm_ipv4_parse(file->destination, &flow->destination_ipv4))
