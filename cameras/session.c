@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "base/pin.h"
+#include "base/timebase.h"
+#include "camera_sender.h"
+#include "cameras_summary.h"
+#include "instruments/signals.h"
+
+/** A wait for packets that are due later than this is slept, and no sleep is longer than LONGEST_SLEEP. */
+static double const SLEEP_SECONDS = 200e-6;
+static double const SPARE_SECONDS = 100e-6;
+static double const LONGEST_SLEEP_SECONDS = 10e-3;
+
+/** A port that is open, and what is to be sent there. */
+struct open_port {
+    /** Of the machine, and the camera that it is of alone; NULL: of all that send there. */
+    uint32_t index;
+    struct rm_virtual_camera const *camera;
+    struct rm_port *port;
+    struct rm_sender_link link;
+};
+
+struct cameras_run {
+    struct rm_cameras_session const *session;
+    struct rm_signals signals;
+    double tsc_hz;
+    uint32_t port_count, sender_count;
+    struct open_port *ports;
+    struct rm_camera_sender *senders;
+};
+
+static bool needs_net(struct rm_cameras_config const *config) {
+    for (uint32_t p = 0; p < config->machine->port_count; ++p)
+        if (config->port[p].used && config->port[p].port.kind != RM_PORT_UDP)
+            return true;
+    return false;
+}
+
+/** A socket has the address of its camera, so each camera has its own; other ports are shared. */
+static enum rm_code open_port_of(struct cameras_run *run, struct rm_virtual_camera const *camera,
+                                 struct open_port **found, struct rm_error *error) {
+    struct rm_camera_port const *const end = &run->session->config->port[camera->port];
+    bool const own = end->port.kind == RM_PORT_UDP;
+    for (uint32_t p = 0; p < run->port_count && !own; ++p)
+        if (run->ports[p].index == camera->port) {
+            *found = &run->ports[p];
+            return RM_OK;
+        }
+    struct rm_port_config config = end->port;
+    if (own) {
+        config.bind_ipv4 = camera->ipv4;
+        config.peer_port = camera->udp_port;
+    }
+    *found = &run->ports[run->port_count];
+    **found = (struct open_port){.index = camera->port, .camera = own ? camera : NULL};
+    enum rm_code const code = rm_port_open(&config, &(*found)->port, error);
+    if (code != RM_OK)
+        return code;
+    rm_sender_link_init(&(*found)->link, (*found)->port, run->tsc_hz, &run->signals.stop);
+    run->port_count++;
+    return RM_OK;
+}
+
+static enum rm_code open_sender(struct cameras_run *run, struct rm_virtual_camera const *camera,
+                                struct rm_error *error) {
+    struct open_port *port;
+    enum rm_code code = open_port_of(run, camera, &port, error);
+    if (code != RM_OK)
+        return code;
+    struct rm_camera_sender *const sender = &run->senders[run->sender_count];
+    code = rm_camera_sender_open(sender, camera, run->session->config->machine->workspace, run->tsc_hz, error);
+    run->sender_count += code == RM_OK;
+    sender->link = &port->link;
+    sender->ethernet = rm_port_framing(port->port) == RM_FRAMING_ETHERNET;
+    sender->flow = run->session->config->port[camera->port].flow;
+    sender->flow.source_ipv4 = camera->ipv4;
+    sender->flow.source_port = sender->flow.destination_port = camera->udp_port;
+    sender->frames_wanted = run->session->frames;
+    return code;
+}
+
+static enum rm_code open_all(struct cameras_run *run, struct rm_error *error) {
+    struct rm_cameras_config const *const config = run->session->config;
+    run->ports = calloc(config->camera_count, sizeof *run->ports);
+    run->senders = calloc(config->camera_count, sizeof *run->senders);
+    if (run->ports == NULL || run->senders == NULL)
+        return rm_fail(error, RM_E_NO_SPACE, "no memory for %u cameras", config->camera_count);
+    enum rm_code code = RM_OK;
+    for (uint32_t c = 0; c < config->camera_count && code == RM_OK; ++c)
+        code = open_sender(run, &config->camera[c], error);
+    return code;
+}
+
+static void close_all(struct cameras_run *run) {
+    for (uint32_t s = 0; s < run->sender_count; ++s)
+        rm_camera_sender_close(&run->senders[s]);
+    for (uint32_t p = 0; p < run->port_count; ++p)
+        rm_port_close(run->ports[p].port);
+    free(run->senders);
+    free(run->ports);
+}
+
+static void tell_of_waiting(struct cameras_run const *run) {
+    for (uint32_t p = 0; p < run->port_count; ++p)
+        if (rm_port_check(run->ports[p].port, NULL) == RM_E_ABSENT)
+            fprintf(stderr, "ringmaster-virtual-cameras: waiting for the other end of port \"%s\"\n",
+                    rm_port_name(run->ports[p].port));
+}
+
+/** Lets time pass until `due`, or some of it. */
+static void pass_time(struct cameras_run const *run, uint64_t due) {
+    uint64_t const now = rm_tsc();
+    if (due <= now)
+        return;
+    double seconds = (double)(due - now) / run->tsc_hz;
+    if (seconds < SLEEP_SECONDS) {
+        rm_pause();
+        return;
+    }
+    seconds = seconds > LONGEST_SLEEP_SECONDS ? LONGEST_SLEEP_SECONDS : seconds - SPARE_SECONDS;
+    nanosleep(&(struct timespec){.tv_nsec = (long)(1e9 * seconds)}, NULL);
+}
+
+/** Sends what is due of all cameras. Returns when the next packet is; UINT64_MAX: there will be none. */
+static uint64_t poll_senders(struct cameras_run *run) {
+    uint64_t next = UINT64_MAX;
+    for (uint32_t s = 0; s < run->sender_count; ++s) {
+        uint64_t const due = rm_camera_sender_poll(&run->senders[s]);
+        next = due < next ? due : next;
+    }
+    for (uint32_t p = 0; p < run->port_count; ++p) {
+        rm_sender_link_flush(&run->ports[p].link);
+        run->ports[p].link.lost = false;
+    }
+    return next;
+}
+
+static void run_all(struct cameras_run *run) {
+    tell_of_waiting(run);
+    for (uint32_t s = 0; s < run->sender_count; ++s)
+        rm_camera_sender_start(&run->senders[s]);
+    uint64_t next = 0;
+    while (next != UINT64_MAX && !atomic_load_explicit(&run->signals.stop, memory_order_relaxed)) {
+        next = poll_senders(run);
+        pass_time(run, next);
+    }
+}
+
+static enum rm_code run_with_ports(struct cameras_run *run, struct rm_error *error) {
+    run->tsc_hz = rm_tsc_hz_measure();
+    enum rm_code const code = open_all(run, error);
+    if (code == RM_OK) {
+        if (!run->session->json)
+            rm_cameras_describe(run->session->config, stdout);
+        run_all(run);
+        rm_cameras_summary(run->senders, run->sender_count, run->session->json, stdout);
+    }
+    close_all(run);
+    return code;
+}
+
+static enum rm_code run_with_net(struct cameras_run *run, struct rm_error *error) {
+    struct rm_cameras_config const *const config = run->session->config;
+    bool const net = needs_net(config);
+    enum rm_code code = RM_OK;
+    if (config->core != RM_CAMERAS_ANY_CORE && rm_pin((uint32_t)config->core, error) != RM_OK)
+        code = error->code = RM_E_CONFIG; /* the file says which */
+    if (code == RM_OK && net) {
+        struct rm_net_config net_config = {0};
+        snprintf(net_config.prefix, sizeof net_config.prefix, "ringmaster-cameras-%d", (int)getpid());
+        for (uint32_t p = 0; p < config->machine->port_count; ++p)
+            if (config->port[p].used)
+                rm_net_config_add(&net_config, &config->port[p].port);
+        code = rm_net_start(&net_config, error);
+    }
+    if (code != RM_OK)
+        return code;
+    code = run_with_ports(run, error);
+    if (net)
+        rm_net_stop();
+    return code;
+}
+
+enum rm_code rm_cameras_run(struct rm_cameras_session const *session, struct rm_error *error) {
+    struct cameras_run run = {.session = session};
+    rm_signals_block();
+    enum rm_code code = rm_signals_start(&run.signals, session->seconds, NULL, NULL, error);
+    if (code != RM_OK)
+        return code;
+    code = run_with_net(&run, error);
+    rm_signals_finish(&run.signals);
+    return code;
+}
