@@ -11,7 +11,7 @@ enum { SHORT_NUMBERS = 65535 };
 
 enum rm_code rm_camera_sender_open(struct rm_camera_sender *sender, struct rm_virtual_camera const *camera,
                                    char const *workspace, double tsc_hz, struct rm_error *error) {
-    *sender = (struct rm_camera_sender){.camera = *camera, .tsc_hz = tsc_hz, .number = camera->first_number};
+    *sender = (struct rm_camera_sender){.camera = *camera, .tsc_hz = tsc_hz};
     sender->faults.camera = &sender->camera;
     rm_follow_begin(&sender->follow, &sender->camera.spot, workspace);
     return rm_pictures_new(camera, &sender->pictures, error);
@@ -23,10 +23,19 @@ void rm_camera_sender_close(struct rm_camera_sender *sender) {
     rm_packet_plan_free(&sender->plan);
 }
 
+enum rm_code rm_camera_sender_change(struct rm_camera_sender *sender, struct rm_virtual_camera const *camera,
+                                     struct rm_error *error) {
+    sender->camera = *camera;
+    memset(sender->recent, 0, sizeof sender->recent);
+    rm_pictures_free(&sender->pictures);
+    return rm_pictures_new(camera, &sender->pictures, error);
+}
+
 void rm_camera_sender_start(struct rm_camera_sender *sender) {
     sender->running = true;
     sender->sending = false;
     sender->slot = 0;
+    sender->number = sender->camera.first_number;
     sender->start_tsc = rm_tsc();
     sender->start_tai_ns = rm_tai_ns();
 }
@@ -125,10 +134,13 @@ static uint64_t packet_tsc(struct rm_camera_sender const *sender) {
     return sender->frame_tsc + (uint64_t)(ticks_per_frame(sender) * sender->next / sender->plan.count);
 }
 
+bool rm_camera_sender_is_done(struct rm_camera_sender const *sender) {
+    return sender->frames_wanted != 0 && sender->index >= sender->frames_wanted && !sender->sending;
+}
+
 uint64_t rm_camera_sender_poll(struct rm_camera_sender *sender) {
     uint64_t const now = rm_tsc();
-    bool const ends = sender->frames_wanted != 0 && sender->index >= sender->frames_wanted;
-    if (!sender->running || (ends && !sender->sending))
+    if (!sender->running || rm_camera_sender_is_done(sender))
         return UINT64_MAX;
     if (!sender->sending && slot_tsc(sender, sender->slot) > now)
         return slot_tsc(sender, sender->slot);

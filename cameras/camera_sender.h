@@ -56,9 +56,16 @@ enum rm_code rm_camera_sender_open(struct rm_camera_sender *sender, struct rm_vi
                                    char const *workspace, double tsc_hz, struct rm_error *error);
 void rm_camera_sender_close(struct rm_camera_sender *sender);
 
+/** Goes on as another camera, with pictures of its own. RM_E_NO_SPACE: it has none. */
+enum rm_code rm_camera_sender_change(struct rm_camera_sender *sender, struct rm_virtual_camera const *camera,
+                                     struct rm_error *error);
+
 /** Begins with the next frame now. */
 void rm_camera_sender_start(struct rm_camera_sender *sender);
 void rm_camera_sender_stop(struct rm_camera_sender *sender);
+
+/** It has sent all frames that were wanted of it. */
+bool rm_camera_sender_is_done(struct rm_camera_sender const *sender);
 
 /** Puts packets that are due into its link, at most RM_BURST. Returns the TSC at which the next one is due; UINT64_MAX:
  * none will be. */

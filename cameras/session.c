@@ -10,6 +10,7 @@
 #include "base/fail.h"
 #include "base/pin.h"
 #include "base/timebase.h"
+#include "camera_control.h"
 #include "camera_sender.h"
 #include "cameras_summary.h"
 #include "instruments/signals.h"
@@ -19,22 +20,35 @@ static double const SLEEP_SECONDS = 200e-6;
 static double const SPARE_SECONDS = 100e-6;
 static double const LONGEST_SLEEP_SECONDS = 10e-3;
 
-/** A port that is open, and what is to be sent there. */
+/** Between looks for commands, which also bounds sleeps where cameras are controlled. */
+static double const CONTROL_SECONDS = 1e-3;
+
+/** What is to be sent, and where. */
 struct open_port {
-    /** Of the machine, and the camera that it is of alone; NULL: of all that send there. */
+    /** Of the machine. */
     uint32_t index;
-    struct rm_virtual_camera const *camera;
+    /** As it is opened. NULL: it is not yet, because a program will say where it leads. */
+    struct rm_port_config config;
     struct rm_port *port;
     struct rm_sender_link link;
+};
+
+/** A camera that is controlled, and the port that it sends to. */
+struct controlled_camera {
+    struct rm_camera_control control;
+    struct cameras_run *run;
+    struct open_port *port;
 };
 
 struct cameras_run {
     struct rm_cameras_session const *session;
     struct rm_signals signals;
     double tsc_hz;
-    uint32_t port_count, sender_count;
+    uint32_t port_count, sender_count, controlled_count;
     struct open_port *ports;
     struct rm_camera_sender *senders;
+    struct controlled_camera *controlled;
+    uint64_t control_tsc;
 };
 
 static bool needs_net(struct rm_cameras_config const *config) {
@@ -42,6 +56,15 @@ static bool needs_net(struct rm_cameras_config const *config) {
         if (config->port[p].used && config->port[p].port.kind != RM_PORT_UDP)
             return true;
     return false;
+}
+
+static enum rm_code port_open(struct cameras_run const *run, struct open_port *port, struct rm_error *error) {
+    enum rm_code const code = rm_port_open(&port->config, &port->port, error);
+    if (code == RM_OK)
+        rm_sender_link_init(&port->link, port->port, run->tsc_hz, &run->signals.stop);
+    else
+        port->port = NULL;
+    return code;
 }
 
 /** A socket has the address of its camera, so each camera has its own; other ports are shared. */
@@ -54,18 +77,47 @@ static enum rm_code open_port_of(struct cameras_run *run, struct rm_virtual_came
             *found = &run->ports[p];
             return RM_OK;
         }
-    struct rm_port_config config = end->port;
+    *found = &run->ports[run->port_count++];
+    **found = (struct open_port){.index = camera->port, .config = end->port};
     if (own) {
-        config.bind_ipv4 = camera->ipv4;
-        config.peer_port = camera->udp_port;
+        (*found)->config.bind_ipv4 = camera->ipv4;
+        (*found)->config.peer_port = camera->udp_port;
     }
-    *found = &run->ports[run->port_count];
-    **found = (struct open_port){.index = camera->port, .camera = own ? camera : NULL};
-    enum rm_code const code = rm_port_open(&config, &(*found)->port, error);
+    return own && camera->control ? RM_OK : port_open(run, *found, error);
+}
+
+/** Where a program wants the stream of a camera that it controls. */
+static bool stream_lead(void *state, uint32_t ipv4, uint16_t port) {
+    struct controlled_camera *const controlled = state;
+    struct rm_camera_sender *const sender = controlled->control.sender;
+    struct rm_error error;
+    if (controlled->port->config.kind == RM_PORT_UDP) {
+        if (controlled->port->port != NULL)
+            rm_port_close(controlled->port->port);
+        controlled->port->config.peer_ipv4 = ipv4;
+        controlled->port->config.peer_port = port;
+        if (port_open(controlled->run, controlled->port, &error) != RM_OK) {
+            fprintf(stderr, "ringmaster-virtual-cameras: %s\n", error.text);
+            return false;
+        }
+    }
+    sender->ethernet = rm_port_framing(controlled->port->port) == RM_FRAMING_ETHERNET;
+    sender->flow.destination_ipv4 = ipv4;
+    sender->flow.destination_port = port;
+    return true;
+}
+
+static enum rm_code open_control(struct cameras_run *run, struct rm_camera_sender *sender, struct open_port *port,
+                                 struct rm_error *error) {
+    struct controlled_camera *const controlled = &run->controlled[run->controlled_count];
+    enum rm_code const code = rm_camera_control_open(&controlled->control, sender, error);
     if (code != RM_OK)
         return code;
-    rm_sender_link_init(&(*found)->link, (*found)->port, run->tsc_hz, &run->signals.stop);
-    run->port_count++;
+    controlled->control.lead = stream_lead;
+    controlled->control.state = controlled;
+    controlled->run = run;
+    controlled->port = port;
+    run->controlled_count++;
     return RM_OK;
 }
 
@@ -79,19 +131,20 @@ static enum rm_code open_sender(struct cameras_run *run, struct rm_virtual_camer
     code = rm_camera_sender_open(sender, camera, run->session->config->machine->workspace, run->tsc_hz, error);
     run->sender_count += code == RM_OK;
     sender->link = &port->link;
-    sender->ethernet = rm_port_framing(port->port) == RM_FRAMING_ETHERNET;
+    sender->ethernet = port->port != NULL && rm_port_framing(port->port) == RM_FRAMING_ETHERNET;
     sender->flow = run->session->config->port[camera->port].flow;
     sender->flow.source_ipv4 = camera->ipv4;
     sender->flow.source_port = sender->flow.destination_port = camera->udp_port;
     sender->frames_wanted = run->session->frames;
-    return code;
+    return code == RM_OK && camera->control ? open_control(run, sender, port, error) : code;
 }
 
 static enum rm_code open_all(struct cameras_run *run, struct rm_error *error) {
     struct rm_cameras_config const *const config = run->session->config;
     run->ports = calloc(config->camera_count, sizeof *run->ports);
     run->senders = calloc(config->camera_count, sizeof *run->senders);
-    if (run->ports == NULL || run->senders == NULL)
+    run->controlled = calloc(config->camera_count, sizeof *run->controlled);
+    if (run->ports == NULL || run->senders == NULL || run->controlled == NULL)
         return rm_fail(error, RM_E_NO_SPACE, "no memory for %u cameras", config->camera_count);
     enum rm_code code = RM_OK;
     for (uint32_t c = 0; c < config->camera_count && code == RM_OK; ++c)
@@ -100,17 +153,21 @@ static enum rm_code open_all(struct cameras_run *run, struct rm_error *error) {
 }
 
 static void close_all(struct cameras_run *run) {
+    for (uint32_t c = 0; c < run->controlled_count; ++c)
+        rm_camera_control_close(&run->controlled[c].control);
     for (uint32_t s = 0; s < run->sender_count; ++s)
         rm_camera_sender_close(&run->senders[s]);
     for (uint32_t p = 0; p < run->port_count; ++p)
-        rm_port_close(run->ports[p].port);
+        if (run->ports[p].port != NULL)
+            rm_port_close(run->ports[p].port);
+    free(run->controlled);
     free(run->senders);
     free(run->ports);
 }
 
 static void tell_of_waiting(struct cameras_run const *run) {
     for (uint32_t p = 0; p < run->port_count; ++p)
-        if (rm_port_check(run->ports[p].port, NULL) == RM_E_ABSENT)
+        if (run->ports[p].port != NULL && rm_port_check(run->ports[p].port, NULL) == RM_E_ABSENT)
             fprintf(stderr, "ringmaster-virtual-cameras: waiting for the other end of port \"%s\"\n",
                     rm_port_name(run->ports[p].port));
 }
@@ -125,8 +182,19 @@ static void pass_time(struct cameras_run const *run, uint64_t due) {
         rm_pause();
         return;
     }
-    seconds = seconds > LONGEST_SLEEP_SECONDS ? LONGEST_SLEEP_SECONDS : seconds - SPARE_SECONDS;
+    double const longest = run->controlled_count != 0 ? CONTROL_SECONDS : LONGEST_SLEEP_SECONDS;
+    seconds = seconds > longest ? longest : seconds - SPARE_SECONDS;
     nanosleep(&(struct timespec){.tv_nsec = (long)(1e9 * seconds)}, NULL);
+}
+
+/** Answers the programs that control cameras, from time to time. */
+static void poll_controls(struct cameras_run *run) {
+    uint64_t const now = rm_tsc();
+    if (run->controlled_count == 0 || now < run->control_tsc)
+        return;
+    run->control_tsc = now + (uint64_t)(CONTROL_SECONDS / 2 * run->tsc_hz);
+    for (uint32_t c = 0; c < run->controlled_count; ++c)
+        rm_camera_control_poll(&run->controlled[c].control);
 }
 
 /** Sends what is due of all cameras. Returns when the next packet is; UINT64_MAX: there will be none. */
@@ -137,20 +205,29 @@ static uint64_t poll_senders(struct cameras_run *run) {
         next = due < next ? due : next;
     }
     for (uint32_t p = 0; p < run->port_count; ++p) {
+        if (run->ports[p].port == NULL)
+            continue;
         rm_sender_link_flush(&run->ports[p].link);
         run->ports[p].link.lost = false;
     }
     return next;
 }
 
+static bool all_are_done(struct cameras_run const *run) {
+    bool done = true;
+    for (uint32_t s = 0; s < run->sender_count; ++s)
+        done &= rm_camera_sender_is_done(&run->senders[s]);
+    return done;
+}
+
 static void run_all(struct cameras_run *run) {
     tell_of_waiting(run);
     for (uint32_t s = 0; s < run->sender_count; ++s)
-        rm_camera_sender_start(&run->senders[s]);
-    uint64_t next = 0;
-    while (next != UINT64_MAX && !atomic_load_explicit(&run->signals.stop, memory_order_relaxed)) {
-        next = poll_senders(run);
-        pass_time(run, next);
+        if (!run->senders[s].camera.control)
+            rm_camera_sender_start(&run->senders[s]);
+    while (!all_are_done(run) && !atomic_load_explicit(&run->signals.stop, memory_order_relaxed)) {
+        poll_controls(run);
+        pass_time(run, poll_senders(run));
     }
 }
 
