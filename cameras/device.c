@@ -182,10 +182,12 @@ static enum rm_gvcp_status command_answer(struct device_turn *turn, uint32_t *le
     }
 }
 
-/** Packets of a stream that runs are sent again for the program that controls it; there is no acknowledge. */
+/** Packets of a stream that runs are sent again for the host that controls it, whichever socket asks: programs ask by the
+ * socket of their stream, or by that of their commands. There is no acknowledge. */
 static void resend_take(struct device_turn *turn) {
     struct rm_device_answer *const answer = turn->answer;
-    if (is_owner(turn) && turn->device->registers.running && rm_gvcp_read_resend(&turn->command, &answer->resend))
+    bool const from_owner = turn->device->owner_port != 0 && turn->device->owner_ipv4 == turn->from.ipv4;
+    if (from_owner && turn->device->registers.running && rm_gvcp_read_resend(&turn->command, &answer->resend))
         answer->action = RM_DEVICE_SENDS_AGAIN;
     else
         turn->device->refused++;
