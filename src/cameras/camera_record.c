@@ -5,12 +5,9 @@
 #include <string.h>
 
 #include "cameras/camera_publish.h"
+#include "cameras/record_turn.h"
 
-enum {
-    FRAMES_RECORDS = 16384,
-    /** A turn so many periods back is one of a turn counter that has restarted, and not of a late frame. */
-    RESTART_PERIODS = 1000,
-};
+enum { FRAMES_RECORDS = 16384 };
 
 enum frames_lane {
     LANE_NUMBER,
@@ -65,18 +62,8 @@ static float ticks_to_us(struct rm_camera const *camera, uint64_t from, uint64_t
     return (float)((double)(int64_t)(to - from) / camera->ticks_per_second * 1e6);
 }
 
-/** The record's turn; RM_TURN_NONE: there is none, or it has one. */
-static rm_turn camera_record_turn(struct rm_camera const *camera, struct rm_image_slot const *slot) {
-    uint64_t const period = camera->config->record_turns;
-    if (!(slot->flags & RM_IMAGE_HAS_TURN) || slot->turn >= RM_TURN_END)
-        return RM_TURN_NONE;
-    rm_turn const turn = slot->turn / period * period;
-    bool const restarted = camera->recorded != RM_TURN_NONE && turn + RESTART_PERIODS * period < camera->recorded;
-    return camera->recorded == RM_TURN_NONE || turn > camera->recorded || restarted ? turn : RM_TURN_NONE;
-}
-
 void rm_camera_record(struct rm_camera *camera, struct rm_image_slot const *slot, uint64_t sequence) {
-    struct rm_record record = {.turn = camera_record_turn(camera, slot),
+    struct rm_record record = {.turn = rm_camera_record_turn(camera->config->record_turns, camera->recorded, slot),
                                .tag = rm_tag_full_rate(slot->first_tsc, (uint16_t)slot->status)};
     record.lane[LANE_NUMBER].i = (int32_t)slot->number;
     record.lane[LANE_SEQUENCE].i = (int32_t)sequence;

@@ -8,6 +8,7 @@
 #include "base/fail.h"
 #include "base/timebase.h"
 #include "cameras/camera_port.h"
+#include "cameras/camera_profiles.h"
 #include "cameras/receiver_ports.h"
 
 enum { WATCH_NS = 100000000 };
@@ -20,9 +21,10 @@ struct rm_camera_receiver {
     struct rm_camera_clock clock;
     struct rm_camera *camera;
     struct rm_camera_ports ports;
+    struct rm_camera_profiles profiles;
     double ticks_per_second;
     rm_owner_index tsc_hz_index;
-    /** Of the threads of ports, and of the one that watches. */
+    /** Of the threads of ports, of the one that watches, and of the one of profiles. */
     atomic_bool stop;
     pthread_t watch;
     bool is_watching;
@@ -51,7 +53,8 @@ static enum rm_code receiver_make(struct rm_config const *config, struct rm_came
             made->camera[i].lines = &config->format[config->camera[i].lines];
     }
     *receiver = made;
-    return made->camera != NULL && rm_camera_ports_make(&made->ports, config, made->camera, &made->stop)
+    return made->camera != NULL && rm_camera_ports_make(&made->ports, config, made->camera, &made->stop) &&
+                   rm_camera_profiles_make(&made->profiles, config)
                ? RM_OK
                : receiver_no_memory(error);
 }
@@ -66,6 +69,7 @@ static void receiver_plan(struct rm_camera_receiver *receiver) {
     for (uint32_t i = 0; i < receiver->config->camera_count; ++i)
         rm_camera_plan(&receiver->camera[i], receiver->owner);
     rm_camera_ports_plan(&receiver->ports, receiver->owner);
+    rm_camera_profiles_plan(&receiver->profiles, receiver->owner);
 }
 
 static void receiver_tell(struct rm_camera_receiver *receiver) {
@@ -99,7 +103,9 @@ static void *receiver_watch(void *argument) {
 }
 
 static enum rm_code receiver_start(struct rm_camera_receiver *receiver, struct rm_error *error) {
-    enum rm_code const code = rm_camera_ports_start(&receiver->ports, error);
+    enum rm_code code = rm_camera_profiles_start(&receiver->profiles, receiver->owner, &receiver->stop, error);
+    if (code == RM_OK)
+        code = rm_camera_ports_start(&receiver->ports, error);
     if (code != RM_OK)
         return code;
     int const why = pthread_create(&receiver->watch, NULL, receiver_watch, receiver);
@@ -130,6 +136,7 @@ void rm_camera_receiver_stop(struct rm_camera_receiver *receiver) {
     atomic_store_explicit(&receiver->stop, true, memory_order_relaxed);
     if (receiver->is_watching)
         pthread_join(receiver->watch, NULL);
+    rm_camera_profiles_end(&receiver->profiles);
     rm_camera_ports_close(&receiver->ports);
     for (uint32_t i = 0; receiver->camera != NULL && i < receiver->config->camera_count; ++i)
         rm_camera_close(&receiver->camera[i]);
