@@ -20,10 +20,13 @@ static inline uint64_t rm_block_stride(struct rm_block const *block) {
     return sizeof *block + rm_block_room(block->stored_bytes);
 }
 
-/** Whether a block has records, steps or events: what a log is kept for. Marks and what belongs to the file have none. */
+/** Whether a block has records, steps, events or an image: what a log is kept for. Marks and what belongs to the file have none. */
 static inline bool rm_block_holds_records(struct rm_block const *block) {
-    return block->kind >= RM_BLOCK_RECORDS && block->kind <= RM_BLOCK_EVENTS;
+    return (block->kind >= RM_BLOCK_RECORDS && block->kind <= RM_BLOCK_EVENTS) || block->kind == RM_BLOCK_IMAGE;
 }
+
+/** The number of an image, for its entry of the index; 0 of other blocks. `payload` is as stored. */
+uint64_t rm_block_number(struct rm_block const *block, void const *payload);
 
 /** Bytes of one step of a reduction of so many lanes. */
 static inline size_t rm_reduced_bytes(uint32_t lanes) {
@@ -43,6 +46,11 @@ bool rm_block_payload_is_good(struct rm_block const *block, void const *payload)
 
 /** Sets magic, version and checksum of a header whose other members are set. */
 void rm_log_header_finish(struct rm_log_header *header);
+
+/** Whether this program reads a version. */
+static inline bool rm_archive_reads(unsigned version) {
+    return version >= RM_ARCHIVE_VERSION_OLDEST && version <= RM_ARCHIVE_VERSION;
+}
 
 /** Whether it is the header of a log file that this program can read. `path` is for the text alone: RM_E_CONFIG for
  * what is no log or damaged, RM_E_VERSION for another version. */

@@ -2,6 +2,9 @@
 #include "codec.h"
 
 #include <blosc.h>
+#include <string.h>
+
+#include <ringmaster/archive.h>
 
 enum { WORD_BYTES = 4, LEVEL = 5 };
 
@@ -48,4 +51,39 @@ bool rm_codec_decode(void const *stored, size_t stored_bytes, size_t record_byte
         return false;
     codec_gather(scratch, plain_bytes / record_bytes, record_bytes / WORD_BYTES, plain);
     return true;
+}
+
+/** Bytes of the smallest group of pixels that is whole bytes. The third byte of PFNC's number has the bits of a pixel. */
+static size_t codec_group_bytes(struct rm_archived_image const *image) {
+    size_t const bits = image->pixel_format >> 16 & 0xFF;
+    size_t bytes = 1;
+    while (bits > 0 && bytes * 8 % bits != 0 && bytes < bits)
+        ++bytes;
+    return bytes;
+}
+
+size_t rm_codec_encode_image(void const *plain, size_t plain_bytes, char const *compressor, void *stored) {
+    struct rm_archived_image image;
+    if (plain_bytes <= sizeof image)
+        return 0;
+    memcpy(&image, plain, sizeof image);
+    size_t const rest = plain_bytes - sizeof image;
+    int const bytes =
+        blosc_compress_ctx(LEVEL, BLOSC_BITSHUFFLE, codec_group_bytes(&image), rest, (char const *)plain + sizeof image,
+                           (char *)stored + sizeof image, rm_codec_bound(rest), compressor, 0, 1);
+    if (bytes <= 0 || (size_t)bytes >= rest)
+        return 0;
+    memcpy(stored, &image, sizeof image);
+    return sizeof image + (size_t)bytes;
+}
+
+bool rm_codec_decode_image(void const *stored, size_t stored_bytes, void *plain, size_t plain_bytes) {
+    size_t const head = sizeof(struct rm_archived_image);
+    size_t bytes = 0;
+    if (stored_bytes <= head || plain_bytes <= head)
+        return false;
+    void const *chunk = (char const *)stored + head;
+    memcpy(plain, stored, head);
+    return blosc_cbuffer_validate(chunk, stored_bytes - head, &bytes) == 0 && bytes == plain_bytes - head &&
+           blosc_decompress_ctx(chunk, (char *)plain + head, bytes, 1) == (int)bytes;
 }

@@ -57,7 +57,8 @@ bool rm_scan_next(struct rm_scan *scan, struct rm_block_place *place) {
         scan->sealed = block.kind == RM_BLOCK_END;
         if (block.kind == RM_BLOCK_PADDING)
             continue;
-        *place = (struct rm_block_place){.block = block, .offset = at};
+        uint64_t const number = rm_block_number(&block, scan->file + at + sizeof block);
+        *place = (struct rm_block_place){.block = block, .offset = at, .number = number};
         return true;
     }
     return false;

@@ -8,6 +8,8 @@
 
 #include <cmocka.h>
 
+#include <ringmaster/archive.h>
+
 #include "codec.h"
 
 enum { RECORDS_MAX = 3000, WORDS_MAX = 52 };
@@ -54,6 +56,29 @@ static void test_it_gets_smaller_where_little_changes(void **state) {
     assert_in_range(rm_codec_encode(plain, bytes, 64, "lz4", scratch, stored), 1, bytes / 4);
 }
 
+static void test_images_come_back(void **state) {
+    static uint32_t const FORMATS[] = {0x01080001, 0x010A0046, 0x010C0047, 0x01100007, 0};
+    struct rm_archived_image image = {.number = 4711};
+    (void)state;
+    for (unsigned f = 0; f < sizeof FORMATS / sizeof FORMATS[0]; ++f)
+        for (unsigned c = 0; c < 2; ++c) {
+            size_t const bytes = sizeof image + 5003; /* no multiple of anything */
+            image.pixel_format = FORMATS[f];
+            for (size_t i = 0; i < bytes; ++i)
+                ((uint8_t *)plain)[i] = (uint8_t)(i / 100 + random_word() % 2);
+            memcpy(plain, &image, sizeof image);
+            size_t const length = rm_codec_encode_image(plain, bytes, c ? "zstd" : "lz4", stored);
+            assert_in_range(length, sizeof image + 1, bytes - 1);
+            assert_memory_equal(stored, &image, sizeof image); /* what it is shows without decoding */
+            memset(back, 0xAA, bytes);
+            assert_true(rm_codec_decode_image(stored, length, back, bytes));
+            assert_memory_equal(back, plain, bytes);
+            assert_false(rm_codec_decode_image(stored, length - 1, back, bytes));
+            assert_false(rm_codec_decode_image(stored, length, back, bytes + 1));
+            assert_false(rm_codec_decode_image(stored, sizeof image, back, bytes));
+        }
+}
+
 static void test_noise_stays_as_it_is(void **state) {
     (void)state;
     fill(RECORDS_MAX, 16, UINT32_MAX);
@@ -83,9 +108,8 @@ static void test_damage_does_no_harm(void **state) {
 
 int main(void) {
     struct CMUnitTest const tests[] = {
-        cmocka_unit_test(test_it_comes_back),
-        cmocka_unit_test(test_it_gets_smaller_where_little_changes),
-        cmocka_unit_test(test_noise_stays_as_it_is),
+        cmocka_unit_test(test_it_comes_back),       cmocka_unit_test(test_it_gets_smaller_where_little_changes),
+        cmocka_unit_test(test_images_come_back),    cmocka_unit_test(test_noise_stays_as_it_is),
         cmocka_unit_test(test_damage_does_no_harm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "archive/format/block.h"
 #include "archive_parts.h"
 #include "base/fail.h"
 
@@ -48,9 +49,9 @@ static enum rm_code archive_read_identity(struct rm_archive *archive, struct rm_
         return rm_fail(error, RM_E_NOT_FOUND,
                        "%s: does not say that this is an archive: expected \"RMARCHIVE %u UUID\"", path,
                        RM_ARCHIVE_VERSION);
-    if (version != RM_ARCHIVE_VERSION)
-        return rm_fail(error, RM_E_VERSION, "%s: the archive is of version %u, this program reads %u", path, version,
-                       RM_ARCHIVE_VERSION);
+    if (!rm_archive_reads(version))
+        return rm_fail(error, RM_E_VERSION, "%s: the archive is of version %u, this program reads %u to %u", path,
+                       version, RM_ARCHIVE_VERSION_OLDEST, RM_ARCHIVE_VERSION);
     if (!uuid_read(line + used, archive->uuid))
         return rm_fail(error, RM_E_NOT_FOUND, "%s: its UUID is none: 32 hexadecimal digits were expected", path);
     archive->has_uuid = true;

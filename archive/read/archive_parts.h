@@ -55,6 +55,9 @@ int rm_archive_descriptor(struct rm_archive *archive, uint32_t i);
 /** Time of record `i` of a block. */
 uint64_t rm_block_tai_ns(struct rm_block const *block, uint32_t i);
 
+/** A time in UTC as TAI; the ends of the scale stay what they are. */
+uint64_t rm_time_as_tai(uint64_t ns, enum rm_time_scale scale, int32_t tai_minus_utc_s);
+
 /** Reads a block's payload and decodes it into `bytes`, which holds its `plain_bytes`. `record_bytes` is that of its
  * object. NULL: it is good; else what is wrong, which is then in the list of damages, too. */
 char const *rm_block_read(struct rm_archive *archive, struct rm_archive_block const *block, uint32_t record_bytes,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** From times to turns. */
 #include "archive_parts.h"
+#include "object_check.h"
 
 uint64_t rm_block_tai_ns(struct rm_block const *block, uint32_t i) {
     if (block->count < 2)
@@ -23,8 +24,7 @@ static uint32_t block_record_at(struct rm_block const *block, uint64_t tai_ns) {
     return low;
 }
 
-/** A time in UTC as TAI; the ends of the scale stay what they are. */
-static uint64_t time_as_tai(uint64_t ns, enum rm_time_scale scale, int32_t tai_minus_utc_s) {
+uint64_t rm_time_as_tai(uint64_t ns, enum rm_time_scale scale, int32_t tai_minus_utc_s) {
     uint64_t shifted;
     int64_t const offset_ns = scale == RM_TIME_UTC ? (int64_t)tai_minus_utc_s * 1000000000 : 0;
     return __builtin_add_overflow(ns, offset_ns, &shifted) ? (offset_ns < 0 ? 0 : UINT64_MAX) : shifted;
@@ -42,14 +42,14 @@ uint32_t rm_archive_between(struct rm_archive const *archive, uint32_t object, e
     if (object >= archive->objects.count)
         return 0;
     struct rm_archive_object const *const it = &rm_archive_parts(archive, object)->public;
-    if (it->is.kind == RM_BLOCK_EVENTS)
+    if (!rm_object_is_dense(&it->is))
         return 0;
     uint32_t found = 0, last_run = UINT32_MAX;
     for (uint32_t i = 0; i < it->block_count; ++i) {
         struct rm_archive_block const *const at = &it->block[i];
         int32_t const offset_s = rm_archive_stored_file(archive, at->file)->info.header.tai_minus_utc_s;
-        uint64_t const from_tai_ns = time_as_tai(from_ns, scale, offset_s);
-        uint64_t const until_tai_ns = time_as_tai(until_ns, scale, offset_s);
+        uint64_t const from_tai_ns = rm_time_as_tai(from_ns, scale, offset_s);
+        uint64_t const until_tai_ns = rm_time_as_tai(until_ns, scale, offset_s);
         if (at->block.last_tai_ns < from_tai_ns || at->block.first_tai_ns >= until_tai_ns)
             continue;
         uint32_t const first = block_record_at(&at->block, from_tai_ns);

@@ -8,6 +8,7 @@
 #include "archive/format/codec.h"
 #include "archive_parts.h"
 #include "base/fail.h"
+#include "object_check.h"
 
 int rm_archive_descriptor(struct rm_archive *archive, uint32_t i) {
     if (archive->open_file == i)
@@ -45,6 +46,10 @@ static char const *block_decode(struct rm_archive_block const *block, char const
         memcpy(bytes, stored, block->block.plain_bytes);
         return NULL;
     }
+    if (block->block.codec == RM_CODEC_BLOSC)
+        return rm_codec_decode_image(stored, block->block.stored_bytes, bytes, block->block.plain_bytes)
+                   ? NULL
+                   : "what the block holds cannot be decoded";
     uint32_t *const scratch = malloc(block->block.plain_bytes);
     if (scratch == NULL)
         return "there is no memory to decode the block";
@@ -61,6 +66,11 @@ char const *rm_block_read(struct rm_archive *archive, struct rm_archive_block co
                                        : block_fetch(rm_archive_descriptor(archive, block->file), block, stored);
     if (fault == NULL)
         fault = block_decode(block, stored + sizeof block->block, record_bytes, bytes);
+    if (fault == NULL && block->block.kind == RM_BLOCK_IMAGE) {
+        struct rm_archived_image image;
+        memcpy(&image, bytes, sizeof image);
+        fault = rm_image_fault(&image, block->block.plain_bytes);
+    }
     if (fault != NULL && !archive->changed)
         rm_stored_file_damaged(rm_archive_stored_file(archive, block->file), block->offset,
                                rm_block_stride(&block->block), fault);

@@ -5,6 +5,7 @@
 
 #include "archive_parts.h"
 #include "base/fail.h"
+#include "object_check.h"
 
 static bool parts_are(struct rm_object_parts const *parts, char const *log, struct rm_archived_object const *is) {
     return memcmp(&parts->public.is, is, sizeof *is) == 0 && strcmp(parts->public.log, log) == 0;
@@ -58,10 +59,9 @@ static bool run_goes_on(struct rm_archive_run const *run, struct rm_block const 
 static struct rm_archive_run *parts_run(struct rm_object_parts *parts, struct rm_block const *block,
                                         struct rm_log_header const *header) {
     struct rm_archive_run *const runs = parts->runs.items;
-    bool const events = parts->public.is.kind == RM_BLOCK_EVENTS;
     if (parts->runs.count > 0) {
         struct rm_archive_run *const last = &runs[parts->runs.count - 1];
-        if (events || run_goes_on(last, block, parts->public.is.period_turns))
+        if (!rm_object_is_dense(&parts->public.is) || run_goes_on(last, block, parts->public.is.period_turns))
             return last;
     }
     struct rm_archive_run *const run = rm_growing_add(&parts->runs, sizeof *run);
@@ -84,12 +84,12 @@ static bool parts_add(struct rm_object_parts *parts, struct rm_block_place const
     *block = (struct rm_archive_block){
         .block = place->block,
         .offset = place->offset,
+        .number = place->number,
         .file = file,
         .run = (uint32_t)parts->runs.count - 1,
     };
-    bool const records = parts->public.is.kind != RM_BLOCK_EVENTS;
     run->last_turn = place->block.first_turn;
-    if (records)
+    if (rm_object_is_dense(&parts->public.is))
         run->last_turn += (place->block.count - 1) * parts->public.is.period_turns;
     run->last_tai_ns = place->block.last_tai_ns;
     parts->public.records += place->block.count;

@@ -71,15 +71,36 @@ static void archive_read_run(struct rm_archive *archive, uint32_t object, uint32
     free(times);
 }
 
+/** A frame that is said to be whole has its map and its bytes in the payload, and each has been asked for by its number. */
+static void archive_read_images(struct rm_archive *archive, uint32_t object, void *payload) {
+    uint32_t blocks[BLOCK_PAYLOADS_MAX];
+    static uint8_t volatile sum;
+    for (unsigned order = RM_IMAGE_BY_TAI; order <= RM_IMAGE_BY_NUMBER; ++order) {
+        uint32_t const there =
+            rm_archive_images_between(archive, object, order, 0, UINT64_MAX, blocks, BLOCK_PAYLOADS_MAX);
+        for (uint32_t i = 0; i < there && i < BLOCK_PAYLOADS_MAX; ++i) {
+            struct rm_archive_image image;
+            if (rm_archive_image(archive, object, blocks[i], payload, &image, NULL) != RM_OK)
+                continue;
+            for (uint32_t f = 0; f < image.is.fragments; ++f)
+                sum ^= (uint8_t)(image.map[f / 64] >> f % 64);
+            for (uint64_t b = 0; b < image.is.length; ++b)
+                sum ^= image.bytes[b];
+        }
+    }
+}
+
 static void archive_read_all(struct rm_archive *archive) {
-    static char payload[RM_BLOCK_PAYLOAD_MAX];
+    static _Alignas(8) char payload[RM_BLOCK_PAYLOAD_MAX];
     for (uint32_t object = 0; object < rm_archive_object_count(archive); ++object) {
         struct rm_archive_object const *const it = rm_archive_object_at(archive, object);
         for (uint32_t block = 0; block < it->block_count && block < BLOCK_PAYLOADS_MAX; ++block)
             (void)rm_archive_payload(archive, object, block, payload, NULL);
         struct rm_archive_range ranges[2];
         (void)rm_archive_between(archive, object, RM_TIME_UTC, 1, UINT64_MAX - 1, ranges, 2);
-        for (uint32_t run = 0; run < it->run_count && it->is.kind != RM_BLOCK_EVENTS; ++run)
+        archive_read_images(archive, object, payload);
+        bool const dense = it->is.kind == RM_BLOCK_RECORDS || it->is.kind == RM_BLOCK_REDUCED;
+        for (uint32_t run = 0; run < it->run_count && dense; ++run)
             archive_read_run(archive, object, run);
     }
 }

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python/tests"))
-from archive_writer import EVENTS, REDUCED, ArchiveWriter, Description, LogWriter
+from archive_writer import BLOSC, EVENTS, IMAGE, PLAIN, REDUCED, ArchiveWriter, Description, Image, LogWriter
 
 
 def fill(file: LogWriter) -> None:
@@ -19,6 +19,10 @@ def fill(file: LogWriter) -> None:
         file.records(stream, records, 64, first, (first, first + 7), codec=codec)
     file.records(reduced, struct.pack("<QII8f", 0, 4, 0, *range(8)), 48, 0, (0, 0), kind=REDUCED)
     file.mark(stream, 4, 16, 31, 16)
+    camera = file.describe(Description("cam01", kind=IMAGE, period=0, lanes=()))
+    for number, codec in ((7, PLAIN), (8, BLOSC), (10, PLAIN)):
+        what = Image(number, turn=100 + number, tai_ns=1000 + number, placed=1 if number == 10 else 2)
+        file.image(camera, what, bytes(range(number, number + 32)), (0,) if number == 10 else (0, 1), codec)
     file.events(events, [{"event": "put", "name": "a", "value": 1}], (0, 1))
 
 

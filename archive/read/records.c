@@ -5,6 +5,7 @@
 
 #include "archive_parts.h"
 #include "base/fail.h"
+#include "object_check.h"
 
 /** A request, and what it needs of its object. */
 struct reading {
@@ -25,7 +26,7 @@ static enum rm_code request_check(struct rm_archive const *archive, struct rm_ar
     if (request->object >= archive->objects.count)
         return rm_fail(error, RM_E_ARGUMENT, "%s: has no object %u", archive->path, request->object);
     struct rm_archive_object const *const object = &rm_archive_parts(archive, request->object)->public;
-    if (object->is.kind == RM_BLOCK_EVENTS || request->run >= object->run_count)
+    if (!rm_object_is_dense(&object->is) || request->run >= object->run_count)
         return rm_fail(error, RM_E_ARGUMENT, "%s: has no run %u of records of %s", archive->path, request->run,
                        object->is.name);
     uint64_t const period = object->is.period_turns;

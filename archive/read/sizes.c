@@ -22,6 +22,7 @@ size_t rm_archive_size_of(char const *name) {
         SIZE_OF(rm_archive_mark),    SIZE_OF(rm_archive_damage),
         SIZE_OF(rm_archive_foreign), SIZE_OF(rm_archive_answer),
         SIZE_OF(rm_archive_request), SIZE_OF(rm_archive_range),
+        SIZE_OF(rm_archived_image),  SIZE_OF(rm_archive_image),
     };
     for (size_t i = 0; i < sizeof structs / sizeof structs[0]; ++i)
         if (strcmp(structs[i].name, name) == 0)

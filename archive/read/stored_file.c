@@ -158,6 +158,7 @@ static bool file_take(struct rm_stored_file *file, struct rm_scan const *scan, s
     case RM_BLOCK_RECORDS:
     case RM_BLOCK_REDUCED:
     case RM_BLOCK_EVENTS:
+    case RM_BLOCK_IMAGE:
         return file_place(file, place);
     default:
         return true;

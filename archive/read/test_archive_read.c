@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The C API on the files of make_seeds.py, which another implementation wrote: turns 0–15 and 32–39, whose lane i has
- * turn + i. */
+ * turn + i; and frames 7, 8 and 10 of a camera, whose byte i is number + i. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -108,11 +108,63 @@ static void test_marks_and_events(void **state) {
     rm_archive_close(archive);
 }
 
+static void assert_images(char const *file) {
+    static uint32_t const NUMBERS[] = {7, 8, 10};
+    struct rm_archive *const archive = archive_opened(file);
+    _Alignas(8) uint8_t payload[256];
+    uint32_t object = 0, blocks[3] = {9, 9, 9};
+    assert_int_equal(rm_archive_find(archive, "cam01", RM_BLOCK_IMAGE, 0, &object, NULL), RM_OK);
+    assert_int_equal(rm_archive_images_between(archive, object, RM_IMAGE_BY_NUMBER, 0, 100, blocks, 3), 3);
+    for (uint32_t i = 0; i < 3; ++i) {
+        struct rm_archive_image image;
+        assert_int_equal(blocks[i], i);
+        assert_true(rm_archive_object_at(archive, object)->block[i].block.plain_bytes <= sizeof payload);
+        assert_int_equal(rm_archive_image(archive, object, i, payload, &image, NULL), RM_OK);
+        assert_int_equal(image.is.number, NUMBERS[i]);
+        assert_int_equal(image.is.turn, 100 + NUMBERS[i]);
+        assert_int_equal(image.is.length, 32);
+        assert_int_equal(image.is.fragments, 2);
+        assert_int_equal(image.map[0], NUMBERS[i] == 10 ? 1 : 3);
+        for (uint32_t b = 0; b < image.is.length; ++b)
+            assert_int_equal(image.bytes[b], NUMBERS[i] + b);
+    }
+    rm_archive_close(archive);
+}
+
+static void test_images(void **state) {
+    (void)state;
+    assert_images("1.rmlog");
+    assert_images("2.rmlog");
+}
+
+static void test_images_by_time_turn_and_number(void **state) {
+    (void)state;
+    struct rm_archive *const archive = archive_opened("1.rmlog");
+    uint32_t object = 0, block = 9;
+    assert_int_equal(rm_archive_find(archive, "cam01", RM_BLOCK_IMAGE, 0, &object, NULL), RM_OK);
+    assert_int_equal(rm_archive_images_between(archive, object, RM_IMAGE_BY_NUMBER, 8, 10, &block, 1), 1);
+    assert_int_equal(block, 1);
+    assert_int_equal(rm_archive_images_between(archive, object, RM_IMAGE_BY_TURN, 108, 200, &block, 1), 2);
+    assert_int_equal(rm_archive_images_between(archive, object, RM_IMAGE_BY_TAI, 1010, 1011, &block, 1), 1);
+    assert_int_equal(block, 2);
+    assert_int_equal(rm_archive_images_between(archive, object, RM_IMAGE_BY_UTC, 0, 100, &block, 1), 0);
+    assert_int_equal(rm_archive_images_between(archive, stream_of(archive), RM_IMAGE_BY_TAI, 0, 9999, &block, 1), 0);
+    struct rm_archive_image image;
+    struct rm_error error;
+    assert_int_equal(rm_archive_image(archive, stream_of(archive), 0, NULL, &image, &error), RM_E_ARGUMENT);
+    assert_int_equal(rm_archive_image(archive, object, 3, NULL, &image, &error), RM_E_ARGUMENT);
+    rm_archive_close(archive);
+}
+
 int main(int argc, char **argv) {
     struct CMUnitTest const tests[] = {
-        cmocka_unit_test(test_records_of_a_sealed_file), cmocka_unit_test(test_records_of_a_file_that_grows),
-        cmocka_unit_test(test_what_cannot_be_asked),     cmocka_unit_test(test_times_and_turns),
+        cmocka_unit_test(test_records_of_a_sealed_file),
+        cmocka_unit_test(test_records_of_a_file_that_grows),
+        cmocka_unit_test(test_what_cannot_be_asked),
+        cmocka_unit_test(test_times_and_turns),
         cmocka_unit_test(test_marks_and_events),
+        cmocka_unit_test(test_images),
+        cmocka_unit_test(test_images_by_time_turn_and_number),
     };
     folder = argc > 1 ? argv[1] : ".";
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "archive/format/block.h"
 #include "base/fail.h"
 
 enum { NEW_FOLDER = 0750, NEW_FILE = 0640, UUID_TEXT = 36 };
@@ -63,8 +64,8 @@ static enum rm_code folder_identity_read(struct rm_archive_folder *folder, char 
     bool const read = fgets(text, sizeof text, file) != NULL;
     fclose(file);
     if (!read || sscanf(text, "RMARCHIVE %u %36s", &version, uuid) != 2 || !folder_uuid_parse(uuid, folder->uuid))
-        return rm_fail(error, RM_E_CONFIG, "%s: is no identity of an archive, expected \"RMARCHIVE 1 UUID\"", path);
-    if (version != RM_ARCHIVE_VERSION)
+        return rm_fail(error, RM_E_CONFIG, "%s: is no identity of an archive, expected \"RMARCHIVE 2 UUID\"", path);
+    if (!rm_archive_reads(version))
         return rm_fail(error, RM_E_VERSION, "%s: is of version %u, expected %u: record into another folder", path,
                        version, RM_ARCHIVE_VERSION);
     return RM_OK;

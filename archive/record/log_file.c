@@ -62,5 +62,6 @@ void rm_log_file_place(struct rm_log_file *file, struct rm_block *block, void co
         file->place = grown;
         file->place_capacity = capacity;
     }
-    file->place[file->place_count++] = (struct rm_block_place){.block = *block, .offset = offset};
+    file->place[file->place_count++] =
+        (struct rm_block_place){.block = *block, .offset = offset, .number = rm_block_number(block, payload)};
 }

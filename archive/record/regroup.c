@@ -69,7 +69,8 @@ static void regroup_write(struct regroup *self, struct rm_block *block, void con
     good = good && (rest == 0 || fwrite(ZEROS, rest, 1, self->out) == 1);
     self->failed = self->failed || !good;
     if (block->kind != RM_BLOCK_INDEX && block->kind != RM_BLOCK_END)
-        self->index[self->index_count++] = (struct rm_block_place){.block = *block, .offset = self->at};
+        self->index[self->index_count++] =
+            (struct rm_block_place){.block = *block, .offset = self->at, .number = rm_block_number(block, payload)};
     self->at += rm_block_stride(block);
 }
 
@@ -135,13 +136,31 @@ static void regroup_take(struct regroup *self, struct rm_block_place const *plac
     self->next_turn = block->first_turn + block->count * period;
 }
 
+/** An image is a block of its own. */
+static void regroup_image(struct regroup *self, struct rm_block_place const *place) {
+    struct rm_block block = place->block;
+    void const *payload = regroup_payload(self, place);
+    if (self->compress != RM_COMPRESS_NONE && block.codec == RM_CODEC_PLAIN) {
+        size_t const bytes = rm_codec_encode_image(payload, block.plain_bytes,
+                                                   self->compress == RM_COMPRESS_LZ4 ? "lz4" : "zstd", self->packed);
+        if (bytes > 0) {
+            block.codec = RM_CODEC_BLOSC;
+            block.stored_bytes = (uint32_t)bytes;
+            payload = self->packed;
+        }
+    }
+    regroup_write(self, &block, payload);
+}
+
 /** Everything of an object, in its order; UINT32_MAX: what is of none. */
 static void regroup_object(struct regroup *self, uint32_t object) {
     for (uint32_t i = 0; i < self->place_count && !self->failed; ++i) {
         struct rm_block_place const *place = &self->place[i];
         if (place->block.object != object || place->block.kind == RM_BLOCK_DESCRIPTION)
             continue;
-        if (place->block.kind == RM_BLOCK_MARK) {
+        if (place->block.kind == RM_BLOCK_IMAGE) {
+            regroup_image(self, place);
+        } else if (place->block.kind == RM_BLOCK_MARK) {
             struct rm_block copy = place->block;
             regroup_end_block(self);
             regroup_write(self, &copy, regroup_payload(self, place));
@@ -225,7 +244,7 @@ static enum rm_code regroup_open(struct regroup *self, char const *path, struct 
     self->index = calloc(self->place_count + 1ul, sizeof *self->index);
     self->payload = malloc(PLAIN_BYTES + RM_BLOCK_ALIGNMENT);
     self->scratch = malloc(PLAIN_BYTES + RM_BLOCK_ALIGNMENT);
-    self->packed = malloc(rm_codec_bound(PLAIN_BYTES));
+    self->packed = malloc(rm_codec_bound(RM_BLOCK_PAYLOAD_MAX));
     bool const good = self->index != NULL && self->payload != NULL && self->scratch != NULL && self->packed != NULL;
     return good ? RM_OK : rm_fail(error, RM_E_NO_SPACE, "%s: no memory to store it anew", path);
 }

@@ -2,14 +2,14 @@
 /** The archive: what `ringmaster record` writes, as it lies on the disk. docs/archive-format.md tells the whole.
  *
  *     DIRECTORY/
- *       archive                    "RMARCHIVE 1 UUID\n": makes the folder an archive
+ *       archive                    "RMARCHIVE 2 UUID\n": makes the folder an archive
  *       LOG/0000000000000001.rmlog one folder per log, its files in the order of their numbers
  *       pinned/EVENT/LOG/….rmlog   hard links of files that a post-mortem keeps
  *
  * A *log* holds all streams that one entry of the recorder's file names: of one rate, with one retention. It is a
  * sequence of files, and a file is a header of RM_LOG_HEADER_BYTES, then *blocks* one behind the other, each at a
- * multiple of RM_BLOCK_ALIGNMENT. A block belongs to one object (a stream, a reduction of one, the events) and begins
- * with struct rm_block. What is written is never written again: a file only grows, and is sealed when it is done.
+ * multiple of RM_BLOCK_ALIGNMENT. A block belongs to one object (a stream, a reduction of one, a camera, the events)
+ * and begins with struct rm_block. What is written is never written again: a file only grows, and is sealed when it is done.
  *
  * Every file can be read alone: before the first block of an object stands its description. Every block can be judged
  * alone: the header has its own checksum, and one of the payload. So a file that was cut, torn or damaged is read up to
@@ -30,7 +30,9 @@
 #include <ringmaster/stream.h>
 
 /** Raised whenever the meaning or the place of any byte of a file changes. */
-#define RM_ARCHIVE_VERSION 1u
+#define RM_ARCHIVE_VERSION 2u
+/** The oldest that is read, too. Version 2 added RM_BLOCK_IMAGE, RM_CODEC_BLOSC and the number in the index. */
+#define RM_ARCHIVE_VERSION_OLDEST 1u
 
 /** First eight bytes of a log file: the characters "RMARCLOG" in their order. */
 #define RM_LOG_MAGIC 0x474F4C4352414D52ull
@@ -91,6 +93,9 @@ enum rm_block_kind {
     RM_BLOCK_END = 7,
     /** Zeros, so that the next block stands where it shall. */
     RM_BLOCK_PADDING = 8,
+    /** One frame of a camera: struct rm_archived_image, the map of its fragments, its bytes. `first_turn` is its turn, or
+     * RM_TURN_NONE, and both times are `tai_ns`. */
+    RM_BLOCK_IMAGE = 9,
 };
 
 /** How a payload is stored. */
@@ -100,6 +105,9 @@ enum rm_block_codec {
     /** Words of 32 bits, column by column, each less the one before; a chunk of Blosc with bit-shuffle and Zstd or LZ4,
      * which says itself which. */
     RM_CODEC_DELTA_BLOSC = 1,
+    /** Of an image: its struct rm_archived_image as it is, then map and bytes in a chunk of Blosc with bit-shuffle and
+     * Zstd or LZ4. What is shuffled are groups of pixels that are whole bytes: two of 12 bits, four of 10. */
+    RM_CODEC_BLOSC = 2,
 };
 
 /** Begins each block. The payload follows at once, then zeros up to the next multiple of RM_BLOCK_ALIGNMENT. */
@@ -139,8 +147,8 @@ struct rm_block_place {
     struct rm_block block;
     /** Offset of the block in the file. */
     uint64_t offset;
-
-    uint64_t reserved;
+    /** Of an image: its `number`. 0 of others. */
+    uint64_t number;
 };
 
 /** What an object is. The description of a stream is what the stream's own head says while the recorder runs. */
@@ -175,6 +183,38 @@ struct rm_reduced {
     /** Records that were there, and that were not. */
     uint32_t present, missing;
 };
+
+/** What is kept of a frame's description: struct rm_image_slot, with times where that has stamps of a processor.
+ *
+ * Behind it stand `map_bytes`, a bit for each fragment that came, and `length` bytes of the frame as the camera sent it. */
+struct rm_archived_image {
+    /** Of the frame in shared memory: one more for each frame that the receiver published. */
+    uint64_t sequence;
+    /** As the camera counts, and its own time stamp. */
+    uint64_t number, device_time;
+    /** The turn of the exposure, or of the first fragment's arrival; else RM_TURN_NONE. */
+    uint64_t turn;
+    /** Nanoseconds of the camera's clock. */
+    uint64_t exposure_start_ns, exposure_end_ns;
+    /** TAI at the arrival of the first fragment and of the last one; when the frame closed, and when it was published. */
+    uint64_t tai_ns, last_tai_ns, closed_tai_ns, published_tai_ns;
+    /** Bytes of the frame. */
+    uint64_t length;
+    /** Frames before this one that the recorder did not get to, since the one that it recorded last. */
+    uint64_t passed_over;
+    /** Bytes of the map: a multiple of 8. */
+    uint32_t map_bytes;
+    /** As in struct rm_image_slot. */
+    uint32_t pixel_format, width, height, offset_x, offset_y, padding_x, padding_y;
+    /** enum rm_image_status and enum rm_image_marks: images.h. */
+    uint32_t status, flags;
+    uint32_t fragment_bytes, fragments, placed, resent;
+
+    uint32_t reserved32[2];
+    uint64_t reserved[4];
+};
+
+_Static_assert(sizeof(struct rm_archived_image) == 3 * RM_BLOCK_ALIGNMENT, "three lines, no padding");
 
 /** Why something was not recorded. */
 enum rm_mark_reason {

@@ -20,6 +20,9 @@
  * changed, that is another object of the same name. A *run* is a stretch of an object in which the turns grow. A restart
  * of the machine's turn counter begins another run, so the same turn may stand in several.
  *
+ * A camera is an object, too, of the kind RM_BLOCK_IMAGE: each of its blocks is a frame, and it has one run. Its frames
+ * need not have turns. rm_archive_images_between finds them, and rm_archive_image reads one.
+ *
  * An archive is used by one thread at a time. Pointers stay valid until the next refresh or the close. Nothing is
  * written to the archive.
  */
@@ -63,6 +66,8 @@ struct rm_archive_block {
     uint32_t file;
     /** Run of its object. */
     uint32_t run;
+    /** Of an image: the camera's number of the frame. */
+    uint64_t number;
 };
 
 /** A stretch of an object in which the turns grow. Times are those of its first and last record. */
@@ -205,6 +210,37 @@ uint32_t rm_archive_between(struct rm_archive const *archive, uint32_t object, e
  * damaged. RM_E_BUSY: as rm_archive_read. */
 enum rm_code rm_archive_payload(struct rm_archive *archive, uint32_t object, uint32_t block, void *bytes,
                                 struct rm_error *error);
+
+/** What frames are looked for by. */
+enum rm_image_order {
+    /** The arrival of the first fragment. */
+    RM_IMAGE_BY_TAI = 0,
+    RM_IMAGE_BY_UTC = 1,
+    /** Frames without a turn are left out. */
+    RM_IMAGE_BY_TURN = 2,
+    /** The camera's own. */
+    RM_IMAGE_BY_NUMBER = 3,
+};
+
+/** A frame that was read; what it points to is in the caller's memory. */
+struct rm_archive_image {
+    struct rm_archived_image is;
+    /** is.map_bytes: a bit for each of is.fragments, set where it came. NULL where there are none. */
+    uint64_t const *map;
+    /** is.length of them. */
+    uint8_t const *bytes;
+};
+
+/** The frames of a camera whose time, turn or number is in [from, until): their blocks, in the order in which they were
+ * recorded. Writes at most `most` numbers of blocks, and returns how many there are; 0, too, where the object has no
+ * images. */
+uint32_t rm_archive_images_between(struct rm_archive const *archive, uint32_t object, enum rm_image_order order,
+                                   uint64_t from, uint64_t until, uint32_t *blocks, uint32_t most);
+
+/** Reads the frame that is block `block` of a camera into `payload`, which holds its `plain_bytes` and is aligned to 8.
+ * Errors as those of rm_archive_payload. */
+enum rm_code rm_archive_image(struct rm_archive *archive, uint32_t object, uint32_t block, void *payload,
+                              struct rm_archive_image *image, struct rm_error *error);
 
 /** The checksum of headers and payloads: CRC-32C of so many bytes. */
 uint32_t rm_crc32c(void const *data, size_t bytes);

@@ -49,11 +49,13 @@ enum rm_block_kind {
     RM_BLOCK_INDEX = 6,
     RM_BLOCK_END = 7,
     RM_BLOCK_PADDING = 8,
+    RM_BLOCK_IMAGE = 9,
 };
 
 enum rm_block_codec {
     RM_CODEC_PLAIN = 0,
     RM_CODEC_DELTA_BLOSC = 1,
+    RM_CODEC_BLOSC = 2,
 };
 
 struct rm_block {
@@ -75,7 +77,7 @@ struct rm_block {
 struct rm_block_place {
     struct rm_block block;
     uint64_t offset;
-    uint64_t reserved;
+    uint64_t number;
 };
 
 struct rm_archived_object {
@@ -95,6 +97,22 @@ struct rm_archived_object {
 struct rm_reduced {
     rm_turn turn;
     uint32_t present, missing;
+};
+
+struct rm_archived_image {
+    uint64_t sequence;
+    uint64_t number, device_time;
+    uint64_t turn;
+    uint64_t exposure_start_ns, exposure_end_ns;
+    uint64_t tai_ns, last_tai_ns, closed_tai_ns, published_tai_ns;
+    uint64_t length;
+    uint64_t passed_over;
+    uint32_t map_bytes;
+    uint32_t pixel_format, width, height, offset_x, offset_y, padding_x, padding_y;
+    uint32_t status, flags;
+    uint32_t fragment_bytes, fragments, placed, resent;
+    uint32_t reserved32[2];
+    uint64_t reserved[4];
 };
 
 enum rm_mark_reason {
@@ -137,6 +155,7 @@ struct rm_archive_block {
     uint64_t offset;
     uint32_t file;
     uint32_t run;
+    uint64_t number;
 };
 
 struct rm_archive_run {
@@ -235,6 +254,25 @@ uint32_t rm_archive_between(struct rm_archive const *archive, uint32_t object, e
 
 enum rm_code rm_archive_payload(struct rm_archive *archive, uint32_t object, uint32_t block, void *bytes,
                                 struct rm_error *error);
+
+enum rm_image_order {
+    RM_IMAGE_BY_TAI = 0,
+    RM_IMAGE_BY_UTC = 1,
+    RM_IMAGE_BY_TURN = 2,
+    RM_IMAGE_BY_NUMBER = 3,
+};
+
+struct rm_archive_image {
+    struct rm_archived_image is;
+    uint64_t const *map;
+    uint8_t const *bytes;
+};
+
+uint32_t rm_archive_images_between(struct rm_archive const *archive, uint32_t object, enum rm_image_order order,
+                                   uint64_t from, uint64_t until, uint32_t *blocks, uint32_t most);
+
+enum rm_code rm_archive_image(struct rm_archive *archive, uint32_t object, uint32_t block, void *payload,
+                              struct rm_archive_image *image, struct rm_error *error);
 
 uint32_t rm_crc32c(void const *data, size_t bytes);
 

@@ -17,14 +17,16 @@ from typing import Any
 TURN_NONE = 2**64 - 1
 NO_OBJECT = 2**32 - 1
 HEADER_BYTES, ALIGNMENT = 4096, 64
-DESCRIPTION, RECORDS, REDUCED, EVENTS, MARK, INDEX, END, PADDING = range(1, 9)
-PLAIN, DELTA_BLOSC = 0, 1
+DESCRIPTION, RECORDS, REDUCED, EVENTS, MARK, INDEX, END, PADDING, IMAGE = range(1, 10)
+PLAIN, DELTA_BLOSC, BLOSC = 0, 1, 2
+VERSION = 2
 I32, F32 = 1, 2
 
 _HEADER = struct.Struct("<QII16s32sQQQiId")
 _BLOCK = struct.Struct("<IIIBBHIIIIIIQQQ")
 _OBJECT = struct.Struct("<96sIIQIIIIddd16s")
 _LANE = struct.Struct("<16s16sII24x")
+_IMAGE = struct.Struct("<12Q16I32x")
 
 
 def _table() -> list[int]:
@@ -75,37 +77,71 @@ class Description:
         return head + b"".join(lanes).ljust(12 * _LANE.size, b"\0")
 
 
+@dataclass(frozen=True)
+class Image:
+    """What is said of a frame: struct rm_archived_image."""
+
+    number: int
+    turn: int = TURN_NONE
+    tai_ns: int = 10**18
+    pixel_format: int = 0x01080001
+    width: int = 8
+    height: int = 4
+    fragments: int = 2
+    placed: int = 2
+    status: int = 0
+    passed_over: int = 0
+    padding_x: int = 0
+
+    def packed(self, map_bytes: int, length: int) -> bytes:
+        """As the struct."""
+        times = (self.tai_ns, self.tai_ns + 1000, self.tai_ns + 2000, self.tai_ns + 3000)
+        return _IMAGE.pack(
+            *(self.number + 1, self.number, self.number * 1000, self.turn, 5, 6, *times, length, self.passed_over),
+            *(map_bytes, self.pixel_format, self.width, self.height, 0, 0, self.padding_x, 0, self.status, 1),
+            *(-(-length // self.fragments), self.fragments, self.placed, 0, 0, 0),
+        )
+
+
 @dataclass
 class ArchiveWriter:
     """A directory that is an archive."""
 
     path: Path
     identity: uuid.UUID = field(default_factory=lambda: uuid.UUID(int=7))
+    version: int = VERSION
 
     def __post_init__(self) -> None:
         self.path.mkdir(exist_ok=True)
-        (self.path / "archive").write_text(f"RMARCHIVE 1 {self.identity}\n")
+        (self.path / "archive").write_text(f"RMARCHIVE {self.version} {self.identity}\n")
 
     def file(self, log: str, number: int = 1, **more: Any) -> "LogWriter":
         """The next file of a log."""
         (self.path / log).mkdir(exist_ok=True)
-        return LogWriter(self.path / log / f"{number:016d}.rmlog", log, number, self.identity, **more)
+        return LogWriter(self.path / log / f"{number:016d}.rmlog", log, number, self.identity, self.version, **more)
 
 
 class LogWriter:
     """A file of a log. What is written stands in ``data`` until ``save`` or ``seal`` puts it on the disk."""
 
     def __init__(
-        self, path: Path, log: str, number: int, identity: uuid.UUID, tai_minus_utc_s: int = 37, tai_ns: int = 10**18
+        self,
+        path: Path,
+        log: str,
+        number: int,
+        identity: uuid.UUID,
+        version: int = VERSION,
+        tai_minus_utc_s: int = 37,
+        tai_ns: int = 10**18,
     ) -> None:
         self.path = path
         self.file_id = crc32c(f"{log} {number}".encode()) << 32 | number
         self.sequence = 0
         self.objects = 0
-        self.index: list[tuple[bytes, int]] = []
+        self.index: list[tuple[bytes, int, int]] = []
         self.tai_ns = tai_ns
         head = (log.encode(), number, self.file_id, tai_ns, tai_minus_utc_s, 9, 1.157e6)
-        fixed = (0x474F4C4352414D52, 1)
+        fixed = (0x474F4C4352414D52, version)
         crc = crc32c(_HEADER.pack(*fixed, 0, identity.bytes, *head))
         self.data = bytearray(_HEADER.pack(*fixed, crc, identity.bytes, *head).ljust(HEADER_BYTES, b"\0"))
 
@@ -121,6 +157,7 @@ class LogWriter:
         epoch: int = 0,
         first_turn: int = TURN_NONE,
         times: tuple[int, int] | None = None,
+        number: int = 0,
     ) -> int:
         """Appends a block; returns its offset."""
         plain = len(payload) if plain_bytes is None else plain_bytes
@@ -132,7 +169,7 @@ class LogWriter:
         offset = len(self.data)
         self.data += header + payload + bytes(-len(payload) % ALIGNMENT)
         self.sequence += 1
-        self.index.append((header, offset))
+        self.index.append((header, offset, number))
         return offset
 
     def describe(self, what: Description) -> int:
@@ -166,6 +203,22 @@ class LogWriter:
             times=times,
         )
 
+    def image(self, number: int, what: Image, pixels: bytes, came: Sequence[int] = (0, 1), codec: int = PLAIN) -> int:
+        """Appends a frame of which these fragments came; returns the block's offset."""
+        bits = sum(1 << fragment for fragment in came)
+        fragments = bits.to_bytes(-(-what.fragments // 64) * 8, "little")
+        head, rest = what.packed(len(fragments), len(pixels)), fragments + pixels
+        return self.block(
+            *(IMAGE, head + (blosc(rest, 1) if codec == BLOSC else rest)),
+            object=number,
+            count=1,
+            plain_bytes=len(head) + len(rest),
+            codec=codec,
+            first_turn=what.turn,
+            times=(what.tai_ns, what.tai_ns),
+            number=what.number,
+        )
+
     def events(self, number: int, events: Sequence[dict[str, Any]], times: tuple[int, int]) -> int:
         """Appends events."""
         payload = "".join(json.dumps(event) + "\n" for event in events).encode()
@@ -184,7 +237,7 @@ class LogWriter:
 
     def seal(self) -> Path:
         """Appends index and end, and puts it all on the disk."""
-        entries = b"".join(header + struct.pack("<QQ", offset, 0) for header, offset in self.index)
+        entries = b"".join(header + struct.pack("<QQ", offset, number) for header, offset, number in self.index)
         at = self.block(INDEX, entries, count=len(self.index))
         self.block(END, first_turn=at)
         return self.save()
@@ -199,10 +252,14 @@ def delta_blosc(payload: bytes, record_bytes: int) -> bytes:
         for column in range(columns)
         for i in range(count)
     ]
-    plain = struct.pack(f"<{len(differences)}I", *differences)
+    return blosc(struct.pack(f"<{len(differences)}I", *differences), 4)
+
+
+def blosc(plain: bytes, word_bytes: int) -> bytes:
+    """A chunk of Blosc with shuffled bits."""
     out = ctypes.create_string_buffer(len(plain) + 16)
-    blosc = ctypes.CDLL("libblosc.so.1")
+    library = ctypes.CDLL("libblosc.so.1")
     size = ctypes.c_size_t
-    got = blosc.blosc_compress_ctx(5, 2, size(4), size(len(plain)), plain, out, size(len(out)), b"lz4", size(0), 1)
+    got = library.blosc_compress_ctx(5, 2, size(word_bytes), size(len(plain)), plain, out, size(len(out)), b"lz4", size(0), 1)
     assert got > 0
     return out.raw[:got]

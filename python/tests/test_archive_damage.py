@@ -107,7 +107,7 @@ def test_foreign_files_are_named_and_left_alone(tmp_path: Path) -> None:
     (path / "turns/0000000000000011.rmlog.new").write_bytes(b"half")
     (path / "turns/notes.txt").write_text("mine")
     newer = bytearray(other.data)
-    newer[8] = 2
+    newer[8] = 99
     (path / "turns/0000000000000008.rmlog").write_bytes(newer)
     archive = ringmaster.Archive(path)
     assert {Path(name).name: what for name, what in archive.foreign.items()} == {
@@ -136,8 +136,8 @@ def test_a_folder_that_is_no_archive_is_refused(tmp_path: Path) -> None:
     (tmp_path / "empty/notes/notes.txt").touch()
     with pytest.raises(ringmaster.ArchiveError, match="there is no file `archive` and no log in it"):
         ringmaster.Archive(tmp_path / "empty")
-    (tmp_path / "empty/archive").write_text("RMARCHIVE 2 00000000-0000-0000-0000-000000000007\n")
-    with pytest.raises(ringmaster.ArchiveError, match="version 2"):
+    (tmp_path / "empty/archive").write_text("RMARCHIVE 99 00000000-0000-0000-0000-000000000007\n")
+    with pytest.raises(ringmaster.ArchiveError, match="version 99"):
         ringmaster.Archive(tmp_path / "empty")
     (tmp_path / "text").write_text("hello")
     with pytest.raises(ringmaster.ArchiveAbsent, match="shorter than the header"):
@@ -162,3 +162,13 @@ def test_no_damage_gives_a_wrong_value(tmp_path: Path, sealed: bool) -> None:
         for stream in archive.streams:
             window = stream[:]
             assert (window["x1"][window.ok] == 7 * window.turn[window.ok].astype(np.int64)).all()
+
+
+def test_archives_of_version_1_are_read(tmp_path: Path) -> None:
+    file = ArchiveWriter(tmp_path / "archive", version=1).file("turns")
+    add(file, file.describe(STREAM), 0, 100)
+    file.seal()
+    assert file.data[8] == 1
+    archive = ringmaster.Archive(tmp_path / "archive")
+    assert archive.foreign == {}
+    assert archive["bpm01/turn"][:].ok.all()

@@ -76,11 +76,11 @@ BLOCK = np.dtype(
     {
         "names": [
             *("count", "stored_bytes", "plain_bytes", "codec", "epoch", "first_turn", "first_tai_ns", "last_tai_ns"),
-            *("offset", "file", "run"),
+            *("offset", "file", "run", "number"),
         ],
-        "formats": ["<u4", "<u4", "<u4", "u1", "<u2", "<u8", "<u8", "<u8", "<u8", "<u4", "<u4"],
-        "offsets": [28, 32, 36, 13, 14, 40, 48, 56, 64, 72, 76],
-        "itemsize": 80,
+        "formats": ["<u4", "<u4", "<u4", "u1", "<u2", "<u8", "<u8", "<u8", "<u8", "<u4", "<u4", "<u8"],
+        "offsets": [28, 32, 36, 13, 14, 40, 48, 56, 64, 72, 76, 80],
+        "itemsize": 88,
     }
 )
 """struct rm_archive_block."""

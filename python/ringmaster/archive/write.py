@@ -20,7 +20,7 @@ from ringmaster.errors import ArchiveArgument
 from ringmaster.fabric.layout import ABI_VERSION, LANES, TURN_NONE, Calibrated, InstrumentKind
 from ringmaster.fabric.stream import Lane
 
-VERSION, ALIGNMENT, HEADER_BYTES = 1, 64, 4096
+VERSION, ALIGNMENT, HEADER_BYTES = 2, 64, 4096
 PAYLOAD_BYTES = 1 << 20
 """Of a block, about."""
 
@@ -146,12 +146,12 @@ def _identity(archive: Path) -> uuid.UUID:
     said = archive / "archive"
     if said.exists():
         words = said.read_text().split()
-        if len(words) != 3 or words[:2] != ["RMARCHIVE", "1"]:
-            raise ArchiveArgument(f"{said}: does not say that this is an archive of version 1")
+        if len(words) != 3 or words[0] != "RMARCHIVE" or words[1] not in ("1", "2"):
+            raise ArchiveArgument(f"{said}: does not say that this is an archive of version 1 or 2")
         return uuid.UUID(words[2])
     if archive.is_dir() and any(archive.iterdir()):
         raise ArchiveArgument(f"{archive}: has other things in it and is no archive; name a new folder")
     archive.mkdir(exist_ok=True)
     identity = uuid.uuid4()
-    said.write_text(f"RMARCHIVE 1 {identity}\n")
+    said.write_text(f"RMARCHIVE {VERSION} {identity}\n")
     return identity
