@@ -214,6 +214,10 @@ struct rm_images_reader;
 enum rm_code rm_images_reader_new(struct rm_images_view const *view, struct rm_images_reader **reader,
                                   struct rm_error *error);
 
+/** Lets it begin behind a frame that was had before: the next one is `sequence` + 1, or the oldest still there. Where so
+ * many were not published yet, it is another owner's numbering, and it begins with all that is there. */
+void rm_images_begin_after(struct rm_images_reader *reader, uint64_t sequence);
+
 /** Releases all that it has leased, too. NULL is allowed. */
 void rm_images_reader_free(struct rm_images_reader *reader);
 

@@ -35,6 +35,12 @@ enum rm_code rm_images_reader_new(struct rm_images_view const *view, struct rm_i
     return RM_OK;
 }
 
+void rm_images_begin_after(struct rm_images_reader *reader, uint64_t sequence) {
+    /* Acquire: pairs with the release in rm_images_publish. */
+    uint64_t const newest = atomic_load_explicit(&reader->view.header->newest, memory_order_acquire);
+    reader->last = reader->looked = sequence <= newest ? sequence : 0;
+}
+
 void rm_images_reader_free(struct rm_images_reader *reader) {
     if (reader == NULL)
         return;

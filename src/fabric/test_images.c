@@ -255,10 +255,26 @@ static void test_refused(void **state) {
     assert_int_equal(rm_images_writer_new(test->owner, test->index + 1, &writer, NULL), RM_E_ARGUMENT);
 }
 
+static void test_a_reader_goes_on_where_another_one_was(void **state) {
+    struct images_test *test = *state;
+    struct rm_frame frame;
+    for (uint32_t i = 0; i < 4; ++i)
+        images_publish(test, i, 10 + i);
+    struct rm_images_reader *reader = images_reader(test);
+    rm_images_begin_after(reader, 2);
+    images_expect_and_release(reader, 12, 0);
+    images_expect_and_release(reader, 13, 0);
+    assert_int_equal(rm_images_next(reader, 0, &frame), RM_FRAME_NOT_YET);
+    rm_images_begin_after(reader, 99); /* of an owner before */
+    images_expect_and_release(reader, 10, 0);
+    rm_images_reader_free(reader);
+}
+
 int main(void) {
     struct CMUnitTest const tests[] = {
         cmocka_unit_test_setup_teardown(test_frames_in_order, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_newest, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_a_reader_goes_on_where_another_one_was, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_reclaim, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_leased_slot_stays, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_tickets, set_up, tear_down),
