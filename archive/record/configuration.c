@@ -58,6 +58,9 @@ static void check_step(struct checking *checking, char const *at, struct rm_reco
     check_retention(checking, at, &step->retention);
 }
 
+static char const NAME_EXPECTED[] =
+    "found \"%s\", expected letters, digits, _ and -, and neither \"pinned\", \"events\" nor \"archive\"";
+
 /** A name is a folder's, and `pinned` and `events` have a meaning of their own. */
 static bool log_name_is_good(char const *name) {
     size_t const length = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-");
@@ -101,10 +104,9 @@ static void check_steps(struct checking *checking, struct rm_record_log const *l
     }
 }
 
-/** All logs have folders of their own, those of reductions, too. */
-static void check_name(struct checking *checking, struct rm_record_configuration const *configuration, uint32_t index,
-                       char const *key) {
-    char const *const mine = configuration->log[index].name;
+/** All logs have folders of their own, those of reductions, too. `mine` is that of logs[index], or of none of them. */
+static void check_name_in_logs(struct checking *checking, struct rm_record_configuration const *configuration,
+                               uint32_t index, char const *mine, char const *key) {
     for (uint32_t other = 0; other < configuration->log_count; ++other) {
         struct rm_record_log const *log = &configuration->log[other];
         char name[RM_LOG_NAME_BYTES];
@@ -119,18 +121,38 @@ static void check_name(struct checking *checking, struct rm_record_configuration
     }
 }
 
+/** A name that no log of `logs` and no earlier one of `images` has. */
+static void check_images_name(struct checking *checking, struct rm_record_configuration const *configuration,
+                              uint32_t index, char const *key) {
+    char const *const mine = configuration->images[index].name;
+    if (!log_name_is_good(mine))
+        rm_configuration_refuse(checking->errors, checking->path, key, NAME_EXPECTED, mine);
+    check_name_in_logs(checking, configuration, configuration->log_count, mine, key);
+    for (uint32_t other = 0; other < index; ++other)
+        if (configuration->images[other].name != NULL && strcmp(configuration->images[other].name, mine) == 0)
+            rm_configuration_refuse(checking->errors, checking->path, key, "\"%s\" is the name of images[%u], too",
+                                    mine, other);
+}
+
+static void check_images(struct checking *checking, struct rm_record_configuration *configuration, uint32_t index) {
+    struct rm_record_images *images = &configuration->images[index];
+    char at[32], key[80];
+    snprintf(at, sizeof at, "images[%u]", index);
+    snprintf(key, sizeof key, "%s.name", at);
+    if (images->name != NULL)
+        check_images_name(checking, configuration, index, key);
+    check_retention(checking, at, &images->retention);
+}
+
 static void check_log(struct checking *checking, struct rm_record_configuration *configuration, uint32_t index) {
     struct rm_record_log *log = &configuration->log[index];
     char at[32], key[80];
     snprintf(at, sizeof at, "logs[%u]", index);
     snprintf(key, sizeof key, "%s.name", at);
     if (log->name != NULL && !log_name_is_good(log->name))
-        rm_configuration_refuse(checking->errors, checking->path, key,
-                                "found \"%s\", expected letters, digits, _ and -, and neither \"pinned\", \"events\" "
-                                "nor \"archive\"",
-                                log->name);
+        rm_configuration_refuse(checking->errors, checking->path, key, NAME_EXPECTED, log->name);
     if (log->name != NULL)
-        check_name(checking, configuration, index, key);
+        check_name_in_logs(checking, configuration, index, log->name, key);
     check_retention(checking, at, &log->retention);
     for (uint32_t s = 0; s < log->step_count; ++s) {
         char step[88];
@@ -141,7 +163,10 @@ static void check_log(struct checking *checking, struct rm_record_configuration 
 }
 
 static void check_count(struct checking *checking, struct rm_record_configuration const *configuration) {
-    uint32_t count = configuration->log_count + 1;
+    uint32_t count = configuration->log_count + configuration->images_count + 1;
+    if (count == 1)
+        rm_configuration_refuse(checking->errors, checking->path, "logs",
+                                "there is nothing to record, expected `logs` or `images`");
     for (uint32_t i = 0; i < configuration->log_count; ++i)
         count += configuration->log[i].step_count;
     if (count > RM_RECORD_LOGS_IN_ALL_MAX)
@@ -157,6 +182,8 @@ static enum rm_code configuration_check(char const *path, void *values, struct r
     configuration->quota_bytes = check_bytes(&checking, "quota", configuration->quota_text);
     for (uint32_t i = 0; i < configuration->log_count; ++i)
         check_log(&checking, configuration, i);
+    for (uint32_t i = 0; i < configuration->images_count; ++i)
+        check_images(&checking, configuration, i);
     check_count(&checking, configuration);
     check_retention(&checking, "events", &configuration->events.retention);
     return errors->count == before ? RM_OK : RM_E_CONFIG;

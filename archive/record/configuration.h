@@ -12,6 +12,8 @@
  *         compress: zstd
  *         reduce:
  *           - {step: 1 s, keep: 2 y}
+ *     images:
+ *       - {name: frames, cameras: ["cam*"], keep: 1 d, compress: lz4}
  *     events: {keep: 10 y}
  */
 #ifndef RM_RECORD_CONFIGURATION_H
@@ -62,6 +64,15 @@ struct rm_record_log {
     uint32_t step_count;
 };
 
+/** A log of frames of cameras. */
+struct rm_record_images {
+    char *name;
+    char **pattern;
+    uint32_t pattern_count;
+    struct rm_retention retention;
+    uint32_t compress;
+};
+
 struct rm_record_events {
     struct rm_retention retention;
 };
@@ -71,6 +82,8 @@ struct rm_record_configuration {
     uint64_t quota_bytes;
     struct rm_record_log *log;
     uint32_t log_count;
+    struct rm_record_images *images;
+    uint32_t images_count;
     struct rm_record_events events;
     struct rm_record_postmortem postmortem;
 };

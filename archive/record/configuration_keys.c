@@ -35,6 +35,20 @@ static struct rm_key const log_keys[] = {
     RM_KEYS_END,
 };
 
+static struct rm_key const images_keys[] = {
+    RM_KEY_TEXT(struct rm_record_images, name, "name", "Its name, and that of its folder.", .example = "frames",
+                .required = true, RM_BETWEEN(1, RM_LOG_NAME_BYTES - 1)),
+    RM_KEY_TEXTS(struct rm_record_images, pattern, pattern_count, "cameras", "Which cameras: names or patterns.",
+                 .example = "[\"cam*\"]", .required = true, RM_BETWEEN(1, RM_RECORD_PATTERNS_MAX)),
+    RM_KEY_TEXT(struct rm_record_images, retention.keep_text, "keep", "How long it is kept.",
+                .otherwise = "as long as there is room", .example = "1 d", RM_BETWEEN(1, 31)),
+    RM_KEY_TEXT(struct rm_record_images, retention.quota_text, "quota", "How much it may take.",
+                .otherwise = "no bound of its own", .example = "2 TB", RM_BETWEEN(1, 31)),
+    RM_KEY_WORD(struct rm_record_images, compress, "compress", "How its files are stored once they are full.",
+                .fallback = "none", .words = compressions),
+    RM_KEYS_END,
+};
+
 static struct rm_key const events_keys[] = {
     RM_KEY_TEXT(struct rm_record_events, retention.keep_text, "keep", "How long events are kept.",
                 .otherwise = "as long as there is room", .example = "10 y", RM_BETWEEN(1, 31)),
@@ -51,8 +65,12 @@ struct rm_key const rm_record_keys[] = {
     RM_KEY_TEXT(struct rm_record_configuration, quota_text, "quota",
                 "How much the archive may take, pinned files aside.", .otherwise = "what the disk has",
                 .example = "500 GB", RM_BETWEEN(1, 31)),
-    RM_KEY_MAPPINGS(struct rm_record_configuration, log, log_count, "logs", "What is recorded.", log_keys,
-                    .example = "{name: turn, streams: [\"*/turn\"]}", .required = true,
+    RM_KEY_MAPPINGS(struct rm_record_configuration, log, log_count, "logs", "Streams that are recorded.", log_keys,
+                    .example = "{name: turn, streams: [\"*/turn\"]}", .otherwise = "none",
+                    RM_BETWEEN(1, RM_RECORD_LOGS_MAX)),
+    RM_KEY_MAPPINGS(struct rm_record_configuration, images, images_count, "images",
+                    "Frames of cameras that are recorded. The workspace needs no server then.", images_keys,
+                    .example = "{name: spots, cameras: [\"spot*\"]}", .otherwise = "none",
                     RM_BETWEEN(1, RM_RECORD_LOGS_MAX)),
     RM_KEY_MAPPING(struct rm_record_configuration, events, "events",
                    "Parameters, requests, refusals, alarms and the clock, which are always recorded.", events_keys,

@@ -114,6 +114,16 @@ void rm_events_recorder(struct rm_events_watch *watch, char const *what, char co
     rm_events_line_end(watch);
 }
 
+void rm_events_lost_frames(struct rm_events_watch *watch, char const *log, char const *camera, char const *reason,
+                           uint64_t count) {
+    if (watch->out == NULL || watch->moment == NULL)
+        return;
+    FILE *out = rm_events_line(watch, "recorder", watch->moment->tai_ns);
+    fprintf(out, ",\"what\":\"lost\",\"log\":\"%s\",\"camera\":\"%s\",\"reason\":\"%s\",\"count\":%llu", log, camera,
+            reason, (unsigned long long)count);
+    rm_events_line_end(watch);
+}
+
 /** Lines of the first bytes of the buffer that are whole, at most `room` bytes. */
 static size_t events_whole_lines(struct rm_events_watch const *watch, size_t room, uint32_t *count) {
     size_t end = 0;

@@ -96,6 +96,10 @@ void rm_events_look(struct rm_events_watch *watch, struct rm_log *log, struct rm
 void rm_events_recorder(struct rm_events_watch *watch, char const *what, char const *log, char const *reason,
                         uint64_t count);
 
+/** The same of frames of a camera that were lost. */
+void rm_events_lost_frames(struct rm_events_watch *watch, char const *log, char const *camera, char const *reason,
+                           uint64_t count);
+
 /* ── its parts ── */
 
 /** Begins a line: {"event":"…","tai_ns":…; rm_events_line_end ends it. */

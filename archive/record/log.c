@@ -142,6 +142,7 @@ static bool log_begin_file(struct rm_log *log, uint64_t now_ns, uint64_t tai_ns)
     log->open = file;
     log->head_file = file;
     log->first_turn = RM_TURN_NONE;
+    log->first_tai_ns = 0;
     ++file->in_flight;
     if (log->trouble != 0) {
         log->ended_trouble = log->trouble;
@@ -211,7 +212,7 @@ void rm_log_append(struct rm_log *log, struct rm_block *block) {
     bool const holds = rm_block_holds_records(block); /* a mark is newer than the records that are still to come */
     if (holds && block->last_tai_ns > log->newest_tai_ns)
         log->newest_tai_ns = block->last_tai_ns;
-    if (holds && log->first_turn == RM_TURN_NONE) {
+    if (holds && log->first_tai_ns == 0) {
         log->first_turn = block->first_turn;
         log->first_tai_ns = block->first_tai_ns;
     }

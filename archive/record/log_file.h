@@ -21,7 +21,7 @@ struct rm_archive_identity {
 
 enum {
     /** A file is ended at so many blocks, so that its index fits into a block. */
-    RM_LOG_BLOCKS_MAX = RM_BLOCK_PAYLOAD_MAX / sizeof(struct rm_block_place) - 4096,
+    RM_LOG_BLOCKS_MAX = (16 << 20) / sizeof(struct rm_block_place) - 4096,
     /** One part in so many of a file is left for its index. */
     RM_LOG_INDEX_SHARE = 64,
 };

@@ -14,9 +14,10 @@ static char const USAGE[] =
     "Usage: ringmaster-record run CONFIG     record until stopped\n"
     "       ringmaster-record check CONFIG   only check CONFIG, and say what it amounts to\n"
     "\n"
-    "Records streams of a workspace, their reductions and all events into an archive, as CONFIG says, until it is\n"
-    "stopped. It only reads the server's memory, and waits for the server where there is none. What it does is in the\n"
-    "workspace under recorder/ and counters/recorder/: `ringmaster get recorder/`.\n"
+    "Records streams of a workspace, their reductions, frames of cameras and all events into an archive, as CONFIG "
+    "says, until it is\n"
+    "stopped. It only reads the server's memory, and waits for the server where there is none; frames of cameras need\n"
+    "no server. What it does is in the workspace under recorder/ and counters/recorder/: `ringmaster get recorder/`.\n"
     "\n"
     "  --json   print what came of it as JSON in the end\n"
     "\n"
@@ -108,6 +109,14 @@ static enum rm_code record_check(struct rm_record_configuration const *configura
         for (uint32_t s = 0; s < log->step_count; ++s)
             printf("  steps of %-13s %-10s %-10s\n", log->step[s].step_text, or_dash(log->step[s].retention.keep_text),
                    or_dash(log->step[s].retention.quota_text));
+    }
+    for (uint32_t i = 0; i < configuration->images_count; ++i) {
+        struct rm_record_images const *images = &configuration->images[i];
+        printf("%-24s %-10s %-10s", images->name, or_dash(images->retention.keep_text),
+               or_dash(images->retention.quota_text));
+        for (uint32_t p = 0; p < images->pattern_count; ++p)
+            printf(" %s", images->pattern[p]);
+        putchar('\n');
     }
     printf("%-24s %-10s %-10s\n", "events", or_dash(configuration->events.retention.keep_text),
            or_dash(configuration->events.retention.quota_text));

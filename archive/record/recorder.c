@@ -20,6 +20,8 @@ enum {
     TEND_NS = 500 * 1000 * 1000,
 };
 
+static double const NS_PER_S = 1e9;
+
 /** A log for each step: "fast-1s". */
 static void recorder_list_steps(struct rm_recorder *recorder, struct rm_record_log const *given) {
     unsigned const parent = recorder->log_count - 1;
@@ -34,7 +36,7 @@ static void recorder_list_steps(struct rm_recorder *recorder, struct rm_record_l
     }
 }
 
-/** Logs in the order of the file: each with its reductions, then the events. Their number and names were checked. */
+/** Logs in the order of the file: each with its reductions, then the images and the events. Their number and names were checked. */
 static enum rm_code recorder_list_logs(struct rm_recorder *recorder, struct rm_error *error) {
     struct rm_record_configuration const *configuration = recorder->configuration;
     recorder->log = calloc(RM_RECORDER_LOGS_MAX, sizeof *recorder->log);
@@ -48,6 +50,13 @@ static enum rm_code recorder_list_logs(struct rm_recorder *recorder, struct rm_e
         log->compress = given->compress;
         snprintf(log->log.name, sizeof log->log.name, "%s", given->name);
         recorder_list_steps(recorder, given);
+    }
+    for (uint32_t i = 0; i < configuration->images_count; ++i) {
+        struct rm_recorded_log *log = &recorder->log[recorder->log_count++];
+        log->images = &configuration->images[i];
+        log->retention = log->images->retention;
+        log->compress = log->images->compress;
+        snprintf(log->log.name, sizeof log->log.name, "%s", log->images->name);
     }
     struct rm_recorded_log *events = &recorder->log[recorder->log_count++];
     events->retention = configuration->events.retention;
@@ -109,6 +118,8 @@ enum rm_code rm_recorder_open(struct rm_recorder *recorder, struct rm_error *err
     recorder->folder.lock = -1;
     if (recorder->identity.tai_minus_utc_s == 0)
         recorder->identity.tai_minus_utc_s = recorder_tai_minus_utc();
+    if (recorder->configuration->images_count > 0)
+        recorder->tick_ns = NS_PER_S / rm_tsc_hz_measure();
     enum rm_code code = recorder_list_logs(recorder, error);
     if (code == RM_OK)
         code = rm_archive_folder_open(&recorder->folder, recorder->configuration->directory, error);
@@ -159,13 +170,14 @@ static void recorder_nap(uint64_t ns) { nanosleep(&(struct timespec){.tv_nsec = 
 /** Attaches, and shows itself there: what it shows is then part of what it sees, and no news later. */
 static enum rm_code recorder_attach_shown(struct rm_recorder *recorder, struct rm_error *error) {
     char const *name = recorder->configuration->workspace;
-    enum rm_code code = rm_workspace_attach(name, 0, &recorder->workspace, error);
+    enum rm_code code = rm_workspace_attach(name, rm_recorder_attach_flags(recorder), &recorder->workspace, error);
     if (code != RM_OK || recorder->published.log != NULL)
         return code;
     rm_workspace_detach(recorder->workspace);
     recorder->workspace = NULL;
     code = rm_publish_begin(&recorder->published, recorder, error);
-    return code == RM_OK ? rm_workspace_attach(name, 0, &recorder->workspace, error) : code;
+    return code == RM_OK ? rm_workspace_attach(name, rm_recorder_attach_flags(recorder), &recorder->workspace, error)
+                         : code;
 }
 
 /** Attaches; while there is no server it waits, and says so once. */

@@ -19,13 +19,14 @@
 #include "events.h"
 #include "folder.h"
 #include "follow.h"
+#include "follow_images.h"
 #include "log.h"
 #include "publish.h"
 #include "reduce.h"
 #include "sealer.h"
 
 enum {
-    /** Logs of streams, each with its reductions, and the events. */
+    /** Logs of streams, each with its reductions, of images, and the events. */
     RM_RECORDER_LOGS_MAX = RM_RECORD_LOGS_IN_ALL_MAX,
 };
 
@@ -39,6 +40,8 @@ struct rm_recorded_log {
     unsigned compress;
     /** Of streams: which. NULL of reductions and events. */
     struct rm_record_log const *streams;
+    /** Of images: which. NULL of others. */
+    struct rm_record_images const *images;
     /** Of a reduction: its step, the log that it is of, and which of that one's steps it is. NULL of others. */
     struct rm_record_step const *step;
     unsigned parent, level;
@@ -49,6 +52,9 @@ struct rm_recorded_log {
     uint32_t follow_count;
     /** One for each follower, where the log is reduced. */
     struct rm_reducer *reducer;
+    /** Of images: one for each camera, as `object`. */
+    struct rm_follow_images *camera;
+    uint32_t camera_count;
     uint64_t flushed_ns;
 
     /** The trouble that an event was written of, and when losses were. */
@@ -67,10 +73,11 @@ struct rm_left_level {
     struct rm_statistics statistics;
 };
 
-/** Where a stream was left. */
+/** Where a stream was left, or a camera. */
 struct rm_left_stream {
     unsigned log;
     char name[RM_NAME_BYTES];
+    /** Of a camera: the sequence of its last frame. */
     rm_turn next;
     uint64_t turn_epoch;
     struct rm_left_level level[RM_RECORD_STEPS_MAX];
@@ -86,6 +93,8 @@ struct rm_recorder {
     struct rm_sealer sealer;
     struct rm_recorded_log *log;
     unsigned log_count;
+    /** Of the TSC; 0 where no images are recorded. */
+    double tick_ns;
     /** Set by a signal. */
     sig_atomic_t volatile const *ending;
     /** Told in lines what people should know. */
@@ -119,6 +128,11 @@ void rm_recorder_close(struct rm_recorder *recorder);
 
 /** Takes what the sealer has done into account. */
 void rm_recorder_take_done(struct rm_recorder *recorder);
+
+/** Flags of rm_workspace_attach: images may have no server beside them. */
+static inline unsigned rm_recorder_attach_flags(struct rm_recorder const *recorder) {
+    return recorder->configuration->images_count > 0 ? RM_ATTACH_SERVERLESS : 0;
+}
 
 /** Looks up the streams, and makes logs, buffers and followers of them (session.c). */
 enum rm_code rm_session_begin(struct rm_recorder *recorder, struct rm_error *error);

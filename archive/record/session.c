@@ -10,6 +10,7 @@
 #include "archive/format/block.h"
 #include "base/fail.h"
 #include "base/timebase.h"
+#include "session_images.h"
 
 enum {
     /** So often what there is goes to the disk and is synced: less than half of what may be lost. */
@@ -132,13 +133,15 @@ static bool session_has_news(struct rm_recorder *recorder) {
     if (recorder->moment.now_ns - recorder->refreshed_ns < REFRESH_NS)
         return false;
     recorder->refreshed_ns = recorder->moment.now_ns;
-    if (rm_workspace_attach(recorder->configuration->workspace, 0, &now, NULL) != RM_OK)
+    if (rm_workspace_attach(recorder->configuration->workspace, rm_recorder_attach_flags(recorder), &now, NULL) !=
+        RM_OK)
         return false;
     size_t const count = rm_workspace_object_count(now);
     bool same = count == rm_workspace_object_count(recorder->workspace);
     for (size_t i = 0; same && i < count; ++i)
         same = strcmp(rm_workspace_object(now, i, NULL)->name,
                       rm_workspace_object(recorder->workspace, i, NULL)->name) == 0;
+    same = same && !rm_session_images_moved(recorder, now);
     rm_workspace_detach(now);
     return !same;
 }
@@ -233,6 +236,7 @@ static bool session_step_log(struct rm_recorder *recorder, struct rm_recorded_lo
     for (uint32_t i = 0; i < log->follow_count; ++i)
         taken +=
             session_follow(log, &log->follow[i], moment, due && extent == RM_FOLLOW_BLOCKS ? RM_FOLLOW_FLUSH : extent);
+    taken += rm_session_images_step(log, moment);
     if (due && log->step != NULL)
         session_flush_steps(recorder, log);
     if (due) {
@@ -252,7 +256,9 @@ static void session_tell_trouble(struct rm_recorder *recorder, struct rm_recorde
         log->told_trouble = log->log.trouble;
     }
     bool const due = recorder->moment.now_ns - log->told_ns >= TELL_NS;
-    for (unsigned r = 0; due && r < RM_FOLLOW_REASONS; ++r)
+    if (due && log->images != NULL)
+        rm_session_images_tell(recorder, log);
+    for (unsigned r = 0; due && log->images == NULL && r < RM_FOLLOW_REASONS; ++r)
         if (log->lost[r] != log->told_lost[r]) {
             rm_events_recorder(&recorder->watch, "lost", log->log.name, rm_mark_reason_text(r),
                                log->lost[r] - log->told_lost[r]);
@@ -299,9 +305,10 @@ static void session_leave_levels(struct rm_reducer const *reducer, struct rm_lef
 static void session_leave(struct rm_recorder *recorder) {
     uint32_t count = 0;
     for (unsigned l = 0; l < recorder->log_count; ++l)
-        count += recorder->log[l].follow_count;
+        count += recorder->log[l].follow_count + recorder->log[l].camera_count;
     recorder->left = calloc(count + 1ul, sizeof *recorder->left);
-    for (unsigned l = 0; l < recorder->log_count && recorder->left != NULL; ++l)
+    for (unsigned l = 0; l < recorder->log_count && recorder->left != NULL; ++l) {
+        rm_session_images_leave(recorder, l);
         for (uint32_t i = 0; i < recorder->log[l].follow_count; ++i) {
             struct rm_follow const *follow = &recorder->log[l].follow[i];
             struct rm_left_stream *left = &recorder->left[recorder->left_count++];
@@ -310,6 +317,7 @@ static void session_leave(struct rm_recorder *recorder) {
             if (recorder->log[l].reducer != NULL)
                 session_leave_levels(&recorder->log[l].reducer[i], left->level);
         }
+    }
 }
 
 /** Takes all that the rings still have, and says that the server has gone. */
@@ -366,6 +374,7 @@ void rm_session_end(struct rm_recorder *recorder) {
                 free(log->reducer[i].level[s].waiting);
             free(log->reducer[i].level);
         }
+        rm_session_images_end(recorder, log);
         free(log->reducer);
         log->reducer = NULL;
         free(log->object);

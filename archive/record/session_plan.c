@@ -13,6 +13,7 @@
 #include "base/large_pages.h"
 #include "disk_uring.h"
 #include "session.h"
+#include "session_images.h"
 
 enum {
     BUFFER_LEAST = 64 << 10,
@@ -145,7 +146,7 @@ static size_t sectors(size_t bytes) { return (bytes + RM_DISK_ALIGNMENT - 1) & ~
 
 /** An eighth of what the log may take: of its quota, of the archive's, of what is free on the disk. */
 static uint64_t session_file_most(struct rm_recorder const *recorder, struct rm_recorded_log const *log) {
-    uint64_t most = FILE_MOST, free_bytes = 0;
+    uint64_t most = UINT64_MAX, free_bytes = 0;
     uint64_t const bounds[] = {
         log->retention.quota_bytes, recorder->configuration->quota_bytes,
         recorder->disk.ops->free_bytes(recorder->disk.state, recorder->folder.path, &free_bytes) >= 0
@@ -161,10 +162,14 @@ void rm_session_size(struct rm_recorder const *recorder, struct rm_recorded_log 
     log->log.buffer_bytes = sectors(between(log->bytes_per_s * BUFFER_S, BUFFER_LEAST, BUFFER_MOST));
     log->log.head_bytes = rm_log_head_bytes(log->log.object_count);
     size_t const least = log->log.head_bytes + 2 * (size_t)RM_LOG_BUFFERS * log->log.buffer_bytes;
+    log->log.file_ns = (uint64_t)(FILE_HOURS * NS_PER_HOUR);
     uint64_t const most = session_file_most(recorder, log);
+    if (log->images != NULL) {
+        rm_session_images_size(log, most);
+        return;
+    }
     uint64_t const wanted = sectors(between(log->bytes_per_s * FILE_S, FILE_LEAST, FILE_MOST));
     log->log.file_bytes = sectors(between((double)(wanted < most ? wanted : most), least, FILE_MOST));
-    log->log.file_ns = (uint64_t)(FILE_HOURS * NS_PER_HOUR);
 }
 
 /** Turns of a step. One that is a time is the multiple of the step before that comes next to it. */
@@ -309,6 +314,8 @@ enum rm_code rm_session_plan(struct rm_recorder *recorder, struct rm_error *erro
                 code = session_reducers(log, error);
         } else if (log->step != NULL) {
             code = session_reduce(recorder, log, error);
+        } else if (log->images != NULL) {
+            code = rm_session_images_plan(recorder, l, error);
         }
         rm_session_size(recorder, log);
     }

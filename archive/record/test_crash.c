@@ -52,6 +52,8 @@ static void workload(struct test_log *test, bool refuses) {
     for (unsigned turn = 0; turn < TURNS; ++turn) {
         if (test_disk_random(&test->disk, 2) == 0)
             test_log_put(test, 1 + (uint32_t)test_disk_random(&test->disk, 64));
+        if (test_disk_random(&test->disk, 3) == 0)
+            test_log_put_image(test);
         if (test_disk_random(&test->disk, 8) == 0)
             rm_log_flush(&test->log);
         if (test_disk_random(&test->disk, 20) == 0)

@@ -117,6 +117,49 @@ static void test_the_same_in_fewer_blocks(void **state) {
     unlink(path);
 }
 
+/** Frames come back as they were, each in a block of its own, with its number in the index; they may be packed. */
+static void test_images_are_packed_one_by_one(void **state) {
+    enum { IMAGES = 30 };
+    struct rm_disk disk;
+    struct rm_sealed sealed;
+    struct test_log test;
+    char path[] = "/dev/shm/ringmaster-test-regroup-XXXXXX";
+    static bool before[IMAGES], after[IMAGES];
+    (void)state;
+    if (rm_disk_uring_open(&disk, NULL) != RM_OK)
+        skip(); /* a container without io_uring */
+    close(mkstemp(path));
+    test_log_make(&test, 7);
+    for (unsigned i = 0; i < IMAGES; ++i)
+        assert_true(test_log_put_image(&test));
+    test_log_end(&test);
+    uint64_t const whole = test_disk_content(&test.disk, 0, image, sizeof image);
+    write_image(path, whole);
+    test_log_look(&test, image, whole, true, before);
+    assert_int_equal(rm_regroup(&disk, path, RM_COMPRESS_ZSTD, &sealed, NULL), RM_OK);
+    uint64_t const bytes = read_image(path);
+    assert_true(bytes < whole);
+    struct rm_scan scan;
+    uint32_t count = 0, images = 0;
+    assert_int_equal(rm_scan_begin(&scan, image, bytes, path, NULL), RM_OK);
+    struct rm_block_place const *place = rm_scan_index(&scan, &count);
+    assert_non_null(place);
+    for (uint32_t i = 0; i < count; ++i) {
+        if (place[i].block.kind != RM_BLOCK_IMAGE)
+            continue;
+        assert_int_equal(place[i].number, images++);
+        assert_int_equal(place[i].block.codec, RM_CODEC_BLOSC);
+        assert_true(rm_codec_decode_image(image + place[i].offset + sizeof place[i].block, place[i].block.stored_bytes,
+                                          plain, place[i].block.plain_bytes));
+        test_log_look_image(&place[i], plain, after);
+    }
+    assert_int_equal(images, IMAGES);
+    assert_memory_equal(before, after, sizeof before);
+    test_log_free(&test);
+    rm_disk_uring_close(&disk);
+    unlink(path);
+}
+
 static void test_a_damaged_file_stays_as_it_is(void **state) {
     struct rm_disk disk;
     struct rm_sealed sealed;
@@ -165,6 +208,7 @@ static void test_what_refers_to_its_bytes_goes_with_them(void **state) {
 int main(void) {
     struct CMUnitTest const tests[] = {
         cmocka_unit_test(test_the_same_in_fewer_blocks),
+        cmocka_unit_test(test_images_are_packed_one_by_one),
         cmocka_unit_test(test_what_refers_to_its_bytes_goes_with_them),
         cmocka_unit_test(test_a_damaged_file_stays_as_it_is),
     };

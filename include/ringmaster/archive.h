@@ -47,7 +47,7 @@ enum {
     /** Bytes of a log's name, with the terminating zero. */
     RM_LOG_NAME_BYTES = 32,
     /** No block has more bytes of payload, stored or plain. */
-    RM_BLOCK_PAYLOAD_MAX = 16 << 20,
+    RM_BLOCK_PAYLOAD_MAX = 64 << 20,
 };
 
 /** What begins a file. Behind it are zeros up to RM_LOG_HEADER_BYTES. */

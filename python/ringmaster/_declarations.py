@@ -23,7 +23,7 @@ enum {
     RM_LOG_HEADER_BYTES = 4096,
     RM_BLOCK_ALIGNMENT = 64,
     RM_LOG_NAME_BYTES = 32,
-    RM_BLOCK_PAYLOAD_MAX = 16 << 20,
+    RM_BLOCK_PAYLOAD_MAX = 64 << 20,
 };
 
 struct rm_log_header {
