@@ -61,27 +61,20 @@ GC_ERROR DSAllocAndAnnounceBuffer(DS_HANDLE handle, size_t size, void *user_poin
     return gentl_leave(library, result);
 }
 
-/** The buffer of two handles, when the stream's thread does not write to it. */
+/** The buffer of two handles. */
 static GC_ERROR stream_buffer(struct gentl_library *library, DS_HANDLE stream_handle, BUFFER_HANDLE buffer_handle,
                               struct gentl_camera **camera, struct gentl_buffer **buffer) {
-    GC_ERROR result = gentl_find(library, stream_handle, GENTL_STREAM, camera);
-    if (result != GC_ERR_SUCCESS)
-        return result;
-    result = gentl_find_buffer(*camera, buffer_handle, buffer);
-    struct gentl_stream *stream = &(*camera)->stream;
-    while (result == GC_ERR_SUCCESS && (*buffer)->state == GENTL_BUFFER_FILLING) {
-        (void)gentl_wait(library, stream, NULL);
-        result = stream->closing ? gentl_fail(GC_ERR_ABORT, "the data stream was closed")
-                                 : gentl_find_buffer(*camera, buffer_handle, buffer);
-    }
-    return result;
+    GC_ERROR const result = gentl_find(library, stream_handle, GENTL_STREAM, camera);
+    return result == GC_ERR_SUCCESS ? gentl_find_buffer(*camera, buffer_handle, buffer) : result;
 }
 
 GC_ERROR DSRevokeBuffer(DS_HANDLE handle, BUFFER_HANDLE buffer_handle, void **memory, void **user_pointer) {
     struct gentl_library *library = gentl_enter();
     struct gentl_camera *camera = NULL;
     struct gentl_buffer *buffer = NULL;
-    GC_ERROR const result = stream_buffer(library, handle, buffer_handle, &camera, &buffer);
+    GC_ERROR result = stream_buffer(library, handle, buffer_handle, &camera, &buffer);
+    if (result == GC_ERR_SUCCESS && buffer->state != GENTL_BUFFER_IDLE)
+        result = gentl_fail(GC_ERR_BUSY, "the buffer is queued, or waits to be delivered; flush the queues first");
     if (result != GC_ERR_SUCCESS)
         return gentl_leave(library, result);
     if (memory)

@@ -105,6 +105,9 @@ static void test_wrong_handles_are_refused(void **state) {
     uint8_t value[8];
     assert_int_equal(it.DSGetBufferInfo(it.stream, it.stream, BUFFER_INFO_BASE, NULL, value, &(size_t){8}),
                      GC_ERR_INVALID_HANDLE);
+    assert_int_equal(it.DSQueueBuffer(it.stream, buffer), GC_ERR_SUCCESS);
+    assert_int_equal(it.DSRevokeBuffer(it.stream, buffer, NULL, NULL), GC_ERR_BUSY);
+    assert_int_equal(it.DSFlushQueue(it.stream, ACQ_QUEUE_ALL_DISCARD), GC_ERR_SUCCESS);
     assert_int_equal(it.DSRevokeBuffer(it.stream, buffer, NULL, NULL), GC_ERR_SUCCESS);
     assert_int_equal(it.DSQueueBuffer(it.stream, buffer), GC_ERR_INVALID_HANDLE);
     producer_close(&it);
