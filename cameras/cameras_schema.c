@@ -19,18 +19,18 @@ static cyaml_strval_t const patterns[] = {
 };
 static cyaml_strval_t const paces[] = {{"spread", RM_CAMERA_SPREAD}, {"burst", RM_CAMERA_BURST}};
 static cyaml_strval_t const fault_kinds[] = {
-    {"lose", RM_CAMERA_LOSE},
-    {"duplicate", RM_CAMERA_DUPLICATE},
-    {"reorder", RM_CAMERA_REORDER},
-    {"delay", RM_CAMERA_DELAY},
-    {"corrupt", RM_CAMERA_CORRUPT},
-    {"no_leader", RM_CAMERA_NO_LEADER},
-    {"no_trailer", RM_CAMERA_NO_TRAILER},
-    {"false_size", RM_CAMERA_FALSE_SIZE},
-    {"beyond", RM_CAMERA_BEYOND},
-    {"geometry", RM_CAMERA_GEOMETRY},
-    {"restart", RM_CAMERA_RESTART},
-    {"jumbo", RM_CAMERA_JUMBO},
+    {"lose", RM_CAMERA_FAULT_LOSE},
+    {"duplicate", RM_CAMERA_FAULT_DUPLICATE},
+    {"reorder", RM_CAMERA_FAULT_REORDER},
+    {"delay", RM_CAMERA_FAULT_DELAY},
+    {"corrupt", RM_CAMERA_FAULT_CORRUPT},
+    {"no_leader", RM_CAMERA_FAULT_NO_LEADER},
+    {"no_trailer", RM_CAMERA_FAULT_NO_TRAILER},
+    {"false_size", RM_CAMERA_FAULT_FALSE_SIZE},
+    {"beyond", RM_CAMERA_FAULT_BEYOND},
+    {"geometry", RM_CAMERA_FAULT_GEOMETRY},
+    {"restart", RM_CAMERA_FAULT_RESTART},
+    {"jumbo", RM_CAMERA_FAULT_JUMBO},
 };
 
 static cyaml_schema_field_t const port_fields[] = {

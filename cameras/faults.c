@@ -8,18 +8,18 @@
 
 char const *rm_camera_fault_name(enum rm_camera_fault_kind kind) {
     static char const *const names[RM_CAMERA_FAULT_KINDS] = {
-        [RM_CAMERA_LOSE] = "lose",
-        [RM_CAMERA_DUPLICATE] = "duplicate",
-        [RM_CAMERA_REORDER] = "reorder",
-        [RM_CAMERA_DELAY] = "delay",
-        [RM_CAMERA_CORRUPT] = "corrupt",
-        [RM_CAMERA_NO_LEADER] = "no_leader",
-        [RM_CAMERA_NO_TRAILER] = "no_trailer",
-        [RM_CAMERA_FALSE_SIZE] = "false_size",
-        [RM_CAMERA_BEYOND] = "beyond",
-        [RM_CAMERA_GEOMETRY] = "geometry",
-        [RM_CAMERA_RESTART] = "restart",
-        [RM_CAMERA_JUMBO] = "jumbo",
+        [RM_CAMERA_FAULT_LOSE] = "lose",
+        [RM_CAMERA_FAULT_DUPLICATE] = "duplicate",
+        [RM_CAMERA_FAULT_REORDER] = "reorder",
+        [RM_CAMERA_FAULT_DELAY] = "delay",
+        [RM_CAMERA_FAULT_CORRUPT] = "corrupt",
+        [RM_CAMERA_FAULT_NO_LEADER] = "no_leader",
+        [RM_CAMERA_FAULT_NO_TRAILER] = "no_trailer",
+        [RM_CAMERA_FAULT_FALSE_SIZE] = "false_size",
+        [RM_CAMERA_FAULT_BEYOND] = "beyond",
+        [RM_CAMERA_FAULT_GEOMETRY] = "geometry",
+        [RM_CAMERA_FAULT_RESTART] = "restart",
+        [RM_CAMERA_FAULT_JUMBO] = "jumbo",
     };
     return names[kind];
 }
@@ -40,19 +40,19 @@ static bool fault_happens(struct rm_faults *faults, enum rm_camera_fault_kind ki
 }
 
 void rm_faults_frame(struct rm_faults *faults, uint64_t index, struct rm_camera_frame *frame) {
-    if (fault_happens(faults, RM_CAMERA_RESTART, index, 0))
+    if (fault_happens(faults, RM_CAMERA_FAULT_RESTART, index, 0))
         frame->number = faults->camera->first_number;
-    if (fault_happens(faults, RM_CAMERA_GEOMETRY, index, 0))
+    if (fault_happens(faults, RM_CAMERA_FAULT_GEOMETRY, index, 0))
         faults->half_height = !faults->half_height;
     if (faults->half_height && frame->geometry.height > 1) {
         frame->geometry.height /= 2;
         frame->length = frame->told_length = rm_image_bytes(&frame->geometry);
     }
-    if (fault_happens(faults, RM_CAMERA_FALSE_SIZE, index, 0)) {
+    if (fault_happens(faults, RM_CAMERA_FAULT_FALSE_SIZE, index, 0)) {
         frame->geometry.height *= 2;
         frame->told_length = rm_image_bytes(&frame->geometry);
     }
-    if (fault_happens(faults, RM_CAMERA_JUMBO, index, 0))
+    if (fault_happens(faults, RM_CAMERA_FAULT_JUMBO, index, 0))
         frame->packet_bytes = RM_JUMBO_BYTES;
 }
 
@@ -65,7 +65,7 @@ static void plan_delay(struct rm_faults *faults, uint64_t frame, struct rm_packe
     uint32_t kept = 0, late = 0;
     struct rm_planned_packet *const end = plan->packet + plan->count;
     for (uint32_t i = 0; i < plan->count; ++i)
-        if (fault_happens(faults, RM_CAMERA_DELAY, frame, plan->packet[i].index))
+        if (fault_happens(faults, RM_CAMERA_FAULT_DELAY, frame, plan->packet[i].index))
             end[late++] = plan->packet[i];
         else
             plan->packet[kept++] = plan->packet[i];
@@ -74,7 +74,7 @@ static void plan_delay(struct rm_faults *faults, uint64_t frame, struct rm_packe
 
 static void plan_reorder(struct rm_faults *faults, uint64_t frame, struct rm_packet_plan *plan) {
     for (uint32_t i = 0; i + 1 < plan->count; ++i)
-        if (fault_happens(faults, RM_CAMERA_REORDER, frame, plan->packet[i].index)) {
+        if (fault_happens(faults, RM_CAMERA_FAULT_REORDER, frame, plan->packet[i].index)) {
             struct rm_planned_packet const first = plan->packet[i];
             plan->packet[i] = plan->packet[i + 1];
             plan->packet[++i] = first;
@@ -84,21 +84,21 @@ static void plan_reorder(struct rm_faults *faults, uint64_t frame, struct rm_pac
 static void plan_packets(struct rm_faults *faults, uint64_t index, struct rm_camera_frame const *frame,
                          struct rm_packet_plan *plan) {
     uint32_t const count = rm_camera_packets(faults->camera, frame);
-    uint32_t const no_first = fault_happens(faults, RM_CAMERA_NO_LEADER, index, 0)
+    uint32_t const no_first = fault_happens(faults, RM_CAMERA_FAULT_NO_LEADER, index, 0)
                                   ? rm_camera_first_packet(faults->camera, frame)
                                   : UINT32_MAX;
-    uint32_t const no_last = fault_happens(faults, RM_CAMERA_NO_TRAILER, index, 0)
+    uint32_t const no_last = fault_happens(faults, RM_CAMERA_FAULT_NO_TRAILER, index, 0)
                                  ? rm_camera_last_packet(faults->camera, frame)
                                  : UINT32_MAX;
     for (uint32_t i = 0; i < count; ++i) {
-        if (i == no_first || i == no_last || fault_happens(faults, RM_CAMERA_LOSE, index, i))
+        if (i == no_first || i == no_last || fault_happens(faults, RM_CAMERA_FAULT_LOSE, index, i))
             continue;
-        bool const corrupt = fault_happens(faults, RM_CAMERA_CORRUPT, index, i);
+        bool const corrupt = fault_happens(faults, RM_CAMERA_FAULT_CORRUPT, index, i);
         plan_add(plan, i, corrupt);
-        if (fault_happens(faults, RM_CAMERA_DUPLICATE, index, i))
+        if (fault_happens(faults, RM_CAMERA_FAULT_DUPLICATE, index, i))
             plan_add(plan, i, corrupt);
     }
-    if (fault_happens(faults, RM_CAMERA_BEYOND, index, 0))
+    if (fault_happens(faults, RM_CAMERA_FAULT_BEYOND, index, 0))
         plan_add(plan, count, false);
 }
 

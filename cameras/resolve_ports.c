@@ -28,7 +28,7 @@ static uint32_t longest_frame(struct rm_cameras_config const *config, uint32_t p
         struct rm_virtual_camera const *const camera = &config->camera[c];
         uint32_t frame = camera->mtu + ETHERNET_MAX;
         for (uint32_t f = 0; f < camera->fault_count; ++f)
-            if (camera->fault[f].kind == RM_CAMERA_JUMBO)
+            if (camera->fault[f].kind == RM_CAMERA_FAULT_JUMBO)
                 frame = RM_JUMBO_BYTES + RM_CAMERA_HEADER_MAX + RM_CAMERA_IP_UDP_BYTES + ETHERNET_MAX;
         longest = camera->port == port && frame > longest ? frame : longest;
     }
