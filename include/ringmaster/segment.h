@@ -8,7 +8,9 @@
  * Its first byte is locked as long as a process owns the segment, its second as soon as the segment tells of that owner, and no
  * longer of the one before. A reader looks at the second, and then at `state`.
  *
- * Where the workspace has a folder of the owner's name, both files lie in that folder. So an owner may run as another
+ * An owner of images has a third file, `OWNER.leases`, which all who may read its segment may write: images.h.
+ *
+ * Where the workspace has a folder of the owner's name, all of them lie in that folder. So an owner may run as another
  * user than the server, which cannot write the workspace itself. Short-lived owners, which ask for a parameter to be
  * set and end, have their files in the folder `requests`: every user who may write there may ask.
  *

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ringmaster.errors import ArchiveArgument as ArchiveArgument
     from ringmaster.errors import ArchiveDamaged as ArchiveDamaged
     from ringmaster.errors import ArchiveError as ArchiveError
+    from ringmaster.errors import FramesHeld as FramesHeld
     from ringmaster.errors import ObjectNotFound as ObjectNotFound
     from ringmaster.errors import OwnerBusy as OwnerBusy
     from ringmaster.errors import RequestRefused as RequestRefused
@@ -45,11 +46,17 @@ if TYPE_CHECKING:
     from ringmaster.fabric.clock import ClockReading as ClockReading
     from ringmaster.fabric.conversion import Conversion as Conversion
     from ringmaster.fabric.counters import CounterBlock as CounterBlock
+    from ringmaster.fabric.frame import Frame as Frame
+    from ringmaster.fabric.frame import Geometry as Geometry
     from ringmaster.fabric.grant import Grant as Grant
     from ringmaster.fabric.group import Group as Group
     from ringmaster.fabric.group import GroupReading as GroupReading
     from ringmaster.fabric.histogram import Histogram as Histogram
+    from ringmaster.fabric.images import Frames as Frames
+    from ringmaster.fabric.images import camera_names as camera_names
+    from ringmaster.fabric.images import frames as frames
     from ringmaster.fabric.layout import ApplicationState as ApplicationState
+    from ringmaster.fabric.layout import ImageStatus as ImageStatus
     from ringmaster.fabric.layout import InstrumentKind as InstrumentKind
     from ringmaster.fabric.layout import LaneType as LaneType
     from ringmaster.fabric.layout import ObjectKind as ObjectKind
@@ -87,10 +94,15 @@ _MODULE_OF = {
     "ClockReading": "fabric.clock",
     "Conversion": "fabric.conversion",
     "CounterBlock": "fabric.counters",
+    "Frame": "fabric.frame",
+    "Frames": "fabric.images",
+    "FramesHeld": "errors",
+    "Geometry": "fabric.frame",
     "Grant": "fabric.grant",
     "Group": "fabric.group",
     "GroupReading": "fabric.group",
     "Histogram": "fabric.histogram",
+    "ImageStatus": "fabric.layout",
     "InstrumentKind": "fabric.layout",
     "Lane": "fabric.stream",
     "LaneType": "fabric.layout",
@@ -125,7 +137,9 @@ _MODULE_OF = {
     "WorkspaceStopped": "errors",
     "WorkspaceVersion": "errors",
     "attach": "fabric.workspace",
+    "camera_names": "fabric.images",
     "find_tune": "beam.tune",
+    "frames": "fabric.images",
     "read_orbit": "beam.orbit",
     "read_tunes": "beam.tune",
     "spectrum": "beam.tune",

@@ -45,6 +45,10 @@ class OwnerBusy(RuntimeError):
     """Another process owns the segment, and lives."""
 
 
+class FramesHeld(RuntimeError):
+    """All leases of a camera's frames are held, for a second. The text says how many by this reader, and what to do."""
+
+
 class StreamRestarted(RuntimeError):
     """The turns of a stream have begun anew while it was recorded. The text says what to do."""
 

@@ -19,6 +19,8 @@ from ringmaster.fabric._abi import (
     DecisionFlag,
     DecisionLane,
     ElementType,
+    ImageMarks,
+    ImageStatus,
     InstrumentKind,
     LaneType,
     ObjectKind,
@@ -56,6 +58,8 @@ OFFENCE = DTYPES["rm_offence"]
 REQUESTS = DTYPES["rm_requests"]
 REPLIES = DTYPES["rm_replies"]
 ROWS = DTYPES["rm_rows"]
+IMAGES = DTYPES["rm_images"]
+IMAGE_SLOT = DTYPES["rm_image_slot"]
 
 NO_FILTER, ON_CHANGE = "none", "on-change"
 """Names of filters that are none. A stream on change has a record only where there is something to tell."""
@@ -96,6 +100,8 @@ __all__ = [
     "GRANT",
     "GROUP",
     "HISTOGRAM",
+    "IMAGES",
+    "IMAGE_SLOT",
     "INTENDED",
     "LANES",
     "LANES_OFFSET",
@@ -124,6 +130,8 @@ __all__ = [
     "DecisionFlag",
     "DecisionLane",
     "ElementType",
+    "ImageMarks",
+    "ImageStatus",
     "InstrumentKind",
     "LaneType",
     "ObjectKind",

@@ -49,6 +49,9 @@ DAMAGE = (ValueError, OverflowError, IndexError, TypeError, MemoryError)
 """What numbers without sense in a segment lead to; never what a caller did."""
 
 SERVER = "server"
+CAMERAS = "cameras"
+"""The owner of images: the receiver of cameras."""
+STARTED_BY = {SERVER: "ringmaster run CONFIG.yaml", CAMERAS: "ringmaster cameras run CONFIG.yaml"}
 REQUESTS_FOLDER = "requests"
 """Of a workspace: who asks for a parameter to be set has a segment here while it asks; readers leave it alone."""
 SUPPLY_NAMES = "supply/names"
@@ -88,10 +91,10 @@ def attach(name: str | None = None, dead: bool = False) -> "Workspace":
     return Workspace(directory_of(name), dead)
 
 
-def directory_of(name: str | None) -> Path:
-    """The directory of a workspace, named as in ``attach``."""
+def directory_of(name: str | None, owner: str = SERVER) -> Path:
+    """The directory of a workspace, named as in ``attach``. Without a name, of the only one that has this owner."""
     if name is None:
-        return _only_workspace(workspaces_roots())
+        return _only_workspace(workspaces_roots(), owner)
     if "/" in name:
         return Path(name)
     places = [root / name for root in workspaces_roots()]
@@ -104,15 +107,15 @@ def directory_of(name: str | None) -> Path:
     return found[0] if found else places[0]
 
 
-def _only_workspace(roots: list[Path]) -> Path:
-    found = sorted(path.parent for root in roots for path in root.glob(f"*/{SERVER}.segment"))
-    living = [path for path in found if owner_lives(path, SERVER)]
+def _only_workspace(roots: list[Path], owner: str) -> Path:
+    found = sorted(path.parent for root in roots for path in root.glob(f"*/{owner}.segment"))
+    living = [path for path in found if owner_lives(path, owner)]
     for candidates in (living, found):
         if len(candidates) == 1:
             return candidates[0]
     where = " or ".join(map(str, roots))
     if not found:
-        raise WorkspaceAbsent(f"no workspace in {where}: start one with `ringmaster run CONFIG.yaml`")
+        raise WorkspaceAbsent(f"no workspace in {where}: start one with `{STARTED_BY[owner]}`")
     names = ", ".join(path.name for path in living or found)
     raise WorkspaceAbsent(f"several workspaces in {where}: {names}; say which one (`-w NAME` on the command line)")
 
