@@ -210,7 +210,7 @@ enum rm_frame_read {
 struct rm_images_reader;
 
 /** A reader of the images, which begins with the next frame that is published. It holds an open file of the leases, and is
- * for one thread. */
+ * for one thread. The child of a fork shares its locks, so it releases nothing with it. */
 enum rm_code rm_images_reader_new(struct rm_images_view const *view, struct rm_images_reader **reader,
                                   struct rm_error *error);
 

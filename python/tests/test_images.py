@@ -6,10 +6,13 @@ import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import fabric
 import numpy as np
 import numpy.typing as npt
 import pytest
 from cameras import MONO12, MONO12P, Camera
+from command import ringmaster as command
+from conftest import MakeOwner
 
 import ringmaster
 from ringmaster.errors import FramesHeld, ObjectNotFound, WorkspaceAbsent, WorkspaceDead
@@ -250,6 +253,17 @@ def test_which_cameras_there_are(camera: Camera, root: Path) -> None:
         ringmaster.frames("cam02")
     with pytest.raises(WorkspaceAbsent):
         ringmaster.frames("cam01", "other")
+
+
+def test_a_workspace_with_a_server_and_cameras(make_owner: MakeOwner, make_camera: MakeCamera) -> None:
+    make_owner([fabric.clock()])
+    camera = make_camera()
+    shown = [line for line in command("ls", "-w", "demo").stdout.splitlines() if "images/cam01" in line]
+    assert len(shown) == 1
+    assert shown[0].split()[:2] == ["images/cam01", "images"]
+    frames = ringmaster.frames("cam01")
+    camera.publish(picture(2))
+    np.testing.assert_array_equal(taken(frames).image, picture(2))
 
 
 def test_a_workspace_without_cameras(root: Path) -> None:
