@@ -30,7 +30,7 @@ programs: build/build.ninja .venv/run ## build what runs, without tests; leaves 
 define link_programs
 	@mkdir -p build/libexec
 	@find build -path build/libexec -prune -o -type f -perm -u+x \( -name 'ringmaster-*' -o -name 'libringmaster-twin.so' -o -path 'build/apps/*.so' \) -exec ln -sfr -t build/libexec {} +
-	@find build/archive build/src/fabric build/src/support -maxdepth 1 -name 'libringmaster*.so' -exec ln -sfr -t build/libexec {} +
+	@find build/archive build/src/cameras build/src/fabric build/src/support -maxdepth 1 -name 'libringmaster*.so' -exec ln -sfr -t build/libexec {} +
 	@install -m 755 tools/launcher ringmaster
 endef
 

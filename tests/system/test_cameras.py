@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Cameras as people run them: a receiver as a process, readers in C, and a server beside them."""
+
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+from camera_frames import PythonCamera
+from harness import ROOT, TIMEOUT_S, free_udp_port, kill_at_once, terminate, unique_name, wait_for
+
+from ringmaster.programs.program import Program
+
+FRAMES = 12
+"""Fewer than a receiver keeps, so that a slow reader misses none."""
+
+
+def describe(folder: Path, name: str, udp_port: int) -> Path:
+    """A file of two cameras on one socket of loopback."""
+    path = folder / f"{name}.yaml"
+    path.write_text(
+        f"workspace: {name}\nturn_rate_hz: 1157000\npolling: {{naps: true}}\n"
+        f'ports:\n  - {{name: wire, kind: udp, address: "127.0.0.1:{udp_port}"}}\n'
+        "cameras:\n"
+        "  - {name: cam01, port: wire, format: fragments, id: 1, frame_bytes: 65536, deadline_ms: 60000}\n"
+        "  - {name: cam02, port: wire, format: fragments, id: 2, frame_bytes: 65536, deadline_ms: 60000}\n"
+    )
+    return path
+
+
+@contextmanager
+def receiver(file: Path) -> Iterator[Program]:
+    """A receiver that is ready."""
+    with Program("ringmaster-cameras", file) as program:
+        wait_for(lambda: "is ready" in program.words or not program.running, "the receiver")
+        program.check()
+        yield program
+
+
+@contextmanager
+def reading(file: Path, count: int) -> Iterator[Program]:
+    """The example in C, which waits for so many frames."""
+    with Program(str(ROOT / "build/examples/frames"), file, str(count)) as program:
+        wait_for(lambda: "ready" in program.words or not program.running, "the reader")
+        program.check()
+        yield program
+
+
+def lines_of(reader: Program) -> list[str]:
+    """What it printed of frames, when it has had all."""
+    assert reader.wait(TIMEOUT_S) == 0, reader.words
+    return reader.words.splitlines()[1:]
+
+
+def line_of(name: str, camera: PythonCamera, number: int, turn: int = -1) -> str:
+    """What the reader prints of a whole frame."""
+    total = int(camera.pixels(number).sum(dtype=np.uint32))
+    return f"{name} {number} whole {camera.width}x{camera.height} turn {turn} sum {total}"
+
+
+@pytest.fixture
+def file(root: Path, tmp_path: Path) -> Path:
+    """A file of this test's own."""
+    return describe(tmp_path, unique_name("cameras"), free_udp_port())
+
+
+@pytest.fixture
+def cameras(file: Path) -> tuple[PythonCamera, PythonCamera]:
+    """Who sends."""
+    to = ("127.0.0.1", int(file.read_text().partition("127.0.0.1:")[2].partition('"')[0]))
+    return PythonCamera(1, to), PythonCamera(2, to, width=100, height=300, time_is_turn=True)
+
+
+def test_frames_come_whole_to_several_readers(file: Path, cameras: tuple[PythonCamera, PythonCamera]) -> None:
+    """Two readers of two cameras each see every frame, bit for bit; and a receiver that is stopped ends well."""
+    one, two = cameras
+    with receiver(file) as program:
+        with reading(file, FRAMES) as first, reading(file, FRAMES) as second:
+            for number in range(1, FRAMES // 2 + 1):
+                one.send(number)
+                two.send(number)
+            wanted = [line_of("cam01", one, n) for n in range(1, FRAMES // 2 + 1)]
+            wanted += [line_of("cam02", two, n, 1000 * n) for n in range(1, FRAMES // 2 + 1)]
+            assert sorted(lines_of(first)) == sorted(wanted)
+            assert sorted(lines_of(second)) == sorted(wanted)
+        assert terminate(program) == 0
+    assert program is not None
+
+
+def test_one_receives_and_a_second_is_told_so(file: Path) -> None:
+    with receiver(file), Program("ringmaster-cameras", file) as second:
+        assert second.wait(TIMEOUT_S) == 1
+        assert "cameras" in second.words and "is ready" not in second.words
+
+
+def test_without_a_receiver_a_reader_receives_itself(file: Path, cameras: tuple[PythonCamera, PythonCamera]) -> None:
+    """And another one reads what that receives."""
+    one, _ = cameras
+    with reading(file, FRAMES + 1) as first, reading(file, FRAMES) as second:
+        for number in range(1, FRAMES + 1):
+            one.send(number)
+        assert lines_of(second) == [line_of("cam01", one, n) for n in range(1, FRAMES + 1)]
+        one.send(FRAMES + 1)
+        assert lines_of(first)[-1] == line_of("cam01", one, FRAMES + 1)
+
+
+def test_a_receiver_that_is_killed_is_followed_by_another(
+    file: Path, cameras: tuple[PythonCamera, PythonCamera]
+) -> None:
+    """Readers of the first hear of its end; those that begin then see the frames of the second."""
+    one, _ = cameras
+    with Program("ringmaster-cameras", file) as program:
+        wait_for(lambda: "is ready" in program.words, "the receiver")
+        with reading(file, 2) as reader:
+            one.send(1)
+            wait_for(lambda: "whole" in reader.words, "the first frame")
+            kill_at_once(program.pid)
+            assert reader.wait(TIMEOUT_S) == 1
+            assert "the receiver has ended" in reader.words
+    with receiver(file), reading(file, 1) as reader:
+        one.send(2)
+        assert lines_of(reader) == [line_of("cam01", one, 2)]
+
+
+def test_a_reader_that_is_killed_holds_nothing(file: Path, cameras: tuple[PythonCamera, PythonCamera]) -> None:
+    """Whatever it had leased, frames go on, and others read them."""
+    one, _ = cameras
+    with receiver(file):
+        with reading(file, 1000) as victim:
+            one.send(1)
+            wait_for(lambda: "whole" in victim.words, "the first frame")
+            kill_at_once(victim.pid)
+        for number in range(2, 50):
+            one.send(number)
+        with reading(file, 1) as reader:
+            one.send(50)
+            assert lines_of(reader) == [line_of("cam01", one, 50)]
+
+
+def test_help_and_wrong_files(tmp_path: Path) -> None:
+    program = ROOT / "build/libexec/ringmaster-cameras"
+    done = subprocess.run([program, "--help"], capture_output=True, text=True, check=False, timeout=TIMEOUT_S)
+    assert done.returncode == 0 and "Examples:" in done.stdout
+    empty = tmp_path / "empty.yaml"
+    empty.write_text("workspace: none\nturn_rate_hz: 1e6\nports:\n  - {name: wire, kind: ring}\n")
+    done = subprocess.run([program, empty], capture_output=True, text=True, check=False, timeout=TIMEOUT_S)
+    assert done.returncode == 1 and "cameras" in done.stderr, done.stderr
