@@ -17,7 +17,7 @@ enum rm_code rm_cameras_fail(struct rm_cameras_resolve const *resolve, char cons
                              char const *format, ...) {
     char whole[128];
     struct rm_error error;
-    snprintf(whole, sizeof whole, "%s%s%s", place, key[0] == '\0' ? "" : ".", key);
+    snprintf(whole, sizeof whole, "%s%s%s", place, place[0] == '\0' ? "" : ".", key);
     va_list arguments;
     va_start(arguments, format);
     enum rm_code const code = rm_yaml_vfail(&error, resolve->path, whole, format, arguments);
@@ -89,7 +89,9 @@ static enum rm_code resolve_files(struct rm_cameras_resolve *resolve, struct rm_
     config->port = calloc(config->machine->port_count, sizeof *config->port);
     if (config->camera == NULL || config->port == NULL)
         return cameras_fail_plain(resolve->errors, resolve->path);
-    enum rm_code const code = resolve_cameras(resolve, &otherwise->cameras[0]);
+    enum rm_code code = rm_cameras_check_ranges(resolve);
+    if (code == RM_OK)
+        code = resolve_cameras(resolve, &otherwise->cameras[0]);
     return code == RM_OK ? rm_cameras_resolve_ports(resolve) : code;
 }
 

@@ -14,6 +14,9 @@ struct rm_cameras_resolve {
     struct rm_errors *errors;
 };
 
+/** Every number of the overlay is in the range that its key has. */
+enum rm_code rm_cameras_check_ranges(struct rm_cameras_resolve const *resolve);
+
 /** Camera `index` of the machine from `entry` of the overlay; `place` is where that stands: "cameras[1]". */
 enum rm_code rm_cameras_resolve_camera(struct rm_cameras_resolve const *resolve, uint32_t index,
                                        struct rm_virtual_file_camera const *entry, char const *place);

@@ -50,8 +50,9 @@ static cyaml_schema_field_t const port_fields[] = {
                                   .otherwise = "a multicast group's own, else 02:52:4d:00:00:01",
                                   .example = "\"02:52:4d:00:00:01\""),
                            MAYBE, struct rm_virtual_file_port, destination_mac, 1, 17),
-    CYAML_FIELD_STRING_PTR(RM_KEY("source_mac", "Where frames come from.", .fallback = "\"02:52:4d:00:00:02\""), MAYBE,
-                           struct rm_virtual_file_port, source_mac, 1, 17),
+    CYAML_FIELD_STRING_PTR(RM_KEY("source_mac", "Where frames come from.", .otherwise = "02:52:4d:00:00:02",
+                                  .example = "\"02:52:4d:00:00:02\""),
+                           MAYBE, struct rm_virtual_file_port, source_mac, 1, 17),
     CYAML_FIELD_END,
 };
 

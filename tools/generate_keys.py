@@ -16,6 +16,7 @@ FILES = {
     "all-keys": ROOT / "configs/all-keys.yaml",
     "server": ROOT / "configs/schema/server.schema.json",
     "ring": ROOT / "configs/schema/ring.schema.json",
+    "virtual-cameras": ROOT / "configs/schema/virtual-cameras.schema.json",
     "events": ROOT / "configs/schema/events.schema.json",
     "record": ROOT / "configs/schema/record.schema.json",
     "fast-archiver": ROOT / "configs/schema/fast-archiver.schema.json",

@@ -20,9 +20,18 @@ ROOT = Path(__file__).resolve().parents[2]
 CONFIGS = ROOT / "configs"
 LIBEXEC = Path(os.environ.get("RINGMASTER_LIBEXEC", ROOT / "build/libexec"))
 MODELINE = re.compile(r"# yaml-language-server: \$schema=(\S+)$", re.MULTILINE)
-KINDS = ("server", "ring", "events", "feedback", "premortem", "tune", "tunefeedback", "record", "fast-archiver")
+KINDS = (
+    *("server", "ring", "virtual-cameras", "events", "feedback", "premortem", "tune", "tunefeedback", "record"),
+    "fast-archiver",
+)
 """Kinds of file, in the order of the document."""
 APPLICATIONS = ("feedback", "premortem", "tune", "tunefeedback")
+CAMERAS = {
+    "workspace": "all-keys",
+    "ports": [{"name": "cameras", "kind": "udp", "address": "127.0.0.1:20001"}],
+    "cameras": [{"name": "cam01", "port": "cameras", "address": "127.0.0.11"}],
+}
+"""A machine with a camera, which the document of the server has not."""
 PLACE = tuple[str | int, ...]
 
 
@@ -70,6 +79,9 @@ def check(parts: dict[str, Any], folder: Path, kind: str) -> subprocess.Complete
         return said("ringmaster-fast-archiver", folder / "fast-archiver.yaml")
     if kind in ("server", *APPLICATIONS):
         return said("ringmaster-server", folder / "server.yaml")
+    if kind == "virtual-cameras":
+        (folder / "machine.yaml").write_text(json.dumps(CAMERAS))
+        return said("ringmaster-virtual-cameras", folder / "machine.yaml", folder / "virtual-cameras.yaml")
     return said("ringmaster-instruments", folder / "server.yaml", folder / "ring.yaml")
 
 
@@ -119,7 +131,7 @@ def test_every_default_is_one_that_the_schema_takes(kind: str) -> None:
             jsonschema.validate(key["default"], {**key, "required": []})
 
 
-@pytest.mark.parametrize("kind", ["server", "ring", *APPLICATIONS, "record", "fast-archiver"])
+@pytest.mark.parametrize("kind", ["server", "ring", "virtual-cameras", *APPLICATIONS, "record", "fast-archiver"])
 def test_a_default_that_is_left_out_means_the_same(kind: str, parts: dict[str, Any], tmp_path: Path) -> None:
     written = check(parts, tmp_path, kind)
     assert is_taken(written, kind), written.stderr
@@ -142,7 +154,7 @@ def beyond(key: dict[str, Any]) -> Iterator[float]:
         yield key["minimum"] - 1
 
 
-@pytest.mark.parametrize("kind", ["server", "ring", *APPLICATIONS, "fast-archiver"])
+@pytest.mark.parametrize("kind", ["server", "ring", "virtual-cameras", *APPLICATIONS, "fast-archiver"])
 def test_a_number_out_of_its_range_is_refused(kind: str, parts: dict[str, Any], tmp_path: Path) -> None:
     assert is_taken(check(parts, tmp_path, kind), kind)
     taken = []

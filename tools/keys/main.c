@@ -9,6 +9,7 @@
 #include "apps/tunefeedback/file.h"
 #include "archive/record/configuration.h"
 #include "base/options.h"
+#include "cameras/cameras_file.h"
 #include "config/file.h"
 #include "gateways/fast_archiver/file.h"
 #include "instruments/ring_file.h"
@@ -16,7 +17,7 @@
 #include "simulation/events_file.h"
 #include "support/key_schema.h"
 
-enum { KINDS = 9 };
+enum { KINDS = 10 };
 
 static void write_all_keys(struct file_kind const kinds[KINDS]) {
     puts("# SPDX-License-Identifier: Apache-2.0\n"
@@ -41,6 +42,9 @@ int main(int argc, char **argv) {
     struct file_kind const kinds[KINDS] = {
         {"server", "The configuration of a machine: `ringmaster run FILE`.", &rm_config_schema},
         {"ring", "What only its virtual ring has: `ringmaster virtual CONFIGURATION FILE`.", &rm_ring_schema},
+        {"virtual-cameras",
+         "What only virtual cameras have: `ringmaster cameras virtual CONFIGURATION --cameras FILE`.",
+         &rm_virtual_cameras_schema},
         {"events", "What happens when in a simulation: `ringmaster simulate CONFIGURATION --events FILE`.",
          &rm_events_schema},
         {"feedback", "The orbit feedback's own file, which its entry of `applications` names.", feedback},
@@ -51,8 +55,9 @@ int main(int argc, char **argv) {
         {"record", "What is recorded, and how long it is kept: `ringmaster record FILE`.", record},
         {"fast-archiver", "Which streams are which ids: `ringmaster gateway fast-archiver FILE`.", fast_archiver},
     };
-    static char const *const whats[] = {"server",       "ring",   "events",        "feedback", "premortem", "tune",
-                                        "tunefeedback", "record", "fast-archiver", "all-keys", NULL}; /* kinds first */
+    static char const *const whats[] = {"server",    "ring", "virtual-cameras", "events", "feedback",
+                                        "premortem", "tune", "tunefeedback",    "record", "fast-archiver",
+                                        "all-keys",  NULL}; /* kinds first */
     uint64_t what = KINDS;
     struct rm_option option = {
         .name = "WHAT", .kind = RM_OPTION_CHOICE, .value = &what, .choices = whats, .place = RM_WORD};
