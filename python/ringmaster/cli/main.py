@@ -61,6 +61,7 @@ Examples:
   ringmaster gateway fast-archiver configs/fast-archiver.yaml
   ringmaster generate --port p0=ring
   ringmaster forward -c configs/router.yaml
+  ringmaster cameras virtual cameras.yaml
   ringmaster simulate config.yaml overlay.yaml feedback --seconds 2 --out run
 
 \b
@@ -88,6 +89,7 @@ MODULES = {
     "postmortem": "postmortem",
     "generate": "generate",
     "forward": "forward",
+    "cameras": "cameras",
     "completion": "complete",
 }
 """Of ringmaster.cli, by command: each has the command under its name."""
