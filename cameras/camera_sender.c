@@ -122,7 +122,6 @@ static bool packet_send(struct rm_camera_sender *sender, struct rm_camera_frame 
     if (sender->ethernet)
         rm_frame_write_header(buffer, &sender->flow, length);
     rm_sender_link_commit(sender->link, headers + length, sender->link_counters, true);
-    sender->counts.packets++;
     sender->counts.bytes += length;
     return true;
 }

@@ -12,7 +12,8 @@
 #include "wire/frame.h"
 
 struct rm_camera_counts {
-    uint64_t frames, packets, bytes;
+    /** Frames of which all packets were given to the link, and the bytes of these. */
+    uint64_t frames, bytes;
     /** Frames whose time had gone before they could begin. */
     uint64_t skipped;
     /** Packets that a program had sent again, and requests for what was gone. */
@@ -47,7 +48,7 @@ struct rm_camera_sender {
     /** When frame 0 was due, and how many have been due since. */
     uint64_t start_tsc, start_tai_ns, slot;
     struct rm_camera_counts counts;
-    /** Of the link. */
+    /** Of the link, which knows the packets that the port has taken: RM_SENDER_SENT. */
     rm_counter link_counters[RM_SENDER_COUNTERS];
 };
 

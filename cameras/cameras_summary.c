@@ -23,10 +23,14 @@ void rm_cameras_describe(struct rm_cameras_config const *config, FILE *out) {
     fflush(out);
 }
 
+static uint64_t packets_sent(struct rm_camera_sender const *sender) {
+    return rm_counter_get(sender->link_counters, RM_SENDER_SENT);
+}
+
 static void summary_print(struct rm_camera_sender const *sender, FILE *out) {
     struct rm_camera_counts const *const counts = &sender->counts;
     fprintf(out, "%s: %" PRIu64 " frames, %" PRIu64 " packets, %" PRIu64 " bytes", sender->camera.name, counts->frames,
-            counts->packets, counts->bytes);
+            packets_sent(sender), counts->bytes);
     if (counts->skipped != 0)
         fprintf(out, ", %" PRIu64 " frames skipped", counts->skipped);
     if (counts->resent + counts->unavailable != 0)
@@ -45,7 +49,7 @@ static void summary_print_json(struct rm_camera_sender const *sender, FILE *out)
     fprintf(out,
             ": {\"frames\": %" PRIu64 ", \"packets\": %" PRIu64 ", \"bytes\": %" PRIu64 ", \"skipped\": %" PRIu64
             ", \"resent\": %" PRIu64 ", \"unavailable\": %" PRIu64 ", \"faults\": {",
-            counts->frames, counts->packets, counts->bytes, counts->skipped, counts->resent, counts->unavailable);
+            counts->frames, packets_sent(sender), counts->bytes, counts->skipped, counts->resent, counts->unavailable);
     for (uint32_t kind = 0; kind < RM_CAMERA_FAULT_KINDS; ++kind)
         fprintf(out, "%s\"%s\": %" PRIu64, kind == 0 ? "" : ", ", rm_camera_fault_name((enum rm_camera_fault_kind)kind),
                 sender->faults.happened[kind]);
