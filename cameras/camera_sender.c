@@ -34,7 +34,7 @@ enum rm_code rm_camera_sender_change(struct rm_camera_sender *sender, struct rm_
 void rm_camera_sender_start(struct rm_camera_sender *sender) {
     sender->running = true;
     sender->sending = false;
-    sender->slot = 0;
+    sender->slot = sender->index = 0;
     sender->number = sender->camera.first_number;
     sender->start_tsc = rm_tsc();
     sender->start_tai_ns = rm_tai_ns();
@@ -134,7 +134,7 @@ static uint64_t packet_tsc(struct rm_camera_sender const *sender) {
 }
 
 bool rm_camera_sender_is_done(struct rm_camera_sender const *sender) {
-    return sender->frames_wanted != 0 && sender->index >= sender->frames_wanted && !sender->sending;
+    return sender->frames_wanted != 0 && sender->counts.frames >= sender->frames_wanted;
 }
 
 uint64_t rm_camera_sender_poll(struct rm_camera_sender *sender) {

@@ -39,7 +39,7 @@ struct rm_camera_sender {
     bool running;
     /** Frames after which it ends; 0: none. */
     uint64_t frames_wanted;
-    /** Frames begun, and the number of the next one. */
+    /** Frames begun since it was started, and the number of the next one. */
     uint64_t index, number;
     /** Of the frame that is sent: its place in the plan, and when it was due. */
     uint32_t next;
