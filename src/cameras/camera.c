@@ -2,6 +2,7 @@
 #include "cameras/camera.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
@@ -52,6 +53,13 @@ static bool camera_asks(struct rm_config_camera const *config) {
     return config->format == RM_CAMERA_GVSP && config->resend_percent > 0;
 }
 
+/** Of GigE Vision until a packet has extended ids. */
+static bool camera_has_short_numbers(struct rm_camera const *camera) {
+    enum rm_camera_format const format = camera->config->format;
+    bool const short_lines = format == RM_CAMERA_LINES && rm_layout_counter_bits(camera->lines->layout) == 16;
+    return format == RM_CAMERA_GVSP || camera->reader->is_captured || short_lines;
+}
+
 static struct rm_assembly_settings camera_settings(struct rm_camera *camera, struct rm_images const *images) {
     static enum rm_incomplete const incomplete[] = {[RM_CAMERA_DROP] = RM_INCOMPLETE_DROP,
                                                     [RM_CAMERA_DELIVER] = RM_INCOMPLETE_DELIVER,
@@ -70,7 +78,7 @@ static struct rm_assembly_settings camera_settings(struct rm_camera *camera, str
         .maps = rm_images_map(camera->writer, 0),
         .frame_stride_bytes = images->frame_bytes,
         .map_stride_bytes = images->map_bytes,
-        .short_numbers = config->format == RM_CAMERA_GVSP, /* until a packet has extended ids */
+        .short_numbers = camera_has_short_numbers(camera),
     };
 }
 
@@ -84,6 +92,19 @@ static bool camera_open_resend(struct rm_camera *camera, struct rm_assembly_sett
     settings.fragments_max = assembly->fragments_max;
     camera->resend = rm_resend_new(&settings);
     return camera->resend != NULL;
+}
+
+/** False where there is no memory. */
+static bool camera_open_capture(struct rm_camera *camera) {
+    struct rm_config_camera const *const config = camera->config;
+    camera->line_camera = (struct rm_line_camera){
+        .geometry = {.pixel_format = config->pixel_format, .width = config->width, .height = config->height},
+        .first_line = config->first_line};
+    if (!camera->reader->is_captured)
+        return true;
+    camera->capture.join =
+        (struct rm_message_join){.bytes = malloc(RM_CMP_CSI2_LONGEST), .capacity = RM_CMP_CSI2_LONGEST};
+    return camera->capture.join.bytes != NULL;
 }
 
 /** What readers still lease of an earlier receiver is not ours yet. */
@@ -101,14 +122,12 @@ enum rm_code rm_camera_open(struct rm_camera *camera, struct rm_owner *owner, st
     camera->reader = rm_camera_format_reader_of(config->format);
     camera->counters = rm_owner_memory(owner, camera->counters_index);
     camera->recorded = RM_TURN_NONE;
-    if (camera->reader == NULL)
-        return rm_fail(error, RM_E_CONFIG, "camera \"%s\": its format is not received yet", config->name);
     enum rm_code const code = rm_images_writer_new(owner, camera->images_index, &camera->writer, error);
     if (code != RM_OK)
         return code;
     struct rm_assembly_settings const settings = camera_settings(camera, rm_owner_memory(owner, camera->images_index));
     camera->assembly = rm_assembly_new(&settings);
-    if (camera->assembly == NULL || !camera_open_resend(camera, &settings))
+    if (camera->assembly == NULL || !camera_open_resend(camera, &settings) || !camera_open_capture(camera))
         return rm_fail(error, RM_E_NO_SPACE, "camera \"%s\": no memory to put its frames together", config->name);
     camera_withhold(camera);
     camera->is_touched = true;
@@ -117,6 +136,8 @@ enum rm_code rm_camera_open(struct rm_camera *camera, struct rm_owner *owner, st
 }
 
 void rm_camera_close(struct rm_camera *camera) {
+    free(camera->capture.join.bytes);
+    camera->capture.join.bytes = NULL;
     rm_resend_free(camera->resend);
     rm_assembly_free(camera->assembly);
     rm_images_writer_free(camera->writer);

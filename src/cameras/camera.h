@@ -25,6 +25,8 @@
 #include "fabric/images_writer.h"
 #include "format/format.h"
 #include "frames/assembly.h"
+#include "frames/cmp.h"
+#include "frames/tecmp.h"
 
 enum {
     /** Frames in flight, one that begins, and the one to fill from. */
@@ -74,6 +76,10 @@ struct rm_camera {
     uint64_t closed;
     struct rm_camera_told told[RM_CAMERA_TOLD];
     struct rm_camera_gvsp gvsp;
+    /** Of formats that send lines: their geometry; and what is remembered of a capture device's stream. Of ASAM CMP that
+     * is the message alone that comes in parts. */
+    struct rm_line_camera line_camera;
+    struct rm_tecmp_stream capture;
     /** Asks for packets again; NULL: this camera is not asked. */
     struct rm_resend *resend;
     /** The way that requests go, once it is known, and the burst that it was learnt from. */

@@ -20,8 +20,10 @@ struct rm_camera_format_reader {
 
 extern struct rm_camera_format_reader const rm_camera_gvsp_reader;
 extern struct rm_camera_format_reader const rm_camera_fragments_reader;
+extern struct rm_camera_format_reader const rm_camera_tecmp_reader;
+extern struct rm_camera_format_reader const rm_camera_cmp_reader;
+extern struct rm_camera_format_reader const rm_camera_lines_reader;
 
-/** NULL: this format is not read yet. */
 struct rm_camera_format_reader const *rm_camera_format_reader_of(enum rm_camera_format format);
 
 #endif

@@ -45,7 +45,8 @@ struct rm_config_camera {
     uint32_t ipv4;
     /** Its number: of our format, of a capture device's interface, of a described line's id. */
     uint32_t id;
-    /** Of a capture device: its number, the link's virtual channel, and the number of a frame's first line (ASAM CMP). */
+    /** Of a capture device: its number, and the link's virtual channel. Of ASAM CMP and described lines: the number of a
+     * frame's first line. */
     uint16_t device;
     uint8_t channel;
     uint16_t first_line;

@@ -54,9 +54,9 @@ static cyaml_schema_field_t const camera_fields[] = {
     CYAML_FIELD_UINT_PTR(
         RM_KEY("channel", "Virtual channel of the link behind a capture device.", .fallback = "0", RM_RANGE(0, 15)),
         MAYBE, struct rm_file_camera, channel),
-    CYAML_FIELD_UINT_PTR(
-        RM_KEY("first_line", "Number of a frame's first line. ASAM CMP.", .fallback = "0", RM_RANGE(0, 65535)), MAYBE,
-        struct rm_file_camera, first_line),
+    CYAML_FIELD_UINT_PTR(RM_KEY("first_line", "Number of a frame's first line. ASAM CMP and `formats`.",
+                                .fallback = "0", RM_RANGE(0, 65535)),
+                         MAYBE, struct rm_file_camera, first_line),
     CYAML_FIELD_STRING_PTR(RM_KEY("pixel_format", "By its name in GenICam's PFNC. Lines need it.",
                                   .otherwise = "the camera tells it", .example = "Mono12p"),
                            MAYBE, struct rm_file_camera, pixel_format, 1, 31),

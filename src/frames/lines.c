@@ -3,6 +3,8 @@
 
 #include <ringmaster/errors.h>
 
+enum { LEAST_COUNTER_BITS = 16 };
+
 bool rm_line_fragment(struct rm_line_camera const *camera, struct rm_image_line const *line,
                       struct rm_image_fragment *fragment) {
     uint64_t const total = camera->geometry.padding_y == 0 ? rm_image_bytes(&camera->geometry) : 0;
@@ -43,6 +45,9 @@ enum rm_code rm_line_layout_check(struct rm_layout const *layout, struct rm_line
         return rm_fail(error, RM_E_CONFIG, "bytes: expected one record per datagram, as a datagram is one line");
     if (!described->status.present)
         return rm_fail(error, RM_E_CONFIG, "status: not there, expected the place of the line's number");
+    if (rm_layout_counter_bits(layout) < LEAST_COUNTER_BITS)
+        return rm_fail(error, RM_E_CONFIG, "counter: found %u bits, expected %d at least, as it is the frame's number",
+                       rm_layout_counter_bits(layout), LEAST_COUNTER_BITS);
     if (at + line != bytes)
         return rm_fail(error, RM_E_CONFIG,
                        "bytes: found %u, expected %u: the pixels' place (%u), and the bytes of a line (%u)", bytes,

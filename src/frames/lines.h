@@ -46,7 +46,7 @@ bool rm_line_fragment(struct rm_line_camera const *camera, struct rm_image_line 
                       struct rm_image_fragment *fragment);
 
 /** Whether datagrams of the layout can be lines of the camera; RM_E_CONFIG tells what is wrong: more than one record,
- * no line number, another number of bytes behind the pixels' place than a line has, or a geometry that is none. */
+ * a frame number below 16 bits, no line number, another number of bytes behind the pixels' place than a line has, or a geometry that is none. */
 enum rm_code rm_line_layout_check(struct rm_layout const *layout, struct rm_line_camera const *camera,
                                   struct rm_error *error);
 

@@ -100,6 +100,9 @@ static void layouts_that_are_no_lines_are_refused(void **state) {
     wrong.turn_stride = PIXELS_AT + 1;
     wrong.bytes = 2 * wrong.turn_stride;
     check_refused(&wrong, &camera, "one record");
+    wrong = described;
+    wrong.counter.type = RM_FIELD_U8;
+    check_refused(&wrong, &camera, "counter: found 8 bits, expected 16");
     struct rm_line_camera other = camera;
     other.geometry.height = 0;
     check_refused(&described, &other, "geometry: ");
