@@ -64,7 +64,7 @@ static void without_faults_all_packets_go_in_order(void **state) {
 static void packets_are_lost_and_counted(void **state) {
     (void)state;
     struct faulty faulty;
-    faulty_begin(&faulty, (struct rm_camera_fault){.kind = RM_CAMERA_LOSE, .probability = 0.25});
+    faulty_begin(&faulty, (struct rm_camera_fault){.kind = RM_CAMERA_FAULT_LOSE, .probability = 0.25});
     uint64_t missing = 0, all = 0;
     for (uint64_t f = 0; f < FRAMES; ++f) {
         faulty_plan(&faulty, f);
@@ -81,7 +81,7 @@ static void packets_are_lost_and_counted(void **state) {
 static void the_same_seed_loses_the_same_packets(void **state) {
     (void)state;
     struct faulty one, other;
-    struct rm_camera_fault const fault = {.kind = RM_CAMERA_LOSE, .probability = 0.5};
+    struct rm_camera_fault const fault = {.kind = RM_CAMERA_FAULT_LOSE, .probability = 0.5};
     faulty_begin(&one, fault);
     faulty_begin(&other, fault);
     faulty_plan(&one, 3);
@@ -103,7 +103,7 @@ static void the_same_seed_loses_the_same_packets(void **state) {
 static void every_third_packet_is_sent_twice(void **state) {
     (void)state;
     struct faulty faulty;
-    faulty_begin(&faulty, (struct rm_camera_fault){.kind = RM_CAMERA_DUPLICATE, .every = 3});
+    faulty_begin(&faulty, (struct rm_camera_fault){.kind = RM_CAMERA_FAULT_DUPLICATE, .every = 3});
     faulty_plan(&faulty, 0);
     assert_int_equal(faulty.plan.count, faulty.packets + faulty.packets / 3);
     assert_int_equal(happened(&faulty), faulty.packets / 3);
@@ -115,7 +115,7 @@ static void every_third_packet_is_sent_twice(void **state) {
 static void packets_change_places_with_the_next(void **state) {
     (void)state;
     struct faulty faulty;
-    faulty_begin(&faulty, (struct rm_camera_fault){.kind = RM_CAMERA_REORDER, .every = 1});
+    faulty_begin(&faulty, (struct rm_camera_fault){.kind = RM_CAMERA_FAULT_REORDER, .every = 1});
     faulty_plan(&faulty, 0);
     assert_int_equal(faulty.plan.count, faulty.packets);
     assert_int_equal(faulty.plan.packet[0].index, 1);
@@ -128,7 +128,7 @@ static void packets_change_places_with_the_next(void **state) {
 static void delayed_packets_go_at_the_end(void **state) {
     (void)state;
     struct faulty faulty;
-    faulty_begin(&faulty, (struct rm_camera_fault){.kind = RM_CAMERA_DELAY, .every = 2});
+    faulty_begin(&faulty, (struct rm_camera_fault){.kind = RM_CAMERA_FAULT_DELAY, .every = 2});
     faulty_plan(&faulty, 0);
     uint32_t const late = faulty.packets / 2;
     assert_int_equal(faulty.plan.count, faulty.packets);
@@ -141,7 +141,7 @@ static void delayed_packets_go_at_the_end(void **state) {
 static void one_bit_of_a_corrupt_packet_is_wrong(void **state) {
     (void)state;
     struct faulty faulty;
-    faulty_begin(&faulty, (struct rm_camera_fault){.kind = RM_CAMERA_CORRUPT, .every = 4});
+    faulty_begin(&faulty, (struct rm_camera_fault){.kind = RM_CAMERA_FAULT_CORRUPT, .every = 4});
     faulty_plan(&faulty, 0);
     uint64_t corrupt = 0;
     for (uint32_t i = 0; i < faulty.plan.count; ++i)
@@ -157,11 +157,11 @@ static void one_bit_of_a_corrupt_packet_is_wrong(void **state) {
 static void leader_and_trailer_are_left_out(void **state) {
     (void)state;
     struct faulty faulty;
-    faulty_begin(&faulty, (struct rm_camera_fault){.kind = RM_CAMERA_NO_LEADER, .every = 1});
+    faulty_begin(&faulty, (struct rm_camera_fault){.kind = RM_CAMERA_FAULT_NO_LEADER, .every = 1});
     faulty_plan(&faulty, 0);
     assert_int_equal(faulty.plan.count, faulty.packets - 1);
     assert_false(is_planned(&faulty, 0));
-    faulty.camera.fault[0].kind = RM_CAMERA_NO_TRAILER;
+    faulty.camera.fault[0].kind = RM_CAMERA_FAULT_NO_TRAILER;
     faulty_plan(&faulty, 1);
     assert_int_equal(faulty.plan.count, faulty.packets - 1);
     assert_false(is_planned(&faulty, faulty.packets - 1));
@@ -171,7 +171,7 @@ static void leader_and_trailer_are_left_out(void **state) {
 static void sizes_lie_and_the_bytes_stay(void **state) {
     (void)state;
     struct faulty faulty;
-    faulty_begin(&faulty, (struct rm_camera_fault){.kind = RM_CAMERA_FALSE_SIZE, .every = 1});
+    faulty_begin(&faulty, (struct rm_camera_fault){.kind = RM_CAMERA_FAULT_FALSE_SIZE, .every = 1});
     faulty_plan(&faulty, 0);
     assert_int_equal(faulty.frame.geometry.height, 2 * faulty.camera.geometry.height);
     assert_int_equal(faulty.frame.told_length, 2 * faulty.camera.frame_bytes);
@@ -182,7 +182,7 @@ static void sizes_lie_and_the_bytes_stay(void **state) {
 static void a_packet_goes_beyond_the_end(void **state) {
     (void)state;
     struct faulty faulty;
-    faulty_begin(&faulty, (struct rm_camera_fault){.kind = RM_CAMERA_BEYOND, .every = 1});
+    faulty_begin(&faulty, (struct rm_camera_fault){.kind = RM_CAMERA_FAULT_BEYOND, .every = 1});
     faulty_plan(&faulty, 0);
     assert_int_equal(faulty.plan.count, faulty.packets + 1);
     assert_true(is_planned(&faulty, faulty.packets));
@@ -192,7 +192,7 @@ static void a_packet_goes_beyond_the_end(void **state) {
 static void the_geometry_changes_and_changes_back(void **state) {
     (void)state;
     struct faulty faulty;
-    faulty_begin(&faulty, (struct rm_camera_fault){.kind = RM_CAMERA_GEOMETRY, .every = 2});
+    faulty_begin(&faulty, (struct rm_camera_fault){.kind = RM_CAMERA_FAULT_GEOMETRY, .every = 2});
     uint32_t const whole = faulty.camera.geometry.height, heights[] = {whole, whole / 2, whole / 2, whole};
     for (uint64_t f = 0; f < 4; ++f) {
         faulty_plan(&faulty, f);
@@ -205,7 +205,7 @@ static void the_geometry_changes_and_changes_back(void **state) {
 static void numbers_begin_again(void **state) {
     (void)state;
     struct faulty faulty;
-    faulty_begin(&faulty, (struct rm_camera_fault){.kind = RM_CAMERA_RESTART, .every = 2});
+    faulty_begin(&faulty, (struct rm_camera_fault){.kind = RM_CAMERA_FAULT_RESTART, .every = 2});
     faulty_plan(&faulty, 0);
     assert_int_equal(faulty.frame.number, 41);
     faulty_plan(&faulty, 1);
@@ -216,7 +216,7 @@ static void numbers_begin_again(void **state) {
 static void jumbo_packets_are_longer_than_the_link(void **state) {
     (void)state;
     struct faulty faulty;
-    faulty_begin(&faulty, (struct rm_camera_fault){.kind = RM_CAMERA_JUMBO, .every = 1});
+    faulty_begin(&faulty, (struct rm_camera_fault){.kind = RM_CAMERA_FAULT_JUMBO, .every = 1});
     faulty_plan(&faulty, 0);
     assert_int_equal(faulty.frame.packet_bytes, RM_JUMBO_BYTES);
     assert_true(faulty.frame.packet_bytes > faulty.camera.mtu);
@@ -226,7 +226,7 @@ static void jumbo_packets_are_longer_than_the_link(void **state) {
 static void a_fault_keeps_to_its_frames(void **state) {
     (void)state;
     struct faulty faulty;
-    faulty_begin(&faulty, (struct rm_camera_fault){.kind = RM_CAMERA_BEYOND, .every = 1});
+    faulty_begin(&faulty, (struct rm_camera_fault){.kind = RM_CAMERA_FAULT_BEYOND, .every = 1});
     faulty.camera.fault[0].first = 2;
     faulty.camera.fault[0].end = 4;
     for (uint64_t f = 0; f < 6; ++f) {
