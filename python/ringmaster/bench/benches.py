@@ -44,9 +44,9 @@ class Bench:
 
 
 BENCHES = (
-    Bench("rtt", "rtt:RoundTrips", 130,
+    Bench("rtt", "rtt:RoundTrips", 115,
           "Measure the round trip time between two processes on two cores: DPDK beside the kernel's sockets."),
-    Bench("jitter", "jitter:Jitter", 100,
+    Bench("jitter", "jitter:Jitter", 85,
           "Measure how evenly groups of datagrams arrive: DPDK beside the kernel's sockets, as the poster does."),
     Bench("throughput", "throughput:Throughput", 80,
           "Measure throughput, datagram rate and CPU load by kind over the size of the datagrams."),
@@ -56,6 +56,8 @@ BENCHES = (
           "Measure what the machine takes: idle and loaded, adaptive polling on and off."),
     Bench("ingest", "ingest:Ingest", 60,
           "Measure what one receive core costs and carries, beside dpdk-testpmd behind the same sender."),
+    Bench("frames", "frames:CameraFrames", 30,
+          "Measure how long a camera's frame takes from its last packet to the application, and what a core carries."),
     Bench("generate", "generate:PacketGenerator", 20,
           "Measure how fast one core generates packets, beside dpdk-testpmd, and how well it keeps a pace."),
     Bench("setpoints", "setpoints:Setpoints", 50,
