@@ -447,6 +447,8 @@ struct rm_images_reader;
 enum rm_code rm_images_reader_new(struct rm_images_view const *view, struct rm_images_reader **reader,
                                   struct rm_error *error);
 
+void rm_images_begin_after(struct rm_images_reader *reader, uint64_t sequence);
+
 void rm_images_reader_free(struct rm_images_reader *reader);
 
 enum rm_frame_read rm_images_next(struct rm_images_reader *reader, uint64_t timeout_ns, struct rm_frame *frame);

@@ -95,10 +95,11 @@ class Image:
 
     def packed(self, map_bytes: int, length: int) -> bytes:
         """As the struct."""
+        flags = 1 | (self.turn != TURN_NONE) << 1
         times = (self.tai_ns, self.tai_ns + 1000, self.tai_ns + 2000, self.tai_ns + 3000)
         return _IMAGE.pack(
             *(self.number + 1, self.number, self.number * 1000, self.turn, 5, 6, *times, length, self.passed_over),
-            *(map_bytes, self.pixel_format, self.width, self.height, 0, 0, self.padding_x, 0, self.status, 1),
+            *(map_bytes, self.pixel_format, self.width, self.height, 0, 0, self.padding_x, 0, self.status, flags),
             *(-(-length // self.fragments), self.fragments, self.placed, 0, 0, 0),
         )
 
@@ -260,6 +261,8 @@ def blosc(plain: bytes, word_bytes: int) -> bytes:
     out = ctypes.create_string_buffer(len(plain) + 16)
     library = ctypes.CDLL("libblosc.so.1")
     size = ctypes.c_size_t
-    got = library.blosc_compress_ctx(5, 2, size(word_bytes), size(len(plain)), plain, out, size(len(out)), b"lz4", size(0), 1)
+    got = library.blosc_compress_ctx(
+        5, 2, size(word_bytes), size(len(plain)), plain, out, size(len(out)), b"lz4", size(0), 1
+    )
     assert got > 0
     return out.raw[:got]

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ringmaster.archive import events
 from ringmaster.archive._library import call, description, ffi, lib, listed, text
+from ringmaster.archive.images import StoredCamera, StoredFrame
 from ringmaster.archive.stored import StoredObject
 from ringmaster.archive.stream import StoredReduction, StoredStream, choose_view
 from ringmaster.archive.times import END_NS, Edge, Time, iso
@@ -32,10 +33,11 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 SHOWN_BY = "ringmaster archive ls"
-StoredT = TypeVar("StoredT", StoredStream, StoredReduction)
-_OF_KIND: dict[int, type[StoredStream] | type[StoredReduction]] = {
+StoredT = TypeVar("StoredT", StoredStream, StoredReduction, StoredCamera)
+_OF_KIND: dict[int, type[StoredStream] | type[StoredReduction] | type[StoredCamera]] = {
     lib.RM_BLOCK_RECORDS: StoredStream,
     lib.RM_BLOCK_REDUCED: StoredReduction,
+    lib.RM_BLOCK_IMAGE: StoredCamera,
 }
 
 
@@ -124,7 +126,7 @@ class Archive:
         call(lib.rm_archive_open, os.fsencode(self.path), opened)
         self.handle: Any = ffi.gc(opened[0], lib.rm_archive_close)
         """The library's."""
-        self._made: list[StoredStream | StoredReduction | None] = []
+        self._made: list[StoredStream | StoredReduction | StoredCamera | None] = []
 
     def __repr__(self) -> str:
         return f"<archive {self.path}: {len(self.streams)} streams>"
@@ -161,6 +163,10 @@ class Archive:
         """The library's struct rm_archive_object."""
         return lib.rm_archive_object_at(self.handle, number)
 
+    def file_at(self, number: int) -> Any:
+        """The library's struct rm_archive_file."""
+        return lib.rm_archive_files(self.handle, ffi.new("uint32_t *"))[number]
+
     def _numbers(self, kind: int) -> Iterator[int]:
         for number in range(lib.rm_archive_object_count(self.handle)):
             if description(self.object_at(number)).kind == kind:
@@ -185,6 +191,22 @@ class Archive:
 
     def __getitem__(self, name: str) -> StoredStream:
         return self._newest([stream for stream in self.streams if stream.name == name], name)
+
+    @property
+    def cameras(self) -> tuple[StoredCamera, ...]:
+        """All of which it has frames."""
+        return self._stored(StoredCamera)
+
+    def camera(self, name: str) -> StoredCamera:
+        """One of them; of two logs the one that has more of its frames."""
+        of_that_name = [camera for camera in self.cameras if camera.name == name]
+        if not of_that_name:
+            raise not_found("camera of the archive", name, sorted({camera.name for camera in self.cameras}), SHOWN_BY)
+        return max(of_that_name, key=lambda camera: camera.records)
+
+    def images(self, name: str, start: Edge = None, stop: Edge = None, by: str = "turn") -> Iterator[StoredFrame]:
+        """The frames of a camera in [start, stop): times in UTC, turns, or, ``by`` "number", numbers of frames."""
+        return self.camera(name).frames(start, stop, by)
 
     def __contains__(self, name: object) -> bool:
         return any(stream.name == name for stream in self.streams)
