@@ -46,10 +46,10 @@ def open_writer(path: Path, archive: Archive, compress: bool) -> Writer:
         from ringmaster.archive.sdds_file import SddsWriter
 
         return SddsWriter(path)
-    return Hdf5Writer(path, archive.path, archive.configuration(), _blosc() if compress else None)
+    return Hdf5Writer(path, archive.path, archive.configuration(), blosc() if compress else None)
 
 
-def _blosc() -> Any:
+def blosc() -> Any:
     """Keywords of create_dataset."""
     try:
         import hdf5plugin

@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ringmaster.cli.archive_options import archive_argument, opened, over_a_span, progress_bar, sources
+from ringmaster.cli.archive_options import archive_argument, cameras, opened, over_a_span, progress_bar, sources
 from ringmaster.cli.options import examples
 from ringmaster.fabric.naming import counted
 
 if TYPE_CHECKING:
+    from ringmaster.archive.archive import Archive
+    from ringmaster.archive.images import StoredCamera
+    from ringmaster.archive.stream import StoredReduction, StoredStream
     from ringmaster.archive.times import Edge
 
 
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
         "ringmaster archive export /archive bpm01/turn -o beam.parquet",
         "ringmaster archive export /archive 'bpm*/fast' --step 12000 -o year.h5",
         "ringmaster archive export /archive 'bpm*/turn' --live -o live.h5",
+        "ringmaster archive export /archive 'cam*' --from 2026-11-25T14:00 --until 2026-11-25T14:01 -o frames.mcap",
     )
 )
 @archive_argument
@@ -35,7 +39,7 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path),
     required=True,
     metavar="FILE",
-    help="A new file: .h5 (HDF5 with NeXus classes), .parquet or .sdds.",
+    help="A new file: .h5 (HDF5 with NeXus classes), .parquet or .sdds; of cameras .h5, .mcap or .pcapng.",
 )
 def export(
     path: str,
@@ -47,30 +51,58 @@ def export(
     live: bool,
     output: Path,
 ) -> None:
-    """Write the streams NAME (shell patterns) with turns, times, units, and which records were had.
+    """Write the streams NAME (shell patterns) with turns, times, units, and which records were had; and the frames of
+    cameras NAME.
 
-    Ctrl-C ends it early; what was written by then is in the file, which is whole.
+    Frames go to HDF5, unpacked, or to MCAP, or as packets of GigE Vision to pcapng; streams to all others. Ctrl-C ends
+    it early; what was written by then is in the file, which is whole.
     """
     archive = opened(path)
-    chosen = sources(archive, names, step)
+    chosen, frames_of = sources(archive, names, step), cameras(archive, names)
     if live:
-        from ringmaster.archive.live import write_live
-        from ringmaster.archive.stream import StoredStream
-
-        if step is not None or compress:
-            raise click.UsageError("--live refers to records as they are; leave out --step and --compress")
-        streams = [source for source in chosen if isinstance(source, StoredStream)]
-        records = write_live(output, archive, streams, start, stop)
-        click.echo(f"{output}: refers to {counted(records, 'record')} of {counted(len(streams), 'stream')}")
+        _refer(archive, chosen, (start, stop), step is None and not compress and not frames_of, output)
         return
+    total = 0
+    if chosen:
+        total += _write_streams(archive, chosen, (start, stop), compress, output)
+    if frames_of:
+        total += _write_frames(frames_of, (start, stop), compress, output, bool(chosen))
+    if total == 0:
+        raise click.ClickException("nothing was recorded in this span; `ringmaster archive ls` shows what was")
+
+
+def _refer(
+    archive: "Archive",
+    chosen: "list[StoredStream | StoredReduction]",
+    span: "tuple[Edge, Edge]",
+    plain: bool,
+    output: Path,
+) -> None:
+    from ringmaster.archive.live import write_live
+    from ringmaster.archive.stream import StoredStream
+
+    if not plain:
+        raise click.UsageError("--live refers to records as they are; leave out --step, --compress, and cameras")
+    streams = [source for source in chosen if isinstance(source, StoredStream)]
+    records = write_live(output, archive, streams, *span)
+    click.echo(f"{output}: refers to {counted(records, 'record')} of {counted(len(streams), 'stream')}")
+
+
+def _write_streams(
+    archive: "Archive",
+    chosen: "list[StoredStream | StoredReduction]",
+    span: "tuple[Edge, Edge]",
+    compress: bool,
+    output: Path,
+) -> int:
     from ringmaster.archive.export import export as write
     from ringmaster.archive.export import open_writer
     from ringmaster.archive.pieces import Piecewise
 
-    parts = [Piecewise.of(source, start, stop) for source in chosen]
+    parts = [Piecewise.of(source, *span) for source in chosen]
     total = sum(part.records for part in parts)
     if total == 0:
-        raise click.ClickException("nothing was recorded in this span; `ringmaster archive ls` shows what was")
+        return 0
     done = 0
 
     def count(records: int) -> None:
@@ -85,3 +117,33 @@ def export(
         click.echo(f"{output}: stopped; it has {done} of {total} records", err=True)
         sys.exit(130)
     click.echo(f"{output}: {counted(done, 'record')} of {counted(len(parts), 'stream')}")
+    return done
+
+
+def _write_frames(
+    frames_of: "list[StoredCamera]", span: "tuple[Edge, Edge]", compress: bool, output: Path, beside: bool
+) -> int:
+    """``beside``: the file has streams of this command."""
+    from ringmaster.archive.image_writers import export_images, open_image_writer
+
+    total = sum(len(camera.find(*span)) for camera in frames_of)
+    if total == 0:
+        return 0
+    if output.exists() and not beside:
+        raise FileExistsError(f"{output}: is there already; it is not overwritten")
+    done = 0
+
+    def count(frames: int) -> None:
+        nonlocal done
+        done += frames
+        advance(frames)
+
+    try:
+        with open_image_writer(output, compress) as writer, progress_bar("writing", total) as advance:
+            written, left_out = export_images(writer, frames_of, *span, count)
+    except KeyboardInterrupt:
+        click.echo(f"{output}: stopped; it has {done} of {total} frames", err=True)
+        sys.exit(130)
+    lacking = f"; {counted(left_out, 'frame')} of pixels that are not known left out" if left_out else ""
+    click.echo(f"{output}: {counted(written, 'frame')} of {counted(len(frames_of), 'camera')}{lacking}")
+    return written + left_out

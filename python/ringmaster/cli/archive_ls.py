@@ -11,6 +11,7 @@ from ringmaster.cli.options import examples, json_option, print_json
 
 if TYPE_CHECKING:
     from ringmaster.archive.archive import Archive
+    from ringmaster.archive.images import StoredCamera
     from ringmaster.archive.stored import StoredObject
 
 WIDTH = 160
@@ -32,17 +33,22 @@ WIDTH = 160
 @click.option("--events", is_flag=True, help="What was recorded beside the streams.")
 @json_option
 def ls(path: str, patterns: tuple[str, ...], files: bool, marks: bool, events: bool, as_json: bool) -> None:
-    """List streams and reductions: lanes, rate, span in time and in turns, bytes."""
+    """List streams and reductions: lanes, rate, span in time and in turns, bytes. And cameras: their frames."""
     archive = opened(path)
     objects = [
         stored
         for stored in (*archive.streams, *archive.all_reductions)
         if not patterns or any(fnmatchcase(stored.name, pattern) for pattern in patterns)
     ]
+    cameras = [
+        camera
+        for camera in archive.cameras
+        if camera.records > 0 and (not patterns or any(fnmatchcase(camera.name, pattern) for pattern in patterns))
+    ]
     if as_json:
-        print_json(_as_json(archive, objects))
+        print_json(_as_json(archive, objects) | {"cameras": [_camera_as_json(camera) for camera in cameras]})
         return
-    _print_objects(objects)
+    _print_objects(objects, cameras)
     if files:
         _print_files(archive)
     for mark in archive.marks if marks else ():
@@ -89,7 +95,22 @@ def _is_reduction(stored: "StoredObject") -> bool:
     return isinstance(stored, StoredReduction)
 
 
-def _print_objects(objects: "list[StoredObject]") -> None:
+def _camera_as_json(camera: "StoredCamera") -> dict[str, Any]:
+    blocks, utc = camera.blocks, camera.utc
+    return {
+        "name": camera.name,
+        "log": camera.log,
+        "frames": camera.records,
+        "stored_bytes": camera.stored_bytes,
+        "plain_bytes": camera.plain_bytes,
+        "first_number": int(blocks["number"][0]),
+        "last_number": int(blocks["number"][-1]),
+        "first_utc_ns": int(utc[0].astype(int)),
+        "last_utc_ns": int(utc[-1].astype(int)),
+    }
+
+
+def _print_objects(objects: "list[StoredObject]", cameras: "list[StoredCamera]") -> None:
     from rich.console import Console
     from rich.table import Table
 
@@ -100,6 +121,8 @@ def _print_objects(objects: "list[StoredObject]") -> None:
     for stored in objects:
         for row in _rows(stored):
             table.add_row(*row)
+    for camera in cameras:
+        table.add_row(*_camera_row(camera))
     console = Console(highlight=False)
     console.width = max(console.width, WIDTH)
     console.print(table)
@@ -115,6 +138,13 @@ def _rows(stored: "StoredObject") -> list[tuple[str, ...]]:
         (_time(run.first_utc_ns), _time(run.last_utc_ns), f"{run.first_turn}–{run.last_turn}") for run in stored.runs
     ] or [("–",) * 3]
     return [(*(head if i == 0 else ("",) * 3), *row, *(tail if i == 0 else ("",) * 4)) for i, row in enumerate(rows)]
+
+
+def _camera_row(camera: "StoredCamera") -> tuple[str, ...]:
+    utc, numbers = camera.utc, camera.blocks["number"]
+    span = (_time(int(utc[0].astype(int))), _time(int(utc[-1].astype(int))), f"frames {numbers[0]}–{numbers[-1]}")
+    ratio = f"{camera.plain_bytes / camera.stored_bytes:.1f}"
+    return (camera.name, "–", "image", *span, str(camera.records), _bytes(camera.stored_bytes), ratio, camera.log)
 
 
 def _every(stored: "StoredObject") -> str:

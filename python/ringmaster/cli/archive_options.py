@@ -12,6 +12,7 @@ import click
 
 if TYPE_CHECKING:
     from ringmaster.archive.archive import Archive
+    from ringmaster.archive.images import StoredCamera
     from ringmaster.archive.stream import StoredReduction, StoredStream
     from ringmaster.archive.times import Edge
 
@@ -92,9 +93,17 @@ def sources(archive: "Archive", names: tuple[str, ...], step: int | None) -> "li
     for name in known:
         if any(fnmatchcase(name, pattern) for pattern in names):
             found.append(archive[name] if step is None else archive.reduced(name, step))
-    if not found:
+    if not found and not cameras(archive, names):
         found.append(archive[names[0]])  # says what there is
     return found
+
+
+def cameras(archive: "Archive", names: tuple[str, ...]) -> "list[StoredCamera]":
+    """Those whose name matches one of the patterns."""
+    from fnmatch import fnmatchcase
+
+    known = dict.fromkeys(camera.name for camera in archive.cameras)
+    return [archive.camera(name) for name in known if any(fnmatchcase(name, pattern) for pattern in names)]
 
 
 @contextmanager

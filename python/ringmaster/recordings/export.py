@@ -44,6 +44,8 @@ FORMAT = "ringmaster window"
 VERSION = 1
 ROWS = "rows"
 """The kind of a row ring, which is no stream."""
+IMAGES = "images"
+"""The kind of frames of a camera, as archives are exported."""
 CHUNK_RECORDS = 16384
 """Of a compressed dataset, or one that grows."""
 UTC_UNITS = "nanoseconds since 1970-01-01T00:00:00Z"
@@ -205,7 +207,7 @@ def read(path: Path) -> list[RecordedInstrument]:
         _load_filters()
         instruments = [parent for parent in file.values() if isinstance(parent, h5py.Group)]
         groups = [group for parent in instruments for group in parent.values()]
-        streams = [group for group in groups if group.attrs.get("kind") != ROWS]
+        streams = [group for group in groups if group.attrs.get("kind") not in (ROWS, IMAGES)]
         try:
             return [_read_stream(group) for group in streams]
         except KeyError as error:
