@@ -5,12 +5,24 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from camera_frames import PythonCamera
-from harness import ROOT, TIMEOUT_S, free_udp_port, kill_at_once, terminate, unique_name, wait_for
+from harness import (
+    ROOT,
+    TIMEOUT_S,
+    free_udp_port,
+    kill_at_once,
+    ringmaster,
+    ringmaster_json,
+    terminate,
+    unique_name,
+    wait_for,
+)
 
+import ringmaster as ringmaster_package
 from ringmaster.programs.program import Program
 
 FRAMES = 12
@@ -54,6 +66,12 @@ def lines_of(reader: Program) -> list[str]:
     return reader.words.splitlines()[1:]
 
 
+def camera_of(workspace: str, name: str) -> Any:
+    """What `ringmaster cameras list` says of a camera."""
+    listed = ringmaster_json("cameras", "list", workspace, "--json")
+    return next(camera for camera in listed["cameras"] if camera["name"] == name)
+
+
 def line_of(name: str, camera: PythonCamera, number: int, turn: int = -1) -> str:
     """What the reader prints of a whole frame."""
     total = int(camera.pixels(number).sum(dtype=np.uint32))
@@ -92,7 +110,7 @@ def test_frames_come_whole_to_several_readers(file: Path, cameras: tuple[PythonC
 def test_one_receives_and_a_second_is_told_so(file: Path) -> None:
     with receiver(file), Program("ringmaster-cameras", file) as second:
         assert second.wait(TIMEOUT_S) == 1
-        assert "cameras" in second.words and "is ready" not in second.words
+        assert "is ready" not in second.words
 
 
 def test_without_a_receiver_a_reader_receives_itself(file: Path, cameras: tuple[PythonCamera, PythonCamera]) -> None:
@@ -102,6 +120,7 @@ def test_without_a_receiver_a_reader_receives_itself(file: Path, cameras: tuple[
         for number in range(1, FRAMES + 1):
             one.send(number)
         assert lines_of(second) == [line_of("cam01", one, n) for n in range(1, FRAMES + 1)]
+        wait_for(lambda: first.words.count("whole") == FRAMES, "the same frames")
         one.send(FRAMES + 1)
         assert lines_of(first)[-1] == line_of("cam01", one, FRAMES + 1)
 
@@ -134,6 +153,7 @@ def test_a_reader_that_is_killed_holds_nothing(file: Path, cameras: tuple[Python
             kill_at_once(victim.pid)
         for number in range(2, 50):
             one.send(number)
+        wait_for(lambda: camera_of(file.stem, "cam01")["whole"] == 49, "all frames")
         with reading(file, 1) as reader:
             one.send(50)
             assert lines_of(reader) == [line_of("cam01", one, 50)]
@@ -142,8 +162,45 @@ def test_a_reader_that_is_killed_holds_nothing(file: Path, cameras: tuple[Python
 def test_help_and_wrong_files(tmp_path: Path) -> None:
     program = ROOT / "build/libexec/ringmaster-cameras"
     done = subprocess.run([program, "--help"], capture_output=True, text=True, check=False, timeout=TIMEOUT_S)
-    assert done.returncode == 0 and "Examples:" in done.stdout
+    assert done.returncode == 0
+    assert "Examples:" in done.stdout
     empty = tmp_path / "empty.yaml"
-    empty.write_text("workspace: none\nturn_rate_hz: 1e6\nports:\n  - {name: wire, kind: ring}\n")
+    empty.write_text(
+        "workspace: none\nturn_rate_hz: 1e6\nports:\n  - {name: wire, kind: ring}\n"
+        "instruments:\n  - {name: bpm01, kind: bpm, id: 1, port: wire, source: 10.0.0.1}\n"
+    )
     done = subprocess.run([program, empty], capture_output=True, text=True, check=False, timeout=TIMEOUT_S)
-    assert done.returncode == 1 and "cameras" in done.stderr, done.stderr
+    assert done.returncode == 1
+    assert 'the key "cameras" is missing' in done.stderr
+
+
+def test_the_list_shows_what_cameras_do(file: Path, cameras: tuple[PythonCamera, PythonCamera]) -> None:
+    one, two = cameras
+    assert "cameras are received" in ringmaster("cameras", "list", file.stem, expect=3).stderr
+    with receiver(file) as program:
+        nothing = camera_of(file.stem, "cam01")
+        assert (nothing["whole"], nothing["latency_us"], nothing["leases"], nothing["leased"]) == (0, None, 8, 0)
+        for number in (1, 2, 5):
+            one.send(number, without=frozenset({3} if number == 2 else ()))
+        two.send(1)
+        wait_for(lambda: camera_of(file.stem, "cam01")["whole"] == 2, "whole frames")
+        seen = camera_of(file.stem, "cam01")
+        assert (seen["width"], seen["height"], seen["bits"]) == (320, 200, 8)
+        assert (seen["incomplete"], seen["lost"], seen["refused"]) == (1, 2, 0)
+        assert 0 < seen["latency_us"] <= seen["latency_most_us"]
+        with ringmaster_package.frames("cam02", file.stem) as frames:
+            two.send(2)
+            frame = frames.next(TIMEOUT_S)
+            assert frame is not None
+            assert np.array_equal(frame.image.ravel(), two.pixels(2))
+            assert frame.turn == 2000
+            assert frame.turn_sent
+            assert camera_of(file.stem, "cam02")["leased"] == 1
+            table = ringmaster("cameras", "list", file.stem, "--once").stdout
+            assert "cam02" in table
+            assert "100x300, 8 bit" in table
+            assert "1/8" in table
+            frame.release()
+        wait_for(lambda: camera_of(file.stem, "cam02")["leased"] == 0, "the release")
+        terminate(program)
+    assert "cameras are received" in ringmaster("cameras", "list", file.stem, expect=3).stderr

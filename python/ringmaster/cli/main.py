@@ -61,7 +61,7 @@ Examples:
   ringmaster gateway fast-archiver configs/fast-archiver.yaml
   ringmaster generate --port p0=ring
   ringmaster forward -c configs/router.yaml
-  ringmaster cameras virtual cameras.yaml
+  ringmaster cameras run configs/cameras.yaml
   ringmaster simulate config.yaml overlay.yaml feedback --seconds 2 --out run
 
 \b
@@ -87,9 +87,9 @@ MODULES = {
     "gateway": "gateway",
     "archive": "archive",
     "postmortem": "postmortem",
+    "cameras": "cameras",
     "generate": "generate",
     "forward": "forward",
-    "cameras": "cameras",
     "completion": "complete",
 }
 """Of ringmaster.cli, by command: each has the command under its name."""
