@@ -372,6 +372,7 @@ struct rm_config {
     struct rm_config_polling polling;
     struct rm_config_setpoints setpoints;
     uint32_t chain_count;
+    uint32_t camera_count;
     struct rm_config_chain *chain;
     uint32_t supply_count;
     /** In the order of the chains. */
@@ -386,7 +387,6 @@ struct rm_config {
     /** What roles forward do; NULL where there are none. */
     struct rm_config_router *router;
     /** Those who send images. */
-    uint32_t camera_count;
     struct rm_config_camera *camera;
 };
 
