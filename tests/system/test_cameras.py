@@ -2,9 +2,11 @@
 """Cameras as people run them: a receiver as a process, readers in C, and a server beside them."""
 
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -12,19 +14,22 @@ import pytest
 from camera_frames import PythonCamera
 from harness import (
     ROOT,
+    SERVER_CORE,
     TIMEOUT_S,
     free_udp_port,
     kill_at_once,
     ringmaster,
     ringmaster_json,
+    server,
     terminate,
     unique_name,
     wait_for,
 )
 
 import ringmaster as ringmaster_package
-from ringmaster.programs.program import Program
+from ringmaster.programs.program import Program, attach_to
 
+LOCAL = '  - {{name: local, kind: udp, address: "127.0.0.1:{}"}}'
 FRAMES = 12
 """Fewer than a receiver keeps, so that a slow reader misses none."""
 
@@ -204,3 +209,46 @@ def test_the_list_shows_what_cameras_do(file: Path, cameras: tuple[PythonCamera,
         wait_for(lambda: camera_of(file.stem, "cam02")["leased"] == 0, "the release")
         terminate(program)
     assert "cameras are received" in ringmaster("cameras", "list", file.stem, expect=3).stderr
+
+
+def test_a_server_beside_gives_frames_their_turn(root: Path, tmp_path: Path) -> None:
+    """Of the same file: the server leaves the cameras' port alone. It comes later, and the receiver finds it."""
+    name, udp_port = unique_name("beside"), free_udp_port()
+    file = describe(tmp_path, name, udp_port)
+    file.write_text(
+        file.read_text().replace("1157000", "5000").replace("ports:", f"ports:\n{LOCAL.format(free_udp_port())}")
+        + "instruments:\n  - {name: bpm01, kind: bpm, id: 1, port: local, source: 127.0.0.1}\n"
+        + "buffers: {turn_records: 65536, fast_records: 8192}\n"
+        + f"roles:\n  - {{role: receive, core: {SERVER_CORE}, ports: [local]}}\n"
+    )
+    camera = PythonCamera(1, ("127.0.0.1", udp_port))
+    with receiver(file), ringmaster_package.frames("cam01", name) as frames:
+        number = 1
+        assert _next(frames, camera, number).turn is None
+        with (
+            server(file) as program,
+            attach_to(name, program) as ws,
+            Program(sys.executable, "-m", "ringmaster", "virtual", file),
+        ):
+            wait_for(lambda: ws.clock.read().anchored, "the turn clock")
+            turn = None
+            give_up = monotonic() + TIMEOUT_S
+            while turn is None:
+                assert monotonic() < give_up, "no frame has a turn"
+                number += 1
+                turn = _next(frames, camera, number).turn
+            stream = ws.streams["cam01/frames"]
+            wait_for(lambda: stream.head is not None, "the frame's record")
+            window = stream.read(turn // 1000 * 1000, 1)
+            assert window.ok.all()
+            assert window["number"][0] == number
+
+
+def _next(frames: "ringmaster_package.Frames", camera: PythonCamera, number: int) -> "ringmaster_package.Frame":
+    """Sends a frame, and takes it."""
+    camera.send(number)
+    frame = frames.next(TIMEOUT_S)
+    assert frame is not None
+    with frame:
+        assert frame.number == number
+        return frame
