@@ -31,13 +31,12 @@ struct rm_camera_receiver {
 };
 
 static enum rm_code receiver_no_memory(struct rm_error *error) {
-    return rm_fail(error, RM_E_NO_SPACE, "no memory for the receiver of cameras");
+    rm_fail(error, RM_E_NO_SPACE, "no memory for the receiver of cameras");
+    return RM_E_NO_SPACE;
 }
 
 static enum rm_code receiver_make(struct rm_config const *config, struct rm_camera_receiver **receiver,
                                   struct rm_error *error) {
-    if (config->camera_count == 0)
-        return rm_config_fail(config, error, "", "the key \"cameras\" is missing, expected a list of those that send");
     struct rm_camera_receiver *const made = calloc(1, sizeof *made);
     if (made == NULL)
         return receiver_no_memory(error);
@@ -118,6 +117,8 @@ static enum rm_code receiver_start(struct rm_camera_receiver *receiver, struct r
 enum rm_code rm_camera_receiver_start(struct rm_config const *config, struct rm_camera_receiver **receiver,
                                       struct rm_error *error) {
     struct rm_camera_receiver *made = NULL;
+    if (config->camera_count == 0)
+        return rm_config_fail(config, error, "", "the key \"cameras\" is missing, expected a list of those that send");
     enum rm_code code = receiver_make(config, &made, error);
     if (code == RM_OK)
         code = receiver_open(made, error);

@@ -28,7 +28,7 @@ static int rig_socket(char const *address) {
 
 /** A port that nobody has just now. */
 static uint16_t rig_free_port(void) {
-    struct sockaddr_in at;
+    struct sockaddr_in at = {.sin_port = 0};
     socklen_t length = sizeof at;
     int const file = rig_socket("127.0.0.1");
     assert_int_equal(getsockname(file, (struct sockaddr *)&at, &length), 0);

@@ -198,6 +198,9 @@ struct rm_config_file {
     /** NULL: the only instruments are the chains' readbacks. */
     struct rm_file_instrument *instruments;
     uint32_t instruments_count;
+    uint32_t cameras_count;
+    /** NULL: none. */
+    struct rm_file_camera *cameras;
     struct rm_file_buffers *buffers;
     struct rm_file_turn_window *turn_window;
     struct rm_file_role *roles;
@@ -215,9 +218,6 @@ struct rm_config_file {
     uint32_t applications_count;
     /** NULL: no role forwards. */
     struct rm_file_router *router;
-    /** NULL: none. */
-    struct rm_file_camera *cameras;
-    uint32_t cameras_count;
 };
 
 /** Schemas of struct rm_config_file, and of two of its entries, of which defaults are read. */
