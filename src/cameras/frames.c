@@ -98,8 +98,11 @@ enum rm_code rm_frames_open(char const *file, struct rm_frames **frames, struct 
         code = frames_load(file, &made->config, error);
     if (code == RM_OK)
         code = rm_camera_receiver_start(made->config, &made->receiver, error);
-    if (code == RM_OK || code == RM_E_BUSY) /* another process receives, and is as good */
+    struct rm_error other = {.text = ""};
+    if (code == RM_OK)
         code = frames_find_all(made, made->config->workspace, error);
+    else if (code == RM_E_BUSY && frames_find_all(made, made->config->workspace, &other) == RM_OK)
+        code = RM_OK; /* another process receives, and is as good */
     return frames_finish(made, code, frames);
 }
 

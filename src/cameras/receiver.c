@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cameras/receiver.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -114,6 +115,16 @@ static enum rm_code receiver_start(struct rm_camera_receiver *receiver, struct r
     return RM_OK;
 }
 
+/** Its threads leave signals to the program, which may be anyone's. */
+static enum rm_code receiver_start_deaf(struct rm_camera_receiver *receiver, struct rm_error *error) {
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    enum rm_code const code = receiver_start(receiver, error);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return code;
+}
+
 enum rm_code rm_camera_receiver_start(struct rm_config const *config, struct rm_camera_receiver **receiver,
                                       struct rm_error *error) {
     struct rm_camera_receiver *made = NULL;
@@ -123,7 +134,7 @@ enum rm_code rm_camera_receiver_start(struct rm_config const *config, struct rm_
     if (code == RM_OK)
         code = receiver_open(made, error);
     if (code == RM_OK)
-        code = receiver_start(made, error);
+        code = receiver_start_deaf(made, error);
     if (code == RM_OK)
         *receiver = made;
     else
