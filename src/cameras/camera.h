@@ -31,7 +31,7 @@
 enum {
     /** Frames in flight, one that begins, and the one to fill from. */
     RM_CAMERA_OWN_SLOTS = RM_IMAGE_SLOTS_OWN - 1,
-    /** Frames whose told_of is remembered, a power of two. */
+    /** Frames of which is remembered what was told beside the image, a power of two. */
     RM_CAMERA_TOLD = 16,
 };
 

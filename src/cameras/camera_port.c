@@ -162,8 +162,9 @@ static void port_tend(struct rm_camera_port *port, bool any) {
 }
 
 static uint32_t port_receive(struct rm_camera_port *port, struct rm_burst *burst) {
-    if (port->config->port.kind != RM_PORT_UDP)
-        return rm_port_receive(port->port, 0, burst);
+    uint32_t const count = rm_port_receive(port->port, 0, burst);
+    if (count != 0 || port->config->port.kind != RM_PORT_UDP)
+        return count;
     return rm_port_receive_sleeping(port->port, 0, burst, port_waits(port) ? WAIT_NS : RM_SLEEP);
 }
 
