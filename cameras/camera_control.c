@@ -95,7 +95,7 @@ static void control_act(struct rm_camera_control *control, struct rm_device_answ
 /** Answers one datagram; false: there is none. All answers come from the camera's address. */
 static bool control_take(struct rm_camera_control *control, int socket) {
     uint8_t bytes[RM_GVCP_LONGEST];
-    struct sockaddr_in from;
+    struct sockaddr_in from = {0};
     socklen_t from_bytes = sizeof from;
     ssize_t const length = recvfrom(socket, bytes, sizeof bytes, 0, (struct sockaddr *)&from, &from_bytes);
     if (length < 0)

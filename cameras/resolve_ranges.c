@@ -56,8 +56,11 @@ static enum rm_code check_list(struct rm_cameras_resolve const *resolve, struct 
 static enum rm_code check_field(struct rm_cameras_resolve const *resolve, struct ranged_mapping const *mapping,
                                 cyaml_schema_field_t const *field) {
     char const *data = mapping->data + field->data_offset;
-    if ((field->value.flags & CYAML_FLAG_POINTER) != 0)
-        memcpy(&data, data, sizeof data);
+    if ((field->value.flags & CYAML_FLAG_POINTER) != 0) {
+        char const *pointer;
+        memcpy(&pointer, data, sizeof pointer);
+        data = pointer;
+    }
     if (data == NULL)
         return RM_OK;
     char place[PLACE_BYTES];

@@ -136,7 +136,7 @@ static void a_turn_is_sent_as_one(void **state) {
     uint8_t bytes[BYTES_MAX] = {0}, payload[PACKET_MAX];
     struct rm_camera_frame frame = test_frame(&camera, bytes);
     frame.time_is_turn = true;
-    struct rm_image_datagram datagram;
+    struct rm_image_datagram datagram = {0};
     for (uint32_t i = 0; i < rm_camera_packets(&camera, &frame); ++i) {
         uint32_t const length = rm_camera_packet_write(&camera, &frame, i, false, payload);
         assert_int_equal(rm_image_parse(payload, length, &datagram), RM_IMAGE_GOOD);

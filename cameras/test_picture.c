@@ -84,7 +84,8 @@ static struct moments moments_of(uint16_t const *value) {
     struct moments m = {0};
     double sum = 0;
     for (uint32_t i = 0; i < WIDTH * HEIGHT; ++i) {
-        double const x = i % WIDTH, y = (double)(i / WIDTH), w = value[i];
+        uint32_t const line = i / WIDTH;
+        double const x = i % WIDTH, y = line, w = value[i];
         sum += w;
         m.x += w * x;
         m.y += w * y;
