@@ -90,7 +90,10 @@ static void plan_packets(struct rm_faults *faults, uint64_t index, struct rm_cam
     uint32_t const no_last = fault_happens(faults, RM_CAMERA_FAULT_NO_TRAILER, index, 0)
                                  ? rm_camera_last_packet(faults->camera, frame)
                                  : UINT32_MAX;
+    bool const beyond = fault_happens(faults, RM_CAMERA_FAULT_BEYOND, index, 0);
     for (uint32_t i = 0; i < count; ++i) {
+        if (beyond && i == 1)
+            plan_add(plan, count, false);
         if (i == no_first || i == no_last || fault_happens(faults, RM_CAMERA_FAULT_LOSE, index, i))
             continue;
         bool const corrupt = fault_happens(faults, RM_CAMERA_FAULT_CORRUPT, index, i);
@@ -98,8 +101,6 @@ static void plan_packets(struct rm_faults *faults, uint64_t index, struct rm_cam
         if (fault_happens(faults, RM_CAMERA_FAULT_DUPLICATE, index, i))
             plan_add(plan, i, corrupt);
     }
-    if (fault_happens(faults, RM_CAMERA_FAULT_BEYOND, index, 0))
-        plan_add(plan, count, false);
 }
 
 bool rm_faults_plan(struct rm_faults *faults, uint64_t index, struct rm_camera_frame const *frame,

@@ -12,7 +12,7 @@
  *     no_leader   its leader is not sent; of our format, its configuration
  *     no_trailer  its trailer is not sent; of our format, its last fragment
  *     false_size  its leader says that it has twice as many lines; of our format, all say twice as many bytes
- *     beyond      one packet more, beyond its end
+ *     beyond      one packet more, with a place beyond its end, behind the first packet
  *     geometry    it and the frames behind it have half as many lines, until the next such fault
  *     restart     its number is that of the first frame
  *     jumbo       its packets have RM_JUMBO_BYTES, whatever the link takes

@@ -165,11 +165,18 @@ static void close_all(struct cameras_run *run) {
     free(run->ports);
 }
 
-static void tell_of_waiting(struct cameras_run const *run) {
-    for (uint32_t p = 0; p < run->port_count; ++p)
-        if (run->ports[p].port != NULL && rm_port_check(run->ports[p].port, NULL) == RM_E_ABSENT)
-            fprintf(stderr, "ringmaster-virtual-cameras: waiting for the other end of port \"%s\"\n",
-                    rm_port_name(run->ports[p].port));
+/** A sender that no program starts begins when the other end of its port is there, so that no frame is sent to no one. */
+static void start_senders(struct cameras_run *run, bool tells) {
+    for (uint32_t s = 0; s < run->sender_count; ++s) {
+        struct rm_camera_sender *const sender = &run->senders[s];
+        if (sender->camera.control || sender->running)
+            continue;
+        if (rm_port_check(sender->link->port, NULL) != RM_E_ABSENT)
+            rm_camera_sender_start(sender);
+        else if (tells)
+            fprintf(stderr, "ringmaster-virtual-cameras: %s waits for the other end of port \"%s\"\n",
+                    sender->camera.name, rm_port_name(sender->link->port));
+    }
 }
 
 /** Lets time pass until `due`, or some of it. */
@@ -221,11 +228,9 @@ static bool all_are_done(struct cameras_run const *run) {
 }
 
 static void run_all(struct cameras_run *run) {
-    tell_of_waiting(run);
-    for (uint32_t s = 0; s < run->sender_count; ++s)
-        if (!run->senders[s].camera.control)
-            rm_camera_sender_start(&run->senders[s]);
+    start_senders(run, true);
     while (!all_are_done(run) && !atomic_load_explicit(&run->signals.stop, memory_order_relaxed)) {
+        start_senders(run, false);
         poll_controls(run);
         pass_time(run, poll_senders(run));
     }

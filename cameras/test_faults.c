@@ -185,7 +185,7 @@ static void a_packet_goes_beyond_the_end(void **state) {
     faulty_begin(&faulty, (struct rm_camera_fault){.kind = RM_CAMERA_FAULT_BEYOND, .every = 1});
     faulty_plan(&faulty, 0);
     assert_int_equal(faulty.plan.count, faulty.packets + 1);
-    assert_true(is_planned(&faulty, faulty.packets));
+    assert_int_equal(faulty.plan.packet[1].index, faulty.packets);
     rm_packet_plan_free(&faulty.plan);
 }
 
