@@ -43,7 +43,7 @@ static cyaml_schema_field_t const port_fields[] = {
         RM_KEY("interface", "The kernel's name of this end's interface.", .otherwise = "none", .example = "veth1"),
         MAYBE, struct rm_virtual_file_port, interface, 1, 15), /* IFNAMSIZ - 1 */
     CYAML_FIELD_STRING_PTR(RM_KEY("destination", "Where datagrams go.",
-                                  .otherwise = "the port's address, or its first multicast group",
+                                  .otherwise = "the port's first multicast group, its address, or 10.30.0.1",
                                   .example = "10.30.0.1"),
                            MAYBE, struct rm_virtual_file_port, destination, 1, 15),
     CYAML_FIELD_STRING_PTR(RM_KEY("destination_mac", "Where frames go.",
