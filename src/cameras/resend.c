@@ -66,6 +66,7 @@ struct rm_resend_settings rm_resend_usual(double percent, uint64_t deadline_tick
         .packets_per_second = 10000,
         .reorder_packets = 16,
         .reorder_ticks = ticks_per_second / 2000,
+        .quiet_ticks = deadline_ticks / 2,
         .timeout_ticks = ticks_per_second / 200,
         .tries = 5,
     };
@@ -150,7 +151,7 @@ static uint32_t image_reach(struct rm_image const *image) {
 
 static bool image_has_ended(struct resend_look const *look) {
     struct rm_resend const *const resend = look->resend;
-    bool const quiet = look->now_ticks - look->image->newest_ticks >= resend->settings.timeout_ticks;
+    bool const quiet = look->now_ticks - look->image->newest_ticks >= resend->settings.quiet_ticks;
     return quiet || (resend->any && block_ahead(resend, resend->ended_through, look->image->frame) >= 0);
 }
 

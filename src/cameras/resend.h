@@ -6,7 +6,8 @@
  *
  *  - before the furthest one that came, once `reorder_packets` behind it came, or at `reorder_ticks` after it was first
  *    found missing;
- *  - behind the furthest, once the trailer came, a newer frame began, or nothing of the frame came for `timeout_ticks`.
+ *  - behind the furthest, once the trailer came, a newer frame began, or nothing of the frame came for `quiet_ticks`: a
+ *    sender may pause.
  *    Where the total is not known, that is the next packet alone: a payload or the trailer, so it exists.
  *
  * It is asked for then, and again when it has not come after `timeout_ticks`, after twice that, and so on, `tries` times
@@ -45,7 +46,7 @@ struct rm_resend_settings {
     uint64_t ticks_per_second;
     uint32_t packets_per_second;
     uint32_t reorder_packets;
-    uint64_t reorder_ticks, timeout_ticks;
+    uint64_t reorder_ticks, quiet_ticks, timeout_ticks;
     /** 1 … RM_RESEND_TRIES_MAX. */
     uint32_t tries;
 };
@@ -63,8 +64,8 @@ struct rm_resend_counts {
 
 struct rm_resend;
 
-/** What the receiver uses, with the camera's percentage and deadline: 16 packets or 0.5 ms for those out of order, 5 ms
- * for the first timeout, 5 tries, 10000 packets a second. */
+/** What the receiver uses, with the camera's percentage and deadline: 16 packets or 0.5 ms for those out of order, half
+ * of the deadline for a quiet frame, 5 ms for the first timeout, 5 tries, 10000 packets a second. */
 struct rm_resend_settings rm_resend_usual(double percent, uint64_t deadline_ticks, uint64_t ticks_per_second);
 
 /** NULL when there is no memory, or settings are out of their ranges. */
