@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ringmaster.cli.cameras_control import control
 from ringmaster.cli.cameras_virtual import virtual
 from ringmaster.cli.options import examples, json_option, print_json
 from ringmaster.cli.programs import become
@@ -36,6 +37,7 @@ def cameras() -> None:
     """Receive frames of cameras into shared memory, where any number of programs read them without a copy."""
 
 
+cameras.add_command(control)
 cameras.add_command(virtual)
 
 
