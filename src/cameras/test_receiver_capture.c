@@ -29,7 +29,7 @@ enum {
 /* The vectors' interface, and one of our own. */
 #define CAMERA(name, keys)                                                                                             \
     "  - {name: " name ", port: wire, " keys ", pixel_format: RAW12, width: 8, frame_bytes: 4096, deadline_ms: "       \
-                                             "60000}\n"
+    "60000}\n"
 #define VECTORS_CAMERAS                                                                                                \
     CAMERA("tecmp-vector", "format: tecmp, device: 144, channel: 1, id: 305419896, height: 1")                         \
     CAMERA("cmp-vector", "format: cmp, device: 18193, channel: 13, first_line: 700, id: 305419896, height: 1")
@@ -180,11 +180,11 @@ static void device_send_csi2(struct device *device, uint16_t frame, uint16_t lin
 
 static void device_send_frame(struct device *device, uint16_t number) {
     device_send_csi2(device, number, 0, (struct rm_csi2_packet){.data_type = RM_CSI2_FRAME_START, .number = number}, 1);
-    for (uint16_t line = 0; line < HEIGHT; ++line) {
+    for (uint32_t line = 0; line < HEIGHT; ++line) {
         uint8_t pixels[LINE_BYTES];
         for (uint32_t at = 0; at < LINE_BYTES; ++at)
             pixels[at] = line_byte(device->is_cmp, number, line, at);
-        device_send_csi2(device, number, line,
+        device_send_csi2(device, number, (uint16_t)line,
                          (struct rm_csi2_packet){.data_type = RM_CSI2_RAW12, .bytes = pixels, .length = LINE_BYTES},
                          1 + line % 4);
     }

@@ -21,12 +21,12 @@ enum { TEXT_BYTES = 4096 };
 
 static void what_it_comes_to(void **state) {
     struct rm_config *const config = load_config(
-        *state,
-        HEAD "  - {name: cam01, port: local, address: 127.0.0.2}\n"
-             "  - {name: cam02, port: wire, format: fragments, id: 70000, udp_port: 20002, slots: 20,\n"
-             "     leases: 15, incomplete: fill, deadline_ms: 2.5, frame_bytes: 5000000, profile: true}\n"
-             "  - {name: cam03, port: wire, format: fragments, id: 1, udp_port: 20002}\n"
-             "  - {name: cam04, port: wire, format: tecmp, device: 1, id: 3, pixel_format: RAW12, width: 8, height: 4}\n");
+        *state, HEAD
+        "  - {name: cam01, port: local, address: 127.0.0.2}\n"
+        "  - {name: cam02, port: wire, format: fragments, id: 70000, udp_port: 20002, slots: 20,\n"
+        "     leases: 15, incomplete: fill, deadline_ms: 2.5, frame_bytes: 5000000, profile: true}\n"
+        "  - {name: cam03, port: wire, format: fragments, id: 1, udp_port: 20002}\n"
+        "  - {name: cam04, port: wire, format: tecmp, device: 1, id: 3, pixel_format: RAW12, width: 8, height: 4}\n");
     assert_int_equal(config->camera_count, 4);
     struct rm_config_camera const *const camera = config->camera;
     assert_string_equal(camera[0].name, "cam01");
