@@ -21,11 +21,11 @@ enum { FRAMES = 60, TURNS_PER_FRAME = 1000 };
     "60000" MORE "}\n"
 
 /** A frame of 8 bits with a spot of 3 × 2 pixels; peak 0: without. */
-static void send_spot(struct camera_rig const *rig, uint64_t frame, double x, double y, double peak) {
+static void send_spot(struct camera_rig const *rig, uint8_t flags, uint64_t frame, double x, double y, double peak) {
     uint8_t payload[RM_IMAGE_CONFIGURATION_BYTES + RIG_EACH];
     struct rm_image_datagram datagram = {
         .kind = RM_IMAGE_CONFIGURATION,
-        .flags = RM_IMAGE_TIME_IS_TURN,
+        .flags = flags,
         .camera = 7,
         .fragment = {.frame = frame,
                      .fragment_bytes = RIG_EACH,
@@ -75,7 +75,7 @@ static void a_spot_has_a_record_at_its_turn(void **state) {
     assert_string_equal(view.header->lane[RM_PROFILE_LANE_SIGMA_MAJOR].name, "sigma_major");
     for (uint64_t frame = 1; frame <= 3; ++frame) {
         double const x = 28.25 + (double)frame, y = 20.5;
-        send_spot(&rig, frame, x, y, 200);
+        send_spot(&rig, RM_IMAGE_TIME_IS_TURN, frame, x, y, 200);
         struct rm_record const record = record_of(&view, frame);
         assert_true(is_near(record.lane[RM_PROFILE_LANE_X].f, x));
         assert_true(is_near(record.lane[RM_PROFILE_LANE_Y].f, y));
@@ -87,7 +87,7 @@ static void a_spot_has_a_record_at_its_turn(void **state) {
         assert_int_equal(record.lane[RM_PROFILE_LANE_MARKS].i, 0);
         assert_int_equal(record.lane[RM_PROFILE_LANE_NUMBER].i, frame);
     }
-    send_spot(&rig, 4, 0, 0, 0);
+    send_spot(&rig, RM_IMAGE_TIME_IS_TURN, 4, 0, 0, 0);
     assert_int_equal(record_of(&view, 4).lane[RM_PROFILE_LANE_MARKS].i, RM_PROFILE_NO_SPOT);
     rig_close(&rig);
 }
@@ -98,7 +98,7 @@ static void frames_that_are_passed_over_are_counted(void **state) {
     rig_open(&rig, CAMERA(", profile: true"));
     struct rm_stream_view const view = profile_stream(&rig);
     for (uint64_t frame = 1; frame <= FRAMES; ++frame) {
-        send_spot(&rig, frame, 30, 20, 200);
+        send_spot(&rig, RM_IMAGE_TIME_IS_TURN, frame, 30, 20, 200);
         rig_await_received(&rig, frame * (RIG_FRAGMENTS + 1));
     }
     (void)record_of(&view, FRAMES);
@@ -109,6 +109,19 @@ static void frames_that_are_passed_over_are_counted(void **state) {
             counted += 1 + (uint64_t)record.lane[RM_PROFILE_LANE_SKIPPED].i;
     }
     assert_int_equal(counted, FRAMES);
+    rig_close(&rig);
+}
+
+static void a_frame_without_a_turn_has_no_record(void **state) {
+    (void)state;
+    struct camera_rig rig;
+    rig_open(&rig, CAMERA(", profile: true"));
+    struct rm_stream_view const view = profile_stream(&rig);
+    send_spot(&rig, 0, 1, 30, 20, 200);
+    rig_await_received(&rig, RIG_FRAGMENTS + 1);
+    send_spot(&rig, RM_IMAGE_TIME_IS_TURN, 2, 30, 20, 200);
+    struct rm_record const record = record_of(&view, 2);
+    assert_int_equal(record.lane[RM_PROFILE_LANE_SKIPPED].i, 1);
     rig_close(&rig);
 }
 
@@ -126,6 +139,7 @@ int main(void) {
     struct CMUnitTest const tests[] = {
         cmocka_unit_test(a_spot_has_a_record_at_its_turn),
         cmocka_unit_test(frames_that_are_passed_over_are_counted),
+        cmocka_unit_test(a_frame_without_a_turn_has_no_record),
         cmocka_unit_test(a_camera_that_does_not_ask_has_no_such_stream),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
