@@ -19,6 +19,7 @@
  *     passed_over              of those lost: this reader came too late
  *     waits, longest_wait_us   of the sender, for a link that was full
  *     longest_behind_us        of a packet to its pace: what the thread was kept from its core
+ *     share                    of its core that the thread had
  *     bytes_per_s              of whole frames
  */
 #include <stdbool.h>
@@ -34,6 +35,7 @@
 #include "base/pin.h"
 #include "base/timebase.h"
 #include "bench/rounds.h"
+#include "bench/wire/polling.h"
 #include "camera_load.h"
 
 enum { FRAMES_MAX = 1 << 20, LOOKED_AT = 3 };
@@ -63,6 +65,8 @@ struct seen_camera {
 struct latency_bench {
     struct rm_camera_load load;
     double tsc_hz;
+    /** Of its core that this thread had while it measured. */
+    double share;
     /** Frames with numbers from here on are measured: of each camera. */
     uint64_t first_frame[RM_LOAD_CAMERAS_MAX];
     bool measures;
@@ -191,6 +195,7 @@ static double bench_measure(struct latency_bench *bench, double seconds) {
     }
     bench->load.waits = bench->load.longest_wait_ticks = bench->load.longest_behind_ticks = 0;
     bench->measures = true;
+    double const cpu_s = rm_thread_seconds();
     uint64_t const begin = rm_tsc(), end = bench_in(bench, seconds);
     while (rm_tsc() < end || !each_was_sent(bench)) {
         rm_camera_load_send(&bench->load, rm_tsc(), UINT64_MAX / 2);
@@ -202,6 +207,7 @@ static double bench_measure(struct latency_bench *bench, double seconds) {
         bench_look(bench);
     }
     double const took = (double)(last - begin) / bench->tsc_hz;
+    bench->share = (rm_thread_seconds() - cpu_s) / ((double)(rm_tsc() - begin) / bench->tsc_hz);
     for (uint64_t const give_up = bench_in(bench, DRAIN_S); rm_tsc() < give_up && bench_lost(bench) != 0;)
         bench_look(bench);
     return took;
@@ -224,11 +230,12 @@ static void bench_report(struct latency_bench *bench, double seconds) {
     times_print("after_sent_us", &bench->after_sent);
     times_print("published_us", &bench->published);
     printf("\"sent\": %llu, \"seen\": %llu, \"whole\": %llu, \"lost\": %llu, \"wrong\": %llu, \"passed_over\": %llu, "
-           "\"waits\": %llu, \"longest_wait_us\": %.1f, \"longest_behind_us\": %.1f, \"bytes_per_s\": %.0f}\n",
+           "\"waits\": %llu, \"longest_wait_us\": %.1f, \"longest_behind_us\": %.1f, \"share\": %.4f, \"bytes_per_s\": "
+           "%.0f}\n",
            (unsigned long long)sent, (unsigned long long)seen, (unsigned long long)whole,
            (unsigned long long)(sent - whole), (unsigned long long)wrong, (unsigned long long)passed_over,
            (unsigned long long)load->waits, (double)load->longest_wait_ticks * us,
-           (double)load->longest_behind_ticks * us, (double)whole * load->frame_bytes / seconds);
+           (double)load->longest_behind_ticks * us, bench->share, (double)whole * load->frame_bytes / seconds);
 }
 
 static void bench_open_readers(struct latency_bench *bench, char const *name, uint32_t cameras) {

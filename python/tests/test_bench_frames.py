@@ -27,7 +27,15 @@ ours, MTU 9000                                      40.00 ns per 1000 bytes, or 
 """
 
 
-def window(transport: str, load: str, scale: float = 1.0, cameras: int = 1, mtu: int = 1500, lost: int = 0) -> Window:
+def window(
+    transport: str,
+    load: str,
+    scale: float = 1.0,
+    cameras: int = 1,
+    mtu: int = 1500,
+    lost: int = 0,
+    share: float = 0.99,
+) -> Window:
     arrival, sending = (
         Spread(scale * base, 2 * scale * base, 2 * scale * base, 4 * scale * base, 9 * scale * base, 100)
         for base in (5.0, 7.0)
@@ -48,7 +56,8 @@ def window(transport: str, load: str, scale: float = 1.0, cameras: int = 1, mtu:
         longest_wait_us=0.0,
         longest_behind_us=30.0,
         bytes_per_s=9e8,
-        receiver_share=0.99,
+        receiver_share=share,
+        sender_share=0.99,
         core_to_core_ns=60.0,
         distance="near",
     )
@@ -116,6 +125,14 @@ def test_the_source_stands_beside_in_its_own_form(bench: CameraFrames, monkeypat
 def test_extremes_are_of_all_windows() -> None:
     (one,) = pooled([window("memif", "idle"), window("memif", "idle", 3.0)], "after_last_fragment")
     assert (one.min, one.max, one.mean, one.frames) == (5.0, 135.0, 20.0, 200)
+
+
+def test_windows_without_their_cores_do_not_count() -> None:
+    (one,) = pooled([window("memif", "idle"), window("memif", "idle", 3.0, share=0.5)], "after_last_fragment")
+    assert (one.max, one.left_out) == (45.0, 1)
+    assert window("udp", "idle", share=0.1).whole, "a socket's thread sleeps"
+    assert window("memif", "loaded", share=0.5).whole, "under a load nobody has a core alone"
+    assert "discarded" in window("memif", "idle", share=0.5).words
 
 
 def test_without_spead2_the_rest_is_measured(bench: CameraFrames, monkeypatch: pytest.MonkeyPatch) -> None:
