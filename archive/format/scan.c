@@ -47,7 +47,7 @@ bool rm_scan_next(struct rm_scan *scan, struct rm_block_place *place) {
     struct rm_block block;
     while (!scan->sealed) {
         uint64_t at = scan->at;
-        if (!scan_block_at(scan, at, &block) && !scan_search(scan, at, &at, &block))
+        if (!scan_block_at(scan, at, &block) && (scan->stops || !scan_search(scan, at, &at, &block)))
             return false;
         scan->damaged_bytes += at - scan->at;
         scan->damages += at != scan->at;

@@ -13,7 +13,8 @@
  * has another `file_id`.
  *
  * The memory may be a mapping of a file that grows: bytes is what there was at the beginning. A mapping of a file that
- * another process cuts ends the reader with SIGBUS; the recorder cuts a file only when it seals it.
+ * another process cuts ends the reader with SIGBUS. The recorder cuts a file when it seals it, behind its last good
+ * block: a reader of such a file `stops` there, and copies what stands behind before it goes on.
  */
 #ifndef RM_ARCHIVE_SCAN_H
 #define RM_ARCHIVE_SCAN_H
@@ -26,6 +27,8 @@ struct rm_scan {
     uint32_t file_id;
     /** Payloads are summed up, too. Set it after rm_scan_begin. */
     bool verifies;
+    /** Where no good block stands, none is looked for behind it. Set it after rm_scan_begin. */
+    bool stops;
     /** Where the next block is looked for. */
     uint64_t at;
     /** Behind the last good block so far. After the last call: the end of what can be read. */

@@ -114,6 +114,28 @@ static void test_a_flipped_bit_costs_its_block(void **state) {
         }
 }
 
+/** What is behind may be cut off by then: it is looked at when it was copied. */
+static void test_a_scan_that_stops_goes_on_later(void **state) {
+    struct rm_scan scan;
+    struct rm_block_place place;
+    unsigned before = 0, behind = 0;
+    (void)state;
+    make_file();
+    file[begins[3]] ^= 1;
+    assert_int_equal(rm_scan_begin(&scan, file, sizeof file, "file", NULL), RM_OK);
+    scan.stops = true;
+    while (rm_scan_next(&scan, &place))
+        ++before;
+    assert_int_equal(before, 3);
+    assert_int_equal(scan.at, begins[3]);
+    assert_int_equal(scan.damages, 0);
+    scan.stops = false;
+    while (rm_scan_next(&scan, &place))
+        ++behind;
+    assert_int_equal(behind, BLOCKS - 4);
+    assert_int_equal(scan.damages, 1);
+}
+
 static void test_blocks_of_another_file_are_none(void **state) {
     struct rm_scan scan;
     (void)state;
@@ -162,6 +184,7 @@ int main(void) {
         cmocka_unit_test(test_a_whole_file),
         cmocka_unit_test(test_a_file_that_was_cut),
         cmocka_unit_test(test_a_flipped_bit_costs_its_block),
+        cmocka_unit_test(test_a_scan_that_stops_goes_on_later),
         cmocka_unit_test(test_blocks_of_another_file_are_none),
         cmocka_unit_test(test_a_block_that_lies_about_its_bytes),
         cmocka_unit_test(test_headers_are_judged),

@@ -197,15 +197,28 @@ static struct rm_file_progress file_progress(struct rm_stored_file const *file, 
     };
 }
 
-/** Walks from the last good place. What lies behind a damage is taken in, but looked at again the next time: of a file
- * that is being written, a block may come into the gap. */
-static bool file_walk(struct rm_stored_file *file, struct rm_scan *scan) {
-    file->places.count = file->good.places;
-    file->marks.count = file->good.marks;
-    file->damages.count = file->good.damages;
-    scan->at = file->good.at;
-    scan->sequence = file->good.sequence;
-    scan->verifies = true;
+/** Puts a copy in place of what stands behind the last good block: the writer may cut it off, and what is mapped of it
+ * would be no memory any more. False: there is none for that. */
+static bool file_copy_rest(struct rm_scan const *scan, int descriptor) {
+    uint64_t const from = scan->at & ~(uint64_t)(RM_PAGE_BYTES - 1);
+    if (from >= scan->bytes)
+        return true;
+    size_t const bytes = scan->bytes - from;
+    char *const rest = mmap((void *)(uintptr_t)(scan->file + from), bytes, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    if (rest == MAP_FAILED)
+        return false;
+    for (size_t have = 0; have < bytes;) {
+        ssize_t const got = pread(descriptor, rest + have, bytes - have, (off_t)(from + have));
+        if (got <= 0) /* it was cut: zeros stand there */
+            break;
+        have += (size_t)got;
+    }
+    return true;
+}
+
+/** Takes in blocks as long as the scan gives some; false: there is no memory. */
+static bool file_take_blocks(struct rm_stored_file *file, struct rm_scan *scan) {
     struct rm_block_place place;
     for (uint64_t before = scan->at, damaged = 0; rm_scan_next(scan, &place); before = scan->at) {
         if (scan->damaged_bytes != damaged)
@@ -217,6 +230,22 @@ static bool file_walk(struct rm_stored_file *file, struct rm_scan *scan) {
             file->good = file_progress(file, scan);
     }
     return true;
+}
+
+/** Walks from the last good place. What lies behind a damage is taken in, but looked at again the next time: of a file
+ * that is being written, a block may come into the gap. */
+static bool file_walk(struct rm_stored_file *file, struct rm_scan *scan, int descriptor) {
+    file->places.count = file->good.places;
+    file->marks.count = file->good.marks;
+    file->damages.count = file->good.damages;
+    scan->at = file->good.at;
+    scan->sequence = file->good.sequence;
+    scan->verifies = true;
+    scan->stops = true;
+    if (!file_take_blocks(file, scan) || !file_copy_rest(scan, descriptor))
+        return false;
+    scan->stops = false;
+    return file_take_blocks(file, scan);
 }
 
 /** What stands behind the last good block of a file, where that is not zeros alone. */
@@ -242,6 +271,13 @@ static uint64_t file_data_bytes(int descriptor, uint64_t bytes) {
     return end < bytes ? end : bytes;
 }
 
+/** Whether a file seems to be sealed. One that is not may be cut at any instant, and its end is not to be touched. */
+static bool file_has_end(int descriptor, uint64_t bytes) {
+    struct rm_block end;
+    return rm_read_all(descriptor, &end, sizeof end, bytes - sizeof end) && end.magic == RM_BLOCK_MAGIC &&
+           end.kind == RM_BLOCK_END;
+}
+
 enum rm_code rm_stored_file_look(struct rm_stored_file *file, int descriptor, struct rm_error *error) {
     struct stat status;
     if (file->info.sealed != 0)
@@ -259,8 +295,10 @@ enum rm_code rm_stored_file_look(struct rm_stored_file *file, int descriptor, st
     enum rm_code code = rm_scan_begin(&scan, memory, bytes, file->info.path, error);
     if (code == RM_OK) {
         uint32_t count = 0;
-        struct rm_block_place const *const index = rm_scan_index(&scan, &count);
-        bool const took = index != NULL ? file_take_index(file, &scan, index, count) : file_walk(file, &scan);
+        struct rm_block_place const *const index =
+            file_has_end(descriptor, bytes) ? rm_scan_index(&scan, &count) : NULL;
+        bool const took =
+            index != NULL ? file_take_index(file, &scan, index, count) : file_walk(file, &scan, descriptor);
         if (!took)
             code = rm_fail(error, RM_E_NO_SPACE, "%s: no memory for its index", file->info.path);
         else if (index == NULL)
