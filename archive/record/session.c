@@ -248,14 +248,14 @@ static bool session_step_log(struct rm_recorder *recorder, struct rm_recorded_lo
 }
 
 /** Events of a log's disk, and of what it lost since the last one. */
-static void session_tell_trouble(struct rm_recorder *recorder, struct rm_recorded_log *log) {
+static void session_tell_trouble(struct rm_recorder *recorder, struct rm_recorded_log *log, bool now) {
     if (log->log.trouble != log->told_trouble) {
         unsigned const reason = log->log.trouble != 0 ? log->log.trouble : log->told_trouble;
         rm_events_recorder(&recorder->watch, log->log.trouble != 0 ? "trouble" : "trouble_ended", log->log.name,
                            rm_mark_reason_text(reason), 0);
         log->told_trouble = log->log.trouble;
     }
-    bool const due = recorder->moment.now_ns - log->told_ns >= TELL_NS;
+    bool const due = now || recorder->moment.now_ns - log->told_ns >= TELL_NS;
     if (due && log->images != NULL)
         rm_session_images_tell(recorder, log);
     for (unsigned r = 0; due && log->images == NULL && r < RM_FOLLOW_REASONS; ++r)
@@ -278,7 +278,7 @@ static void session_take_leap(struct rm_recorder *recorder) {
 bool rm_session_step(struct rm_recorder *recorder, enum rm_follow_extent extent) {
     bool busy = session_reap(recorder, 0);
     for (unsigned l = 0; l < recorder->log_count; ++l) {
-        session_tell_trouble(recorder, &recorder->log[l]);
+        session_tell_trouble(recorder, &recorder->log[l], extent != RM_FOLLOW_BLOCKS);
         busy = session_step_log(recorder, &recorder->log[l], extent) || busy;
     }
     rm_events_look(&recorder->watch, &recorder->log[recorder->log_count - 1].log, &recorder->moment,
