@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/** How fast the recorder writes: eight streams in private memory, which have every turn that is asked for, followed into
- * one log on a disk, with all that the recorder does (checks of each record, checksums, syncs, files one after the
- * other, their sealing), on one core. Prints JSON. */
+/** How fast the recorder writes: eight streams in private memory, which have every turn that is asked for, or frames of
+ * eight cameras, followed into one log on a disk, with all that the recorder does (checks of each record, checksums,
+ * syncs, files one after the other, their sealing), on one core. Prints JSON. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +18,7 @@
 #include "base/pin.h"
 #include "base/timebase.h"
 #include "fabric/stream_writer.h"
+#include "record_speed_images.h"
 
 enum {
     STREAMS = 8,
@@ -27,6 +28,7 @@ enum {
     LATE_TURNS = 1024,
     BUFFER_BYTES = 4 << 20,
     FILE_BYTES = 256 << 20,
+    IMAGE_FILE_BYTES = 1 << 30,
     FLUSH_NS = 400 * 1000 * 1000,
     BLOCK_RECORDS = 4096,
     /** Where nothing has come it looks again so soon, as the recorder does. */
@@ -35,13 +37,15 @@ enum {
 };
 
 static char const USAGE[] =
-    "Usage: ringmaster-record-speed FOLDER [--seconds S] [--core N]\n"
+    "Usage: ringmaster-record-speed FOLDER [--seconds S] [--core N] [--images]\n"
     "Writes an archive's files into FOLDER as fast as it goes, and removes them. Prints JSON.\n";
 
 struct speed {
     struct rm_stream *stream[STREAMS];
     struct rm_follow follow[STREAMS];
     struct rm_archived_object object[STREAMS];
+    /** NULL: streams. */
+    struct speed_images *images;
     struct rm_archive_identity identity;
     struct rm_disk disk;
     struct rm_sealer sealer;
@@ -144,16 +148,17 @@ static void speed_streams(struct speed *speed) {
     }
 }
 
-static void speed_log(struct speed *speed, char const *folder) {
+static void speed_log(struct speed *speed, char const *folder, bool images) {
     struct rm_log *log = &speed->log;
     struct iovec vector[RM_LOG_BUFFERS + 1];
+    size_t const buffer_bytes = images ? SPEED_IMAGE_BUFFER_BYTES : BUFFER_BYTES;
     log->head_bytes = rm_log_head_bytes(STREAMS);
-    uint8_t *memory = rm_large_pages_map(RM_LOG_BUFFERS * (size_t)BUFFER_BYTES + log->head_bytes);
+    uint8_t *memory = rm_large_pages_map(RM_LOG_BUFFERS * buffer_bytes + log->head_bytes);
     if (memory == NULL)
         speed_fail(&(struct rm_error){.text = "no memory"});
-    snprintf(log->name, sizeof log->name, "turn");
+    snprintf(log->name, sizeof log->name, "%s", images ? "frames" : "turn");
     snprintf(log->folder, sizeof log->folder, "%s", folder);
-    log->file_bytes = FILE_BYTES;
+    log->file_bytes = images ? IMAGE_FILE_BYTES : FILE_BYTES;
     log->file_ns = UINT64_MAX;
     log->next_number = 1;
     log->object = speed->object;
@@ -161,13 +166,13 @@ static void speed_log(struct speed *speed, char const *folder) {
     log->disk = &speed->disk;
     log->identity = &speed->identity;
     log->owner = (struct rm_log_owner){speed, speed_done_with, speed_prepare, speed_make_room};
-    log->buffer_bytes = BUFFER_BYTES;
+    log->buffer_bytes = buffer_bytes;
     for (unsigned b = 0; b < RM_LOG_BUFFERS; ++b) {
-        log->buffer[b].data = memory + b * (size_t)BUFFER_BYTES;
+        log->buffer[b].data = memory + b * buffer_bytes;
         log->buffer[b].number = b;
-        vector[b] = (struct iovec){log->buffer[b].data, BUFFER_BYTES};
+        vector[b] = (struct iovec){log->buffer[b].data, buffer_bytes};
     }
-    log->head = memory + RM_LOG_BUFFERS * (size_t)BUFFER_BYTES;
+    log->head = memory + RM_LOG_BUFFERS * buffer_bytes;
     log->head_number = RM_LOG_BUFFERS;
     vector[RM_LOG_BUFFERS] = (struct iovec){log->head, log->head_bytes};
     rm_disk_uring_buffers(&speed->disk, vector, RM_LOG_BUFFERS + 1);
@@ -200,7 +205,9 @@ static void speed_turn(struct speed *speed, uint64_t *flushed_ns) {
     speed->moment.now_ns = rm_monotonic_ns();
     speed->moment.tai_ns = rm_tai_ns();
     speed_reap(speed, 0);
-    for (unsigned s = 0; s < STREAMS; ++s) {
+    if (speed->images != NULL)
+        taken = speed_images_step(speed->images, &speed->moment);
+    for (unsigned s = 0; speed->images == NULL && s < STREAMS; ++s) {
         struct rm_follow *follow = &speed->follow[s];
         if (follow->next + 2ul * BLOCK_RECORDS > RECORDS - MARGIN)
             follow->next = 4ul * MARGIN; /* round again, over what is there */
@@ -236,10 +243,12 @@ int main(int argc, char **argv) {
     char const *folder = NULL;
     double seconds = 2;
     uint64_t core = UINT64_MAX, flushed_ns = 0;
+    bool images = false;
     struct rm_option options[] = {
         {"FOLDER", &folder, .kind = RM_OPTION_TEXT, .place = RM_WORD},
         {"seconds", &seconds, 0.01, 3600, .kind = RM_OPTION_NUMBER},
         {"core", &core, 0, RM_CORE_MOST, .kind = RM_OPTION_WHOLE},
+        {"images", &images, .kind = RM_OPTION_FLAG},
     };
     rm_options_or_exit(argc, argv, USAGE, options, sizeof options / sizeof *options);
     struct speed *speed = calloc(1, sizeof *speed);
@@ -247,8 +256,11 @@ int main(int argc, char **argv) {
     if (speed == NULL || (core != UINT64_MAX && rm_pin((uint32_t)core, &error) != RM_OK) ||
         rm_disk_uring_open(&speed->disk, &error) != RM_OK || rm_sealer_start(&speed->sealer, &error) != RM_OK)
         speed_fail(&error);
-    speed_log(speed, folder);
-    speed_streams(speed);
+    speed_log(speed, folder, images);
+    if (!images)
+        speed_streams(speed);
+    else if (speed_images_open(&speed->log, speed->object, &speed->images, &error) != RM_OK)
+        speed_fail(&error);
     double const cpu_s = speed_cpu_s();
     uint64_t const begun_ns = rm_monotonic_ns();
     while ((double)(rm_monotonic_ns() - begun_ns) < seconds * 1e9)
@@ -267,9 +279,13 @@ int main(int argc, char **argv) {
     uint64_t lost = 0;
     for (unsigned s = 0; s < STREAMS; ++s)
         lost += speed->follow[s].missing;
+    if (speed->images != NULL) {
+        lost = speed_images_lost(speed->images);
+        speed_images_close(speed->images);
+    }
     printf("{\"bytes\": %llu, \"seconds\": %.6f, \"cpu_seconds\": %.6f, \"files\": %llu, \"errors\": %llu, "
-           "\"missing\": %llu, \"block_bytes\": %d}\n",
+           "\"missing\": %llu, \"block_bytes\": %zu}\n",
            (unsigned long long)figures->bytes, took_s, used_s, (unsigned long long)speed->files,
-           (unsigned long long)figures->errors, (unsigned long long)lost, BUFFER_BYTES);
+           (unsigned long long)figures->errors, (unsigned long long)lost, speed->log.buffer_bytes);
     return figures->errors == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

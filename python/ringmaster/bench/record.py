@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """`ringmaster bench record`: how fast the recorder writes, beside fio, which writes the same blocks and nothing else.
 
-Ours is the recorder's own path on one core (bench/record_speed.c): records are taken out of eight streams in memory,
-checked, summed up, put into blocks, written by O_DIRECT and synced, in files that are sealed. fio writes one file,
-whose room is there before the time begins, to the same disk: as large blocks out of as large pages, as many on their
-way, synced as often. They take turns.
+Ours is the recorder's own path on one core (bench/record_speed.c): records are taken out of eight streams in memory
+and checked, or frames of 3.75 MB are leased of eight cameras. They are summed up, put into blocks, written by O_DIRECT
+and synced, in files that are sealed. fio writes one file, whose room is there before the time begins, to the same disk:
+as large blocks out of as large pages, as many on their way, synced as often. They take turns.
 """
 
 import shutil
@@ -14,6 +14,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
 from typing import Any
+
+import click
 
 from ringmaster.bench.log import NotMeasured
 from ringmaster.bench.measurement import Measurement
@@ -39,6 +41,7 @@ ROOM_BYTES_PER_S = 5e9
 LARGE_PAGES = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
 """So that fio's blocks lie in large pages, as ours do: out of small ones the disk gets five requests for one."""
 LIMIT_S = 120.0
+WHAT = ("streams", "images")
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,7 @@ class Options:
 
     rounds: int = option(8, "Of each peer, by turns.", COUNT)
     seconds: float = option(2.0, "Of each turn.", Finite(0.1))
+    what: str = option("streams", "What is recorded: streams, or the frames of eight cameras.", click.Choice(WHAT))
     folder: str = option("/var/tmp", "On the disk that is measured; 5 GB a second are written there, and removed.")
 
 
@@ -74,10 +78,11 @@ class Record(Measurement[Options, Turn]):
     """
 
     name, title, options_type = "record", "Recording", Options
-    examples = ("", "--json > record.json", "--folder /data --rounds 4")
+    examples = ("", "--json > record.json", "--folder /data --rounds 4", "--folder /data --what images")
     about = (
-        "How fast the recorder writes on one core: records of eight streams checked, summed up, written by O_DIRECT "
-        "and synced, beside fio's sequential O_DIRECT writes of the same blocks with the same syncs, by turns."
+        "How fast the recorder writes on one core: records of eight streams, or frames of eight cameras, checked, "
+        "summed up, written by O_DIRECT and synced, beside fio's sequential O_DIRECT writes of the same blocks with "
+        "the same syncs, by turns."
     )
 
     folder: Path
@@ -101,6 +106,7 @@ class Record(Measurement[Options, Turn]):
     def _ours(self) -> Turn:
         seconds, core = self.options.seconds, cores()[-1]
         command = [find_program(PROGRAM), str(self.folder), "--seconds", f"{seconds:g}", "--core", str(core)]
+        command += ["--images"] if self.options.what == "images" else []
         return figures(PROGRAM, printed("ours", command, seconds + LIMIT_S), ours_of)
 
     def _fio(self) -> Turn:
