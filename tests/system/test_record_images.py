@@ -17,6 +17,7 @@ from harness import kill_at_once, terminate, unique_name, wait_for
 from numpy.typing import NDArray
 
 from ringmaster import Archive
+from ringmaster.archive.archive import MarkReason
 from ringmaster.archive.images import StoredFrame
 from ringmaster.errors import ArchiveError
 from ringmaster.fabric.layout import ImageStatus
@@ -210,12 +211,22 @@ def test_frames_that_were_written_outlive_a_killed_recorder(site: Site) -> None:
 @pytest.mark.parametrize("compress", ["none"], indirect=True)
 def test_cameras_that_come_again_are_recorded_again(site: Site) -> None:
     with site.recorder() as recorder:
-        for _ in range(2):
+        for times in range(2):
             with Publisher(site.workspace) as cameras:
                 had = len(site.recorded())
                 wait_for_begin_again(site, cameras, had)
+
+            def told(before: int = times) -> bool:
+                return ends_of(site) > before
+
+            wait_for(told, "the mark of their end")
         assert terminate(recorder) == 0, recorder.words
     assert_frames(0, site.recorded())
+
+
+def ends_of(site: Site) -> int:
+    """How often it is marked that the owner of a camera has ended."""
+    return sum(mark.reason == MarkReason.OWNER_GONE and mark.name == "cam01" for mark in Archive(site.archive).marks)
 
 
 def wait_for_begin_again(site: Site, cameras: Publisher, had: int) -> None:
