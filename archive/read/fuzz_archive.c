@@ -74,7 +74,6 @@ static void archive_read_run(struct rm_archive *archive, uint32_t object, uint32
 /** A frame that is said to be whole has its map and its bytes in the payload, and each has been asked for by its number. */
 static void archive_read_images(struct rm_archive *archive, uint32_t object, void *payload) {
     uint32_t blocks[BLOCK_PAYLOADS_MAX];
-    static uint8_t volatile sum;
     for (unsigned order = RM_IMAGE_BY_TAI; order <= RM_IMAGE_BY_NUMBER; ++order) {
         uint32_t const there =
             rm_archive_images_between(archive, object, order, 0, UINT64_MAX, blocks, BLOCK_PAYLOADS_MAX);
@@ -82,10 +81,8 @@ static void archive_read_images(struct rm_archive *archive, uint32_t object, voi
             struct rm_archive_image image;
             if (rm_archive_image(archive, object, blocks[i], payload, &image, NULL) != RM_OK)
                 continue;
-            for (uint32_t f = 0; f < image.is.fragments; ++f)
-                sum ^= (uint8_t)(image.map[f / 64] >> f % 64);
-            for (uint64_t b = 0; b < image.is.length; ++b)
-                sum ^= image.bytes[b];
+            (void)rm_crc32c(image.map, (image.is.fragments + 7ull) / 8);
+            (void)rm_crc32c(image.bytes, image.is.length);
         }
     }
 }

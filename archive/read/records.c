@@ -143,15 +143,18 @@ enum rm_code rm_archive_read(struct rm_archive *archive, struct rm_archive_reque
         .until_turn = request->first_turn + request->count * object->is.period_turns,
     };
     reading_clear(&reading);
-    char *const plain = malloc(RM_BLOCK_PAYLOAD_MAX);
+    uint32_t const first = reading_first_block(&reading);
+    uint32_t until = first, most_bytes = 1;
+    while (until < object->block_count && object->block[until].run == request->run &&
+           object->block[until].block.first_turn < reading.until_turn) {
+        uint32_t const bytes = object->block[until++].block.plain_bytes;
+        most_bytes = bytes > most_bytes ? bytes : most_bytes;
+    }
+    char *const plain = malloc(most_bytes);
     if (plain == NULL)
         return rm_fail(error, RM_E_NO_SPACE, "%s: no memory to read it", object->is.name);
-    for (uint32_t i = reading_first_block(&reading); i < object->block_count; ++i) {
-        struct rm_archive_block const *const block = &object->block[i];
-        if (block->run != request->run || block->block.first_turn >= reading.until_turn)
-            break;
-        reading_block(archive, &reading, block, plain);
-    }
+    for (uint32_t i = first; i < until; ++i)
+        reading_block(archive, &reading, &object->block[i], plain);
     free(plain);
     enum rm_code const unchanged = rm_archive_is_unchanged(archive, error);
     return unchanged != RM_OK ? unchanged : rm_archive_list_damages(archive, error);
