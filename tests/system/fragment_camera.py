@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A camera of our own format (docs/frames-format.md) in a thread of the test: small frames over the loopback interface."""
+"""A camera of our own format (docs/frames-format.md) in a thread of the test: small frames over loopback."""
 
 import hashlib
 import socket

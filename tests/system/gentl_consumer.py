@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A consumer of GenTL that lets the producer allocate its buffers: `gentl_consumer.py CTI CAMERA FRAMES BUFFERS hold|give`.
+"""A consumer of GenTL that lets the producer allocate its buffers.
 
-It prints a line of JSON for each frame. `hold` never queues a buffer again, and then stays until it is killed.
+`gentl_consumer.py CTI CAMERA FRAMES BUFFERS hold|give` prints a line of JSON for each frame. With `hold` it never
+queues a buffer again, and stays until it is killed.
 """
 
 import ctypes

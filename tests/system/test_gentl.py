@@ -36,7 +36,8 @@ acquirer = harvester.create({"id_": camera})
 for _ in range(rounds):
     acquirer.start()
     nodes = acquirer.remote_device.node_map
-    told = {name: getattr(nodes, name).value for name in ("Width", "Height", "OffsetX", "OffsetY", "PixelFormat", "PayloadSize")}
+    names = ("Width", "Height", "OffsetX", "OffsetY", "PixelFormat", "PayloadSize")
+    told = {name: getattr(nodes, name).value for name in names}
     print(json.dumps(told), flush=True)
     left = frames
     while left:
@@ -150,10 +151,8 @@ def test_harvesters_fetches_frames_bit_for_bit_and_again(site: Site, name: str, 
     camera = CAMERAS[index]
     for round_told in (told[: FRAMES + 1], told[FRAMES + 1 :]):
         nodes, *frames = round_told
-        assert nodes == {
-            **{"Width": camera.width, "Height": camera.height, "OffsetX": 4, "OffsetY": 8},
-            **{"PixelFormat": pixels, "PayloadSize": camera.length},
-        }
+        size = {"Width": camera.width, "Height": camera.height, "PayloadSize": camera.length}
+        assert nodes == {**size, "OffsetX": 4, "OffsetY": 8, "PixelFormat": pixels}
         check_frames(frames, camera)
         for frame in frames:
             assert (frame["format"], frame["size"]) == (pixels, [camera.width, camera.height])
@@ -167,9 +166,7 @@ def test_allocated_buffers_have_the_same_bits(site: Site) -> None:
 
 def test_two_consumers_at_once(site: Site) -> None:
     with ExitStack() as stack:
-        both = [
-            stack.enter_context(Program(*consumer(site, "cam01", FRAMES, buffers, "give"))) for buffers in (2, 5)
-        ]
+        both = [stack.enter_context(Program(*consumer(site, "cam01", FRAMES, buffers, "give"))) for buffers in (2, 5)]
         for one in both:
             assert one.wait(TIMEOUT_S) == 0, one.words
             check_frames([json.loads(line) for line in one.words.splitlines()], CAMERAS[0])
