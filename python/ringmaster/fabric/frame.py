@@ -27,6 +27,8 @@ class Geometry:
     """Significant bits of a pixel; 0: unknown."""
     pixel_bytes: int
     """1 or 2 where each pixel has bytes of its own; 0: pixels share bytes."""
+    line_bytes: int
+    """Of a line, without padding; 0: unknown."""
     width: int
     height: int
     offset_x: int
@@ -141,6 +143,7 @@ class Frame:
             number,
             int(pixels.bits),
             int(pixels.bytes),
+            int(lib.rm_pixels_line_bytes(number, int(slot["width"]))),
             int(slot["width"]),
             int(slot["height"]),
             int(slot["offset_x"]),
@@ -174,15 +177,20 @@ class Frame:
         shape, strides = (geometry.height, geometry.width), (step, geometry.pixel_bytes)
         return np.ndarray(shape, dtype, raw, 0, strides)
 
-    def unpacked(self) -> npt.NDArray[np.uint16]:
-        """The pixels as numbers, shape (height, width), in memory of their own."""
+    def unpacked(self, rows: npt.NDArray[np.intp] | None = None) -> npt.NDArray[np.uint16]:
+        """The pixels as numbers, shape (height, width), in memory of their own; or of these lines alone."""
         geometry, raw = self._whole_geometry(), self.bytes
-        values = np.empty((geometry.height, geometry.width), np.uint16)
+        padding, count = geometry.padding_x, geometry.height
+        if rows is not None:
+            step = geometry.line_bytes + padding
+            lines = np.ndarray((geometry.height, geometry.line_bytes), np.uint8, raw, 0, (step, 1))
+            raw, padding, count = lines[rows], 0, len(rows)
+        values = np.empty((count, geometry.width), np.uint16)
         lib.rm_pixels_unpack(
             geometry.pixel_format_number,
             geometry.width,
-            geometry.height,
-            geometry.padding_x,
+            count,
+            padding,
             ffi.cast("uint8_t const *", raw.ctypes.data),
             raw.size,
             ffi.cast("uint16_t *", values.ctypes.data),
@@ -194,7 +202,7 @@ class Frame:
         geometry, size = self.geometry, self._held(self._bytes).size
         if geometry is None:
             raise ValueError(f"frame {self.number} of {self.camera} came without a geometry; only `bytes` can be read")
-        line = lib.rm_pixels_line_bytes(geometry.pixel_format_number, geometry.width)
+        line = geometry.line_bytes
         if line == 0 or geometry.height == 0:
             raise ValueError(f"{self.camera}: no image of {geometry}; only `bytes` can be read")
         needed = (geometry.height - 1) * (line + geometry.padding_x) + line
