@@ -48,6 +48,7 @@ Examples:
   ringmaster save monday.yaml
   ringmaster record configs/record.yaml
   ringmaster top
+  ringmaster view --camera cam01
   ringmaster twin elettra2.mat
   ringmaster spectrum bpm01/turn/x1
   ringmaster tune chromaticity elettra2.mat --mapping bpms.yaml
@@ -90,6 +91,7 @@ MODULES = {
     "cameras": "cameras",
     "generate": "generate",
     "forward": "forward",
+    "view": "view",
     "completion": "complete",
 }
 """Of ringmaster.cli, by command: each has the command under its name."""
