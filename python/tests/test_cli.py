@@ -41,7 +41,19 @@ def ring(make_owner: MakeOwner) -> None:
 @pytest.mark.parametrize(
     "command",
     [
-        *([], ["ls"], ["get"], ["top"], ["replay"], ["run"], ["check"], ["virtual"], ["calibration"], ["align"]),
+        *(
+            [],
+            ["ls"],
+            ["get"],
+            ["top"],
+            ["view"],
+            ["replay"],
+            ["run"],
+            ["check"],
+            ["virtual"],
+            ["calibration"],
+            ["align"],
+        ),
         *(["put"], ["monitor"], ["save"], ["diff"], ["restore"]),
         *(["doctor"], ["bench"], ["bench", "ingest"], ["bench", "twin"], ["twin"], ["twin", "follow"]),
         *(["feedback", *rest] for rest in ([], ["status"], ["why"], ["on"], ["off"], ["hold"], ["reset"], ["set"])),

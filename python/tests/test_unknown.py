@@ -69,7 +69,7 @@ ELSEWHERE = {
     *("calibration template", "calibration check", "calibration convert", "measure", "bench", "twin"),
     *("generate", "record", "archive", "postmortem", "gateway fast-archiver", "gateway metrics"),
     *("feedback predict", "feedback matrix twin", "feedback matrix convert", "feedback matrix show"),
-    *("tunefeedback matrix", "forward", "cameras"),
+    *("tunefeedback matrix", "forward", "cameras", "view"),
 }
 """Those that ask none; of a group its name means all that are not above."""
 FILES = {

@@ -38,6 +38,13 @@ def shown(desk: Desk, name: str) -> int:
     return int(shot.picture[shot.picture.shape[0] // 2, shot.picture.shape[1] // 2])
 
 
+def shown_counts(desk: Desk, name: str) -> set[int]:
+    """The values that levels and histogram of a camera are of."""
+    shot = desk.tiles[name].shot
+    assert shot is not None
+    return set(np.flatnonzero(shot.seen.of).tolist())
+
+
 def head(sequence: int, number: int, status: int = 0, published_us: float = 50.0) -> Head:
     """Of a frame without pixels."""
     return Head(sequence, number, 0, 0, "Mono8", 8, status=status, published_us=published_us)
@@ -157,10 +164,13 @@ def test_a_smaller_picture_says_that_values_are_means() -> None:
 def test_incomplete_frames_are_said_and_hatched() -> None:
     came = np.ones(20, np.bool_)
     came[3:6] = False
-    source = FakeSource({"cam01": [plain(1, came=came, fragment_bytes=480, status=INCOMPLETE)]})
+    lossy = plain(1, came=came, fragment_bytes=480, status=INCOMPLETE)
+    lossy.pixels.reshape(20, -1)[~came] = 0
+    source = FakeSource({"cam01": [lossy]})
     desk = desk_of(source)
     desk.look(0.0)
     assert desk.header("cam01", 0.0)[1] == "3 of 20 fragments missing"
+    assert shown_counts(desk, "cam01") == {1}
     assert (desk.paint("cam01") == (255, 64, 64)).all(axis=2).any()
     source.frames["cam01"].append(plain(1, 2, came=came, fragment_bytes=480, status=FILLED))
     desk.look(FAST_S)
@@ -170,13 +180,20 @@ def test_incomplete_frames_are_said_and_hatched() -> None:
 def test_a_frame_without_geometry_is_said() -> None:
     frame = plain(1)
     frame.head = head(1, 1)
-    desk = desk_of(FakeSource({"cam01": [frame]}))
+    source = FakeSource({"cam01": [frame]})
+    desk = desk_of(source)
     assert desk.header("cam01", 0.0) == ["cam01", "no frame yet"]
     desk.save(Kind.ARRAY)
     desk.look(0.0)
-    assert desk.header("cam01", 0.0)[1].startswith("geometry unknown")
+    assert desk.header("cam01", 0.0)[1] == "no geometry"
     assert (desk.paint("cam01") == BESIDE).all()
     assert "geometry is unknown" in desk.message
+    for after in (plain(7, 2), frame):
+        frame.head = head(3, 3)
+        source.frames["cam01"].append(after)
+        desk.look(FAST_S)
+    assert desk.header("cam01", 0.0)[1] == "no geometry, picture of frame 2"
+    assert shown(desk, "cam01") == 7
 
 
 def test_another_geometry_in_mid_stream() -> None:

@@ -65,8 +65,6 @@ class Tile:
         self.taken += 1
         if self.has_geometry:
             self.shot = self._shot(frame, style)
-        else:
-            self.shot = None
         waited_ms = (clock_gettime_ns(CLOCK_TAI) - self.head.first_tai_ns) * 1e-6 if self.head.first_tai_ns else 0.0
         self.tally.take(self.head, now_s, max(0.0, waited_ms))
         keep = keep or self.tally.interval_s() > SLOW_S
@@ -145,7 +143,7 @@ class Tile:
         head = self.head
         said = [self.name]
         if not self.has_geometry:
-            said.append("geometry unknown: no leader or configuration packet came")
+            said.append("no geometry" + (f", picture of frame {self.shot.head.number}" if self.shot else ""))
         elif head.status in (INCOMPLETE, FILLED):
             filled = ", filled from the frame before" if head.status == FILLED else ""
             said.append(f"{head.fragments - head.placed} of {head.fragments} fragments missing{filled}")
@@ -162,4 +160,4 @@ class Tile:
         window = self.view.window(self.size, (head.width, head.height))
         picture = reduced(frame, window, style.coloured)
         lacks = missing(frame, window) if head.status != WHOLE else None
-        return Shot(head, window, picture, lacks, counts(picture))
+        return Shot(head, window, picture, lacks, counts(picture if lacks is None else picture[~lacks]))
