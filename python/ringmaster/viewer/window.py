@@ -46,6 +46,9 @@ class ViewerWindow:
     def run(self, until: Callable[[], bool] | None = None) -> None:
         """Shows frames until the window is closed, or ``until()`` is true after a look."""
         self._until = until
+        if not self._canvas.winfo_viewable():
+            self._canvas.wait_visibility()
+        self._root.update()
         self._root.after(0, self._look)
         self._root.mainloop()
 
@@ -62,6 +65,7 @@ class ViewerWindow:
 
         self._draw(monotonic(), words=True)
         self._root.update()
+        self._root.winfo_pointerxy()  # its answer comes when the screen shows what was drawn before
         x, y = self._root.winfo_rootx(), self._root.winfo_rooty()
         box = (x, y, x + self._root.winfo_width(), y + self._root.winfo_height())
         ImageGrab.grab(bbox=box, xdisplay="").save(path, "PNG", optimize=True)
