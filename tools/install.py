@@ -3,6 +3,7 @@
 
     bin/ringmaster, bin/ringmaster-*       the command line; the programs
     lib/…/libringmaster*.so, include/      what other people's programs are built with; lib/…/pkgconfig/ringmaster.pc
+    lib/…/ringmaster/ringmaster.cti        the GenTL producer, which viewers of camera images load
     libexec/ringmaster/                    programs and libraries that the command line looks for: links, applications
     lib/ringmaster/python/                 the Python packages that it needs, as they are in .venv
     share/ringmaster/                      the package `ringmaster`, configurations, lattices, examples, the template

@@ -20,8 +20,6 @@ enum {
     FRAMES_PER_S = 30,
 };
 
-static char const IMAGES[] = "images/";
-
 static bool images_wants(struct rm_record_images const *images, char const *camera) {
     for (uint32_t p = 0; p < images->pattern_count; ++p)
         if (rm_pattern_matches(images->pattern[p], camera))
@@ -77,6 +75,7 @@ static void images_add(struct rm_recorder *recorder, unsigned index, char const 
 }
 
 enum rm_code rm_session_images_plan(struct rm_recorder *recorder, unsigned index, struct rm_error *error) {
+    static char const IMAGES[] = "images/";
     struct rm_recorded_log *log = &recorder->log[index];
     size_t const objects = rm_workspace_object_count(recorder->workspace);
     log->object = calloc(objects + 1, sizeof *log->object);

@@ -5,8 +5,6 @@
 #include <signal.h>
 #include <string.h>
 
-#include "answer.h"
-
 enum {
     /** How long the thread waits for a frame before it looks whether it shall end. */
     LOOK_NS = 20000000,

@@ -18,14 +18,13 @@ static struct gentl_last_error *last_error_of_thread(void) {
     return &last;
 }
 
-GC_ERROR gentl_fail(GC_ERROR code, char const *format, ...) {
+void gentl_keep_error(GC_ERROR code, char const *format, ...) {
     struct gentl_last_error *last = last_error_of_thread();
     va_list arguments;
     va_start(arguments, format);
     (void)vsnprintf(last->text, sizeof last->text, format, arguments);
     va_end(arguments);
     last->code = code;
-    return code;
 }
 
 GC_ERROR gentl_last_error(char const **text) {

@@ -7,8 +7,19 @@
 
 #include "gentl.h"
 
-/** Keeps the text for GCGetLastError in this thread, and returns the code. */
-__attribute__((format(printf, 2, 3))) GC_ERROR gentl_fail(GC_ERROR code, char const *format, ...);
+/** Keeps code and text for GCGetLastError in this thread. */
+__attribute__((format(printf, 2, 3))) void gentl_keep_error(GC_ERROR code, char const *format, ...);
+
+/** The same, and has the code as its value. A macro, so that compiler and linter see which code goes on: a function with
+ * a list of arguments that varies is never followed. */
+#define gentl_fail(code, ...) (gentl_keep_error((code), __VA_ARGS__), (code))
+
+/** Refuses a call that has no place for its result. */
+static inline GC_ERROR gentl_need(void const *place, char const *call) {
+    if (place)
+        return GC_ERR_SUCCESS;
+    return gentl_fail(GC_ERR_INVALID_PARAMETER, "%s without a place for its result; pass the address of one", call);
+}
 
 /** The last error of this thread; GC_ERR_SUCCESS and "" where there was none. */
 GC_ERROR gentl_last_error(char const **text);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What a buffer has: BUFFER_INFO. */
-#include "answer.h"
 #include "modules.h"
 
 /** Of the buffer itself, whether a frame came or not. False: the query is about the frame. */
@@ -110,7 +109,8 @@ static GC_ERROR buffer_frame_info(struct gentl_buffer const *buffer, struct gent
     GC_ERROR result;
     if (buffer_geometry_info(image, answer, command, &result))
         return result;
-    return gentl_answer_unknown(image->has_geometry ? "BUFFER_INFO" : "the geometry is not known: BUFFER_INFO", command);
+    return gentl_answer_unknown(image->has_geometry ? "BUFFER_INFO" : "the geometry is not known: BUFFER_INFO",
+                                command);
 }
 
 /** A buffer that a flush took from the input pool carries nothing, and says so. */
@@ -122,17 +122,23 @@ static GC_ERROR buffer_empty_info(struct gentl_answer answer, int32_t command) {
     return gentl_fail(GC_ERR_NO_DATA, "no frame is in this buffer; queue it, and wait for the event");
 }
 
+static GC_ERROR buffer_info(struct gentl_buffer const *buffer, struct gentl_answer answer, int32_t command) {
+    GC_ERROR result;
+    if (buffer_own_info(buffer, answer, command, &result))
+        return result;
+    return buffer->has_image ? buffer_frame_info(buffer, answer, command) : buffer_empty_info(answer, command);
+}
+
 GC_ERROR DSGetBufferInfo(DS_HANDLE handle, BUFFER_HANDLE buffer_handle, int32_t command, int32_t *type, void *value,
                          size_t *size) {
     struct gentl_library *library = gentl_enter();
-    struct gentl_answer const answer = {type, value, size};
     struct gentl_camera *camera = NULL;
     struct gentl_buffer *buffer = NULL;
     GC_ERROR result = gentl_find(library, handle, GENTL_STREAM, &camera);
     if (result == GC_ERR_SUCCESS)
         result = gentl_find_buffer(camera, buffer_handle, &buffer);
-    if (result == GC_ERR_SUCCESS && !buffer_own_info(buffer, answer, command, &result))
-        result = buffer->has_image ? buffer_frame_info(buffer, answer, command) : buffer_empty_info(answer, command);
+    if (result == GC_ERR_SUCCESS)
+        result = buffer_info(buffer, (struct gentl_answer){type, value, size}, command);
     return gentl_leave(library, result);
 }
 
@@ -153,7 +159,7 @@ GC_ERROR DSGetBufferChunkData(DS_HANDLE handle, BUFFER_HANDLE buffer, void *chun
     if (result != GC_ERR_SUCCESS)
         return result;
     if (!count)
-        return gentl_fail(GC_ERR_INVALID_PARAMETER, "DSGetBufferChunkData without a place for the number");
+        return gentl_need(count, "DSGetBufferChunkData");
     *count = 0;
     return gentl_fail(GC_ERR_NO_DATA, "frames have no chunks here");
 }
@@ -163,16 +169,21 @@ GC_ERROR DSGetNumBufferParts(DS_HANDLE handle, BUFFER_HANDLE buffer, uint32_t *c
     if (result != GC_ERR_SUCCESS)
         return result;
     if (!count)
-        return gentl_fail(GC_ERR_INVALID_PARAMETER, "DSGetNumBufferParts without a place for the number");
+        return gentl_need(count, "DSGetNumBufferParts");
     *count = 0;
     return GC_ERR_SUCCESS;
 }
 
 GC_ERROR DSGetBufferPartInfo(DS_HANDLE handle, BUFFER_HANDLE buffer, uint32_t part, int32_t command, int32_t *type,
                              void *value, size_t *size) {
-    (void)command, (void)type, (void)value, (void)size;
+    (void)command;
+    (void)value;
     GC_ERROR const result = buffer_without_parts(handle, buffer);
     if (result != GC_ERR_SUCCESS)
         return result;
+    if (type)
+        *type = INFO_DATATYPE_UNKNOWN;
+    if (size)
+        *size = 0;
     return gentl_fail(GC_ERR_INVALID_INDEX, "part %u of a buffer; frames have no parts here", part);
 }

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "acquisition.h"
-#include "answer.h"
 
 static GC_ERROR stream_announce(struct gentl_library *library, struct gentl_camera *camera, struct gentl_buffer filled,
                                 BUFFER_HANDLE *handle) {
@@ -25,9 +24,11 @@ GC_ERROR DSAnnounceBuffer(DS_HANDLE handle, void *memory, size_t size, void *use
     struct gentl_library *library = gentl_enter();
     struct gentl_camera *camera = NULL;
     GC_ERROR result = gentl_find(library, handle, GENTL_STREAM, &camera);
-    if (result == GC_ERR_SUCCESS && (!buffer || !memory || size == 0))
-        result = gentl_fail(GC_ERR_INVALID_PARAMETER, "DSAnnounceBuffer of %zu bytes at %p; expected memory, and a place "
-                                                      "for the handle", size, memory);
+    if (result == GC_ERR_SUCCESS)
+        result = gentl_need(buffer, "DSAnnounceBuffer");
+    if (result == GC_ERR_SUCCESS && (!memory || size == 0))
+        result =
+            gentl_fail(GC_ERR_INVALID_PARAMETER, "DSAnnounceBuffer of %zu bytes at %p; expected memory", size, memory);
     if (result == GC_ERR_SUCCESS)
         result = stream_announce(library, camera,
                                  (struct gentl_buffer){.memory = memory, .size = size, .user_pointer = user_pointer},
@@ -53,9 +54,10 @@ GC_ERROR DSAllocAndAnnounceBuffer(DS_HANDLE handle, size_t size, void *user_poin
     struct gentl_library *library = gentl_enter();
     struct gentl_camera *camera = NULL;
     GC_ERROR result = gentl_find(library, handle, GENTL_STREAM, &camera);
-    if (result == GC_ERR_SUCCESS && (!buffer || size == 0))
-        result = gentl_fail(GC_ERR_INVALID_PARAMETER, "DSAllocAndAnnounceBuffer of %zu bytes; expected 1 or more, and a "
-                                                      "place for the handle", size);
+    if (result == GC_ERR_SUCCESS)
+        result = gentl_need(buffer, "DSAllocAndAnnounceBuffer");
+    if (result == GC_ERR_SUCCESS && size == 0)
+        result = gentl_fail(GC_ERR_INVALID_PARAMETER, "DSAllocAndAnnounceBuffer of 0 bytes; expected 1 or more");
     if (result == GC_ERR_SUCCESS)
         result = stream_allocate(library, camera, size, user_pointer, buffer);
     return gentl_leave(library, result);
@@ -159,8 +161,8 @@ GC_ERROR DSGetBufferID(DS_HANDLE handle, uint32_t index, BUFFER_HANDLE *buffer) 
     struct gentl_library *library = gentl_enter();
     struct gentl_camera *camera = NULL;
     GC_ERROR result = gentl_find(library, handle, GENTL_STREAM, &camera);
-    if (result == GC_ERR_SUCCESS && !buffer)
-        result = gentl_fail(GC_ERR_INVALID_PARAMETER, "DSGetBufferID without a place for the handle");
+    if (result == GC_ERR_SUCCESS)
+        result = gentl_need(buffer, "DSGetBufferID");
     uint32_t left = index;
     for (uint32_t i = 0; result == GC_ERR_SUCCESS && i < GENTL_BUFFERS_MAX; ++i) {
         struct gentl_buffer const *found = &camera->stream.buffers[i];

@@ -4,14 +4,11 @@
 #include <string.h>
 #include <time.h>
 
-#include "answer.h"
 #include "modules.h"
 
 #define STREAM_ID "images"
 
-GC_ERROR gentl_device_info(struct gentl_camera const *camera, int32_t command, int32_t *type, void *buffer,
-                           size_t *size) {
-    struct gentl_answer const answer = {type, buffer, size};
+GC_ERROR gentl_device_info(struct gentl_camera const *camera, struct gentl_answer answer, int32_t command) {
     switch (command) {
     case DEVICE_INFO_ID:
     case DEVICE_INFO_DISPLAYNAME:
@@ -52,8 +49,8 @@ GC_ERROR DevClose(DEV_HANDLE device) {
 GC_ERROR DevGetParentIF(DEV_HANDLE device, IF_HANDLE *interface) {
     struct gentl_library *library = gentl_enter();
     GC_ERROR result = gentl_find(library, device, GENTL_DEVICE, NULL);
-    if (result == GC_ERR_SUCCESS && !interface)
-        result = gentl_fail(GC_ERR_INVALID_PARAMETER, "DevGetParentIF without a place for the handle");
+    if (result == GC_ERR_SUCCESS)
+        result = gentl_need(interface, "DevGetParentIF");
     if (result == GC_ERR_SUCCESS)
         *interface = gentl_handle(GENTL_INTERFACE, library->interface, 0, 0);
     return gentl_leave(library, result);
@@ -63,8 +60,8 @@ GC_ERROR DevGetPort(DEV_HANDLE device, PORT_HANDLE *port) {
     struct gentl_library *library = gentl_enter();
     struct gentl_camera *camera = NULL;
     GC_ERROR result = gentl_find(library, device, GENTL_DEVICE, &camera);
-    if (result == GC_ERR_SUCCESS && !port)
-        result = gentl_fail(GC_ERR_INVALID_PARAMETER, "DevGetPort without a place for the handle");
+    if (result == GC_ERR_SUCCESS)
+        result = gentl_need(port, "DevGetPort");
     if (result == GC_ERR_SUCCESS)
         *port = gentl_handle(GENTL_CAMERA, camera->generation, camera->index, 0);
     return gentl_leave(library, result);
@@ -75,15 +72,15 @@ GC_ERROR DevGetInfo(DEV_HANDLE device, int32_t command, int32_t *type, void *buf
     struct gentl_camera *camera = NULL;
     GC_ERROR result = gentl_find(library, device, GENTL_DEVICE, &camera);
     if (result == GC_ERR_SUCCESS)
-        result = gentl_device_info(camera, command, type, buffer, size);
+        result = gentl_device_info(camera, (struct gentl_answer){type, buffer, size}, command);
     return gentl_leave(library, result);
 }
 
 GC_ERROR DevGetNumDataStreams(DEV_HANDLE device, uint32_t *count) {
     struct gentl_library *library = gentl_enter();
     GC_ERROR result = gentl_find(library, device, GENTL_DEVICE, NULL);
-    if (result == GC_ERR_SUCCESS && !count)
-        result = gentl_fail(GC_ERR_INVALID_PARAMETER, "DevGetNumDataStreams without a place for the number");
+    if (result == GC_ERR_SUCCESS)
+        result = gentl_need(count, "DevGetNumDataStreams");
     if (result == GC_ERR_SUCCESS)
         *count = 1;
     return gentl_leave(library, result);
@@ -105,7 +102,8 @@ static GC_ERROR device_open_stream(struct gentl_library *library, struct gentl_c
         return gentl_fail(GC_ERR_INVALID_ID, "%s has no data stream \"%s\"; the only one is \"" STREAM_ID "\"",
                           camera->name, id ? id : "");
     if (stream->generation)
-        return gentl_fail(GC_ERR_RESOURCE_IN_USE, "the data stream of %s is open already; close it first", camera->name);
+        return gentl_fail(GC_ERR_RESOURCE_IN_USE, "the data stream of %s is open already; close it first",
+                          camera->name);
     *stream = (struct gentl_stream){.buffers = calloc(GENTL_BUFFERS_MAX, sizeof *stream->buffers)};
     if (!stream->buffers)
         return gentl_fail(GC_ERR_OUT_OF_MEMORY, "no memory for the data stream of %s", camera->name);
@@ -122,8 +120,8 @@ GC_ERROR DevOpenDataStream(DEV_HANDLE device, char const *id, DS_HANDLE *stream)
     struct gentl_library *library = gentl_enter();
     struct gentl_camera *camera = NULL;
     GC_ERROR result = gentl_find(library, device, GENTL_DEVICE, &camera);
-    if (result == GC_ERR_SUCCESS && !stream)
-        result = gentl_fail(GC_ERR_INVALID_PARAMETER, "DevOpenDataStream without a place for the handle");
+    if (result == GC_ERR_SUCCESS)
+        result = gentl_need(stream, "DevOpenDataStream");
     if (result == GC_ERR_SUCCESS)
         result = device_open_stream(library, camera, id);
     if (result == GC_ERR_SUCCESS)

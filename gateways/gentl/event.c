@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "acquisition.h"
-#include "answer.h"
 
 /** A source of events; those that are no stream have none. */
 static GC_ERROR event_source(struct gentl_library *library, EVENTSRC_HANDLE source, int32_t kind,
@@ -24,8 +23,8 @@ GC_ERROR GCRegisterEvent(EVENTSRC_HANDLE source, int32_t kind, EVENT_HANDLE *eve
     struct gentl_library *library = gentl_enter();
     struct gentl_camera *camera = NULL;
     GC_ERROR result = event_source(library, source, kind, &camera);
-    if (result == GC_ERR_SUCCESS && !event)
-        result = gentl_fail(GC_ERR_INVALID_PARAMETER, "GCRegisterEvent without a place for the handle");
+    if (result == GC_ERR_SUCCESS)
+        result = gentl_need(event, "GCRegisterEvent");
     if (result == GC_ERR_SUCCESS && camera->stream.event.registered)
         result = gentl_fail(GC_ERR_RESOURCE_IN_USE, "the event of %s is registered already; unregister it first",
                             camera->name);
@@ -119,18 +118,28 @@ GC_ERROR EventGetData(EVENT_HANDLE event, void *buffer, size_t *size, uint64_t t
     if (!buffer)
         return gentl_leave(library, GC_ERR_SUCCESS);
     if (space < sizeof data)
-        return gentl_leave(library, gentl_fail(GC_ERR_BUFFER_TOO_SMALL, "EventGetData with %zu bytes, %zu needed", space,
-                                               sizeof data));
+        return gentl_leave(library, gentl_fail(GC_ERR_BUFFER_TOO_SMALL, "EventGetData with %zu bytes, %zu needed",
+                                               space, sizeof data));
     result = event_take(library, camera, &data, timeout_ms);
     if (result == GC_ERR_SUCCESS)
         memcpy(buffer, &data, sizeof data);
     return gentl_leave(library, result);
 }
 
+static GC_ERROR event_data_info(struct gentl_new_buffer data, struct gentl_answer answer, int32_t command) {
+    switch (command) {
+    case EVENT_DATA_ID:
+        return gentl_answer_pointer(answer, data.buffer);
+    case EVENT_DATA_VALUE:
+        return gentl_answer_pointer(answer, data.user_pointer);
+    default:
+        return gentl_answer_unknown("EVENT_DATA", command);
+    }
+}
+
 GC_ERROR EventGetDataInfo(EVENT_HANDLE event, void const *data, size_t data_size, int32_t command, int32_t *type,
                           void *buffer, size_t *size) {
     struct gentl_library *library = gentl_enter();
-    struct gentl_answer const answer = {type, buffer, size};
     struct gentl_new_buffer new_buffer;
     GC_ERROR result = gentl_find(library, event, GENTL_EVENT, NULL);
     if (result == GC_ERR_SUCCESS && (!data || data_size < sizeof new_buffer))
@@ -139,13 +148,7 @@ GC_ERROR EventGetDataInfo(EVENT_HANDLE event, void const *data, size_t data_size
     if (result != GC_ERR_SUCCESS)
         return gentl_leave(library, result);
     memcpy(&new_buffer, data, sizeof new_buffer);
-    if (command == EVENT_DATA_ID)
-        result = gentl_answer_pointer(answer, new_buffer.buffer);
-    else if (command == EVENT_DATA_VALUE)
-        result = gentl_answer_pointer(answer, new_buffer.user_pointer);
-    else
-        result = gentl_answer_unknown("EVENT_DATA", command);
-    return gentl_leave(library, result);
+    return gentl_leave(library, event_data_info(new_buffer, (struct gentl_answer){type, buffer, size}, command));
 }
 
 static GC_ERROR event_info(struct gentl_stream const *stream, struct gentl_answer answer, int32_t command) {

@@ -15,6 +15,8 @@ struct rm_images_reader {
     uint32_t camera;
     uint64_t last;
     uint32_t leases;
+    /** Calls that wait for a frame, and those that got none for want of a lease. */
+    uint32_t waiting, refused;
 };
 
 /** Frame n lies in slot n % FAKE_SLOTS. */
@@ -27,7 +29,8 @@ struct fake_camera {
 
 struct rm_frames {
     pthread_mutex_t lock;
-    pthread_cond_t published;
+    /** Anything. */
+    pthread_cond_t changed;
     bool ended;
     struct fake_camera camera[CAMERAS];
 };
@@ -35,7 +38,7 @@ struct rm_frames {
 static char const *const names[CAMERAS] = {"cam01", "cam02"};
 
 static struct rm_frames *fake(void) {
-    static struct rm_frames frames = {.lock = PTHREAD_MUTEX_INITIALIZER, .published = PTHREAD_COND_INITIALIZER};
+    static struct rm_frames frames = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
     return &frames;
 }
 
@@ -61,15 +64,27 @@ void fake_publish(uint32_t camera, uint64_t number, enum rm_image_status status,
     slot->flags = flags;
     for (uint32_t i = 0; i < FAKE_BYTES; ++i)
         cam->bytes[sequence % FAKE_SLOTS][i] = (uint8_t)(number + i);
-    (void)pthread_cond_broadcast(&frames->published);
+    (void)pthread_cond_broadcast(&frames->changed);
     (void)pthread_mutex_unlock(&frames->lock);
 }
+
+static void fake_await(uint32_t const *count) {
+    struct rm_frames *frames = fake();
+    (void)pthread_mutex_lock(&frames->lock);
+    while (*count == 0)
+        (void)pthread_cond_wait(&frames->changed, &frames->lock);
+    (void)pthread_mutex_unlock(&frames->lock);
+}
+
+void fake_await_reader(uint32_t camera) { fake_await(&fake()->camera[camera].reader.waiting); }
+
+void fake_await_refusal(uint32_t camera) { fake_await(&fake()->camera[camera].reader.refused); }
 
 void fake_end(void) {
     struct rm_frames *frames = fake();
     (void)pthread_mutex_lock(&frames->lock);
     frames->ended = true;
-    (void)pthread_cond_broadcast(&frames->published);
+    (void)pthread_cond_broadcast(&frames->changed);
     (void)pthread_mutex_unlock(&frames->lock);
 }
 
@@ -135,8 +150,11 @@ struct rm_images_reader *rm_frames_reader(struct rm_frames *frames, uint32_t cam
 /** Leases the frame `sequence`, or one behind it that is still there. */
 static enum rm_frame_read camera_lease(struct fake_camera *cam, uint64_t sequence, struct rm_frame *frame) {
     struct rm_images_reader *reader = &cam->reader;
-    if (reader->leases == FAKE_LEASES)
+    if (reader->leases == FAKE_LEASES) {
+        ++reader->refused;
+        (void)pthread_cond_broadcast(&fake()->changed);
         return RM_FRAME_NO_LEASE;
+    }
     if (cam->newest >= FAKE_SLOTS && sequence <= cam->newest - FAKE_SLOTS)
         sequence = cam->newest - FAKE_SLOTS + 1;
     uint32_t const slot = sequence % FAKE_SLOTS;
@@ -160,8 +178,11 @@ static enum rm_frame_read reader_read(struct rm_images_reader *reader, uint64_t 
     deadline.tv_nsec %= 1000000000;
     (void)pthread_mutex_lock(&frames->lock);
     int status = timeout_ns > 0 ? 0 : 1;
+    reader->waiting += timeout_ns > 0;
+    (void)pthread_cond_broadcast(&frames->changed);
     while (!frames->ended && cam->newest == reader->last && status == 0)
-        status = pthread_cond_timedwait(&frames->published, &frames->lock, &deadline);
+        status = pthread_cond_timedwait(&frames->changed, &frames->lock, &deadline);
+    reader->waiting -= timeout_ns > 0;
     enum rm_frame_read read = frames->ended ? RM_FRAME_ENDED : RM_FRAME_NOT_YET;
     if (cam->newest > reader->last)
         read = camera_lease(cam, newest ? cam->newest : reader->last + 1, frame);

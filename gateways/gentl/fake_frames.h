@@ -13,6 +13,10 @@ enum { FAKE_SLOTS = 16, FAKE_LEASES = 3, FAKE_WIDTH = 8, FAKE_HEIGHT = 4, FAKE_B
 /** Publishes a frame of Mono8: byte i is number + i. */
 void fake_publish(uint32_t camera, uint64_t number, enum rm_image_status status, uint32_t flags);
 
+/** Wait until the camera's reader waits for a frame, so that it gets the next one; and until it was refused a lease. */
+void fake_await_reader(uint32_t camera);
+void fake_await_refusal(uint32_t camera);
+
 /** The owner has ended; until the next open. */
 void fake_end(void);
 

@@ -15,7 +15,8 @@
 
 typedef int32_t GC_ERROR;
 typedef uint8_t bool8_t;
-typedef void *TL_HANDLE, *IF_HANDLE, *DEV_HANDLE, *DS_HANDLE, *PORT_HANDLE, *BUFFER_HANDLE, *EVENTSRC_HANDLE, *EVENT_HANDLE;
+typedef void *TL_HANDLE, *IF_HANDLE, *DEV_HANDLE, *DS_HANDLE, *PORT_HANDLE, *BUFFER_HANDLE, *EVENTSRC_HANDLE,
+    *EVENT_HANDLE;
 
 enum {
     GC_ERR_SUCCESS = 0,
@@ -42,6 +43,7 @@ enum {
 
 /** Types of values. */
 enum {
+    INFO_DATATYPE_UNKNOWN = 0,
     INFO_DATATYPE_STRING = 1,
     INFO_DATATYPE_INT32 = 5,
     INFO_DATATYPE_UINT32 = 6,
@@ -240,7 +242,8 @@ GC_ERROR TLClose(TL_HANDLE system);
 GC_ERROR TLGetInfo(TL_HANDLE system, int32_t command, int32_t *type, void *buffer, size_t *size);
 GC_ERROR TLGetNumInterfaces(TL_HANDLE system, uint32_t *count);
 GC_ERROR TLGetInterfaceID(TL_HANDLE system, uint32_t index, char *id, size_t *size);
-GC_ERROR TLGetInterfaceInfo(TL_HANDLE system, char const *id, int32_t command, int32_t *type, void *buffer, size_t *size);
+GC_ERROR TLGetInterfaceInfo(TL_HANDLE system, char const *id, int32_t command, int32_t *type, void *buffer,
+                            size_t *size);
 GC_ERROR TLOpenInterface(TL_HANDLE system, char const *id, IF_HANDLE *interface);
 GC_ERROR TLUpdateInterfaceList(TL_HANDLE system, bool8_t *changed, uint64_t timeout_ms);
 
@@ -249,7 +252,8 @@ GC_ERROR IFGetParentTL(IF_HANDLE interface, TL_HANDLE *system);
 GC_ERROR IFGetInfo(IF_HANDLE interface, int32_t command, int32_t *type, void *buffer, size_t *size);
 GC_ERROR IFGetNumDevices(IF_HANDLE interface, uint32_t *count);
 GC_ERROR IFGetDeviceID(IF_HANDLE interface, uint32_t index, char *id, size_t *size);
-GC_ERROR IFGetDeviceInfo(IF_HANDLE interface, char const *id, int32_t command, int32_t *type, void *buffer, size_t *size);
+GC_ERROR IFGetDeviceInfo(IF_HANDLE interface, char const *id, int32_t command, int32_t *type, void *buffer,
+                         size_t *size);
 GC_ERROR IFOpenDevice(IF_HANDLE interface, char const *id, int32_t flags, DEV_HANDLE *device);
 GC_ERROR IFUpdateDeviceList(IF_HANDLE interface, bool8_t *changed, uint64_t timeout_ms);
 

@@ -2,7 +2,6 @@
 /** The interface of GenTL: the cameras, each as a device. There is one. */
 #include <string.h>
 
-#include "answer.h"
 #include "modules.h"
 
 static GC_ERROR interface_info(struct gentl_library const *library, struct gentl_answer answer, int32_t command) {
@@ -41,8 +40,8 @@ GC_ERROR TLOpenInterface(TL_HANDLE system, char const *id, IF_HANDLE *interface)
     GC_ERROR result = gentl_find(library, system, GENTL_SYSTEM, NULL);
     if (result == GC_ERR_SUCCESS)
         result = interface_check_id(id);
-    if (result == GC_ERR_SUCCESS && !interface)
-        result = gentl_fail(GC_ERR_INVALID_PARAMETER, "TLOpenInterface without a place for the handle");
+    if (result == GC_ERR_SUCCESS)
+        result = gentl_need(interface, "TLOpenInterface");
     if (result == GC_ERR_SUCCESS && library->interface)
         result = gentl_fail(GC_ERR_RESOURCE_IN_USE, "the interface is open already; close it first");
     if (result == GC_ERR_SUCCESS) {
@@ -67,8 +66,8 @@ GC_ERROR IFClose(IF_HANDLE interface) {
 GC_ERROR IFGetParentTL(IF_HANDLE interface, TL_HANDLE *system) {
     struct gentl_library *library = gentl_enter();
     GC_ERROR result = gentl_find(library, interface, GENTL_INTERFACE, NULL);
-    if (result == GC_ERR_SUCCESS && !system)
-        result = gentl_fail(GC_ERR_INVALID_PARAMETER, "IFGetParentTL without a place for the handle");
+    if (result == GC_ERR_SUCCESS)
+        result = gentl_need(system, "IFGetParentTL");
     if (result == GC_ERR_SUCCESS)
         *system = gentl_handle(GENTL_SYSTEM, library->system, 0, 0);
     return gentl_leave(library, result);
@@ -85,8 +84,8 @@ GC_ERROR IFGetInfo(IF_HANDLE interface, int32_t command, int32_t *type, void *bu
 GC_ERROR IFGetNumDevices(IF_HANDLE interface, uint32_t *count) {
     struct gentl_library *library = gentl_enter();
     GC_ERROR result = gentl_find(library, interface, GENTL_INTERFACE, NULL);
-    if (result == GC_ERR_SUCCESS && !count)
-        result = gentl_fail(GC_ERR_INVALID_PARAMETER, "IFGetNumDevices without a place for the number");
+    if (result == GC_ERR_SUCCESS)
+        result = gentl_need(count, "IFGetNumDevices");
     if (result == GC_ERR_SUCCESS)
         *count = library->camera_count;
     return gentl_leave(library, result);
@@ -129,15 +128,15 @@ GC_ERROR IFGetDeviceInfo(IF_HANDLE interface, char const *id, int32_t command, i
     if (result == GC_ERR_SUCCESS)
         result = interface_camera(library, id, &camera);
     if (result == GC_ERR_SUCCESS)
-        result = gentl_device_info(camera, command, type, buffer, size);
+        result = gentl_device_info(camera, (struct gentl_answer){type, buffer, size}, command);
     return gentl_leave(library, result);
 }
 
 /** A camera is shared with other programs, so all kinds of access are alike. */
 static GC_ERROR interface_open_device(struct gentl_library *library, struct gentl_camera *camera, int32_t flags) {
     if (flags < DEVICE_ACCESS_READONLY || flags > DEVICE_ACCESS_EXCLUSIVE)
-        return gentl_fail(GC_ERR_INVALID_PARAMETER, "%s: access %d; expected 2 (read only), 3 (control) or 4 (exclusive)",
-                          camera->name, flags);
+        return gentl_fail(GC_ERR_INVALID_PARAMETER,
+                          "%s: access %d; expected 2 (read only), 3 (control) or 4 (exclusive)", camera->name, flags);
     if (camera->generation)
         return gentl_fail(GC_ERR_RESOURCE_IN_USE, "%s is open in this process already; close it first", camera->name);
     camera->generation = gentl_generation(library);
@@ -153,8 +152,8 @@ GC_ERROR IFOpenDevice(IF_HANDLE interface, char const *id, int32_t flags, DEV_HA
     GC_ERROR result = gentl_find(library, interface, GENTL_INTERFACE, NULL);
     if (result == GC_ERR_SUCCESS)
         result = interface_camera(library, id, &camera);
-    if (result == GC_ERR_SUCCESS && !device)
-        result = gentl_fail(GC_ERR_INVALID_PARAMETER, "IFOpenDevice without a place for the handle");
+    if (result == GC_ERR_SUCCESS)
+        result = gentl_need(device, "IFOpenDevice");
     if (result == GC_ERR_SUCCESS)
         result = interface_open_device(library, camera, flags);
     if (result == GC_ERR_SUCCESS)

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The library level of GenTL: GCInitLib and what goes with it. */
-#include "answer.h"
 #include "modules.h"
 
 GC_ERROR GCInitLib(void) {
     struct gentl_library *library = gentl_enter();
     if (library->initialised)
-        return gentl_leave(library, gentl_fail(GC_ERR_RESOURCE_IN_USE,
-                                               "the producer is initialised already; one GCInitLib is for all threads"));
+        return gentl_leave(library,
+                           gentl_fail(GC_ERR_RESOURCE_IN_USE,
+                                      "the producer is initialised already; one GCInitLib is for all threads"));
     library->initialised = true;
     return gentl_leave(library, GC_ERR_SUCCESS);
 }

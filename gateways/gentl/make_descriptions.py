@@ -6,6 +6,7 @@ from pathlib import Path
 
 
 def main() -> None:
+    """Writes the table."""
     table, *files = map(Path, sys.argv[1:])
     lines = ["// SPDX-License-Identifier: Apache-2.0", '#include "registers.h"', ""]
     for file in files:

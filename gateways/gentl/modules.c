@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "modules.h"
 
-#include "answer.h"
-
 /** The functions of GenTL's library level are handed nothing in which a state could be kept. */
 static struct gentl_library *library_of_process(void) {
     static struct gentl_library library = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -67,7 +65,8 @@ GC_ERROR gentl_find(struct gentl_library *library, void const *handle, enum gent
     struct gentl_camera *found = library->frames && index < library->camera_count ? &library->cameras[index] : NULL;
     uint32_t const generation = kind_generation(library, kind, found);
     if (generation == 0 || handle != gentl_handle(kind, generation, kind >= GENTL_DEVICE ? index : 0, 0))
-        return gentl_fail(GC_ERR_INVALID_HANDLE, "%p is no handle of an open module of this kind; open it first", handle);
+        return gentl_fail(GC_ERR_INVALID_HANDLE, "%p is no handle of an open module of this kind; open it first",
+                          handle);
     if (camera)
         *camera = found;
     return GC_ERR_SUCCESS;

@@ -18,7 +18,7 @@
 
 #include <ringmaster/frames.h>
 
-#include "gentl.h"
+#include "answer.h"
 
 #define GENTL_VENDOR "Ringmaster"
 #define GENTL_VERSION "1.0.0"
@@ -179,7 +179,6 @@ void gentl_look(struct gentl_camera *camera);
 struct gentl_image gentl_image_of(struct rm_image_slot const *slot);
 
 /** The answers to DEVICE_INFO of a camera, which need not be open. */
-GC_ERROR gentl_device_info(struct gentl_camera const *camera, int32_t command, int32_t *type, void *buffer,
-                           size_t *size);
+GC_ERROR gentl_device_info(struct gentl_camera const *camera, struct gentl_answer answer, int32_t command);
 
 #endif

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "answer.h"
 #include "registers.h"
 
 enum {
@@ -50,19 +49,30 @@ static GC_ERROR port_check(PORT_HANDLE handle, bool complete) {
 }
 
 GC_ERROR GCReadPort(PORT_HANDLE handle, uint64_t address, void *buffer, size_t *size) {
-    GC_ERROR const result = port_check(handle, buffer && size);
-    return result == GC_ERR_SUCCESS ? port_read(handle, address, buffer, *size) : result;
+    GC_ERROR result = port_check(handle, buffer && size);
+    if (result != GC_ERR_SUCCESS)
+        return result;
+    result = port_read(handle, address, buffer, *size);
+    if (result != GC_ERR_SUCCESS)
+        *size = 0; // so many were read
+    return result;
 }
 
 GC_ERROR GCWritePort(PORT_HANDLE handle, uint64_t address, void const *buffer, size_t *size) {
-    GC_ERROR const result = port_check(handle, buffer && size);
-    return result == GC_ERR_SUCCESS ? port_write(handle, address, buffer, *size) : result;
+    GC_ERROR result = port_check(handle, buffer && size);
+    if (result != GC_ERR_SUCCESS)
+        return result;
+    result = port_write(handle, address, buffer, *size);
+    if (result != GC_ERR_SUCCESS)
+        *size = 0; // so many were written
+    return result;
 }
 
 GC_ERROR GCReadPortStacked(PORT_HANDLE handle, struct gentl_register *entries, size_t *count) {
     GC_ERROR result = port_check(handle, entries && count);
+    size_t const wanted = entries && count ? *count : 0;
     size_t done = 0;
-    for (; result == GC_ERR_SUCCESS && done < *count; done += result == GC_ERR_SUCCESS)
+    for (; result == GC_ERR_SUCCESS && done < wanted; done += result == GC_ERR_SUCCESS)
         result = GCReadPort(handle, entries[done].address, entries[done].buffer, &entries[done].size);
     if (count)
         *count = done;
@@ -71,8 +81,9 @@ GC_ERROR GCReadPortStacked(PORT_HANDLE handle, struct gentl_register *entries, s
 
 GC_ERROR GCWritePortStacked(PORT_HANDLE handle, struct gentl_register *entries, size_t *count) {
     GC_ERROR result = port_check(handle, entries && count);
+    size_t const wanted = entries && count ? *count : 0;
     size_t done = 0;
-    for (; result == GC_ERR_SUCCESS && done < *count; done += result == GC_ERR_SUCCESS)
+    for (; result == GC_ERR_SUCCESS && done < wanted; done += result == GC_ERR_SUCCESS)
         result = GCWritePort(handle, entries[done].address, entries[done].buffer, &entries[done].size);
     if (count)
         *count = done;

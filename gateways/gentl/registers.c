@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "acquisition.h"
-#include "answer.h"
 
 enum { TEXT_BYTES = 64, NUMBER_BYTES = 8 };
 

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "acquisition.h"
-#include "answer.h"
 
 void gentl_close_stream(struct gentl_library *library, struct gentl_camera *camera) {
     struct gentl_stream *stream = &camera->stream;
@@ -37,8 +36,8 @@ GC_ERROR DSGetParentDev(DS_HANDLE handle, DEV_HANDLE *device) {
     struct gentl_library *library = gentl_enter();
     struct gentl_camera *camera = NULL;
     GC_ERROR result = gentl_find(library, handle, GENTL_STREAM, &camera);
-    if (result == GC_ERR_SUCCESS && !device)
-        result = gentl_fail(GC_ERR_INVALID_PARAMETER, "DSGetParentDev without a place for the handle");
+    if (result == GC_ERR_SUCCESS)
+        result = gentl_need(device, "DSGetParentDev");
     if (result == GC_ERR_SUCCESS)
         *device = gentl_handle(GENTL_DEVICE, camera->generation, camera->index, 0);
     return gentl_leave(library, result);
@@ -70,7 +69,6 @@ static GC_ERROR stream_info(struct gentl_camera *camera, struct gentl_answer ans
     case STREAM_INFO_NUM_CHUNKS_MAX:
         return gentl_answer_size(answer, 0);
     case STREAM_INFO_BUF_ANNOUNCE_MIN:
-        return gentl_answer_size(answer, 1);
     case STREAM_INFO_BUF_ALIGNMENT:
         return gentl_answer_size(answer, 1);
     default:
@@ -92,8 +90,10 @@ GC_ERROR DSStartAcquisition(DS_HANDLE handle, int32_t flags, uint64_t frames) {
     struct gentl_camera *camera = NULL;
     GC_ERROR result = gentl_find(library, handle, GENTL_STREAM, &camera);
     if (result == GC_ERR_SUCCESS && (flags != ACQ_START_FLAGS_DEFAULT || frames == 0))
-        result = gentl_fail(GC_ERR_INVALID_PARAMETER, "DSStartAcquisition of %llu frames with flags %d; expected 1 or "
-                                                      "more, and 0", (unsigned long long)frames, flags);
+        result = gentl_fail(GC_ERR_INVALID_PARAMETER,
+                            "DSStartAcquisition of %llu frames with flags %d; expected 1 or "
+                            "more, and 0",
+                            (unsigned long long)frames, flags);
     if (result == GC_ERR_SUCCESS && camera->stream.running)
         result = gentl_fail(GC_ERR_RESOURCE_IN_USE, "the data stream of %s runs already; stop it first", camera->name);
     if (result == GC_ERR_SUCCESS)

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answer.h"
 #include "modules.h"
 
 static bool name_is_file(char const *name) {
@@ -46,8 +45,9 @@ static GC_ERROR system_open_cameras(struct gentl_library *library) {
 static GC_ERROR system_open(struct gentl_library *library) {
     char const *source = getenv("RINGMASTER_CAMERAS");
     if (!source || source[0] == 0)
-        return gentl_fail(GC_ERR_NOT_AVAILABLE, "RINGMASTER_CAMERAS is not set, so there are no cameras; set it to the "
-                                                "file that describes them (NAME.yaml), or to the workspace of a receiver");
+        return gentl_fail(GC_ERR_NOT_AVAILABLE,
+                          "RINGMASTER_CAMERAS is not set, so there are no cameras; set it to the "
+                          "file that describes them (NAME.yaml), or to the workspace of a receiver");
     (void)snprintf(library->source, sizeof library->source, "%s", source);
     struct rm_error error = {0};
     enum rm_code const code = name_is_file(source) ? rm_frames_open(source, &library->frames, &error)
@@ -66,14 +66,12 @@ static GC_ERROR system_open(struct gentl_library *library) {
 
 GC_ERROR TLOpen(TL_HANDLE *system) {
     struct gentl_library *library = gentl_enter();
-    GC_ERROR result = GC_ERR_SUCCESS;
+    GC_ERROR result = gentl_need(system, "TLOpen");
     if (!library->initialised)
         result = gentl_fail(GC_ERR_NOT_INITIALIZED, "the producer is not initialised; call GCInitLib first");
-    else if (!system)
-        result = gentl_fail(GC_ERR_INVALID_PARAMETER, "TLOpen without a place for the handle");
     else if (library->system)
         result = gentl_fail(GC_ERR_RESOURCE_IN_USE, "the system is open already; close it first");
-    else
+    else if (result == GC_ERR_SUCCESS)
         result = system_open(library);
     if (result == GC_ERR_SUCCESS)
         *system = gentl_handle(GENTL_SYSTEM, library->system, 0, 0);
@@ -141,8 +139,8 @@ GC_ERROR TLGetInfo(TL_HANDLE system, int32_t command, int32_t *type, void *buffe
 GC_ERROR TLGetNumInterfaces(TL_HANDLE system, uint32_t *count) {
     struct gentl_library *library = gentl_enter();
     GC_ERROR result = gentl_find(library, system, GENTL_SYSTEM, NULL);
-    if (result == GC_ERR_SUCCESS && !count)
-        result = gentl_fail(GC_ERR_INVALID_PARAMETER, "TLGetNumInterfaces without a place for the number");
+    if (result == GC_ERR_SUCCESS)
+        result = gentl_need(count, "TLGetNumInterfaces");
     if (result == GC_ERR_SUCCESS)
         *count = 1;
     return gentl_leave(library, result);

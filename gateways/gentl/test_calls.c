@@ -98,8 +98,14 @@ static void test_wrong_handles_are_refused(void **state) {
     BUFFER_HANDLE buffer;
     assert_int_equal(it.DSAllocAndAnnounceBuffer(it.stream, 64, NULL, &buffer), GC_ERR_SUCCESS);
     int variable;
-    void *const wrong[] = {NULL, (void *)1, (void *)UINTPTR_MAX, &variable, (uint8_t *)it.stream + ((uintptr_t)1 << 40),
-                           (uint8_t *)it.device + (1 << 17), (uint8_t *)it.stream + 1, buffer};
+    void *const wrong[] = {NULL,
+                           (void *)1,
+                           (void *)UINTPTR_MAX,
+                           &variable,
+                           (uint8_t *)it.stream + ((uintptr_t)1 << 40),
+                           (uint8_t *)it.device + (1 << 17),
+                           (uint8_t *)it.stream + 1,
+                           buffer};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; ++i)
         expect_of_all(wrong[i], GC_ERR_INVALID_HANDLE);
     uint8_t value[8];
@@ -307,7 +313,8 @@ static void test_ports_have_registers_and_descriptions(void **state) {
     struct rm_pixel_format const *format;
     for (size_t i = 0; (format = rm_pixel_format_at(i)) != NULL; ++i) {
         char entry[96];
-        (void)snprintf(entry, sizeof entry, "<EnumEntry Name=\"%s\"><Value>0x%08X</Value>", format->name, format->number);
+        (void)snprintf(entry, sizeof entry, "<EnumEntry Name=\"%s\"><Value>0x%08X</Value>", format->name,
+                       format->number);
         if (!strstr(camera, entry))
             fail_msg("descriptions/camera.xml has no %s", entry);
     }

@@ -8,16 +8,20 @@
 
 #include <cmocka.h>
 
+static void *producer_find(void *library, char const *name) {
+    void *found = dlsym(library, name);
+    if (!found)
+        fail_msg("%s", dlerror());
+    return found;
+}
+
 struct producer producer_load(char const *path) {
     struct producer it = {.library = dlopen(path, RTLD_NOW | RTLD_LOCAL)};
     if (!it.library)
         fail_msg("%s", dlerror());
-#define X(name)                                                                                                        \
-    it.name = (__typeof__(it.name))dlsym(it.library, #name);                                                           \
-    if (!it.name)                                                                                                      \
-        fail_msg("%s", dlerror());
-    GENTL_FUNCTIONS(X)
-#undef X
+#define GENTL_LOAD(name) it.name = (__typeof__(it.name))producer_find(it.library, #name)
+    GENTL_FUNCTIONS(GENTL_LOAD);
+#undef GENTL_LOAD
     return it;
 }
 

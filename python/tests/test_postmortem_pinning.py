@@ -4,7 +4,7 @@
 from pathlib import Path
 
 import pytest
-from archive_writer import I32, REDUCED, ArchiveWriter, Description, LogWriter
+from archive_writer import I32, IMAGE, REDUCED, ArchiveWriter, Description, Image, LogWriter
 from archives import records, steps
 from postmortem_memory import INTERLOCK, START, Machine, finish, lose_beam, settings
 
@@ -43,6 +43,13 @@ class Recorder:
         described = reduced.describe(Description("bpm01/turn", kind=REDUCED, period=STEP, lanes=LANES))
         reduced.records(described, steps(first, turns // STEP, STEP), 48, first, times, kind=REDUCED)
         reduced.save()
+
+    def film(self, number: int, turn: int) -> None:
+        """Writes a file with a frame of 200 kB."""
+        file = self._archive.file("frames", number, tai_ns=self._tai_ns(turn), tai_minus_utc_s=0)
+        camera = file.describe(Description("cam01", kind=IMAGE, period=0, lanes=()))
+        file.image(camera, Image(1, turn=turn, tai_ns=self._tai_ns(turn), width=500, height=400), bytes(200_000))
+        file.save()
 
 
 pytestmark = pytest.mark.usefixtures("patient")
@@ -108,14 +115,16 @@ def test_files_that_only_others_need_are_not_pinned(machine: Machine, root: Path
     assert names == [f"{number:016d}.rmlog" for number in (2, 3)]  # the second may reach to where the third begins
 
 
-def test_over_the_quota_reductions_are_kept_and_turns_are_refused(machine: Machine, root: Path) -> None:
+def test_over_the_quota_reductions_are_kept_and_turns_and_frames_are_refused(machine: Machine, root: Path) -> None:
     recorder = Recorder(root, machine)
     recorder.record(1, START, 6000)
+    recorder.film(1, START)
     watch = Watch(settings(root, INTERLOCK, quota="100 kB"))
     event = lose_beam(watch, machine)
     watch.close()
     assert event.state == INCOMPLETE
     assert event.refused["log turns"] == "the quota is full of events that are not reviewed"
+    assert event.refused["log frames"] == "the quota is full of events that are not reviewed"
     assert list(event.logs) == ["reduced"]
     assert not (event.folder / "turns").exists()
 

@@ -36,6 +36,7 @@ class Pinning:
         self.directory = directory
         self._archive: Archive | None = None
         self._streams: tuple[StoredStream, ...] = ()
+        self._of_frames: frozenset[str] = frozenset()
         self._files: dict[str, list[StoredFile]] = {}
         self.recorded: frozenset[str] = frozenset()
         """Streams that a living recorder writes, as of the last look."""
@@ -52,6 +53,7 @@ class Pinning:
         except (ArchiveError, OSError):  # a recorder is just making it, or it is damaged: memory has what there is
             return
         self._streams = self._archive.streams
+        self._of_frames = frozenset(camera.log for camera in self._archive.cameras)
         self._files = {}
         for file in sorted(self._archive.files, key=lambda file: (file.log, file.number)):
             self._files.setdefault(file.log, []).append(file)
@@ -86,7 +88,9 @@ class Pinning:
         return FUTURE_NS if _lives(newest) else newest
 
     def _period(self, log: str) -> float:
-        """Turns from record to record; reductions and events are slowest of all."""
+        """Turns from record to record; reductions and events are slowest of all, frames of cameras fastest."""
+        if log in self._of_frames:
+            return 0.0
         return min((stream.period for stream in self._raw(log)), default=float("inf"))
 
     def wanted_bytes(self, event: Event) -> int:
@@ -103,7 +107,7 @@ class Pinning:
         for log, files in self._wanted(event).items():
             new = [Path(file.path) for file in files if not (event.folder / log / Path(file.path).name).exists()]
             size = sum(map(_size, new))
-            if size > room and self._raw(log):
+            if size > room and (self._raw(log) or log in self._of_frames):
                 refused[f"log {log}"] = FULL
                 continue
             room -= size

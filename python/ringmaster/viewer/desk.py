@@ -211,7 +211,7 @@ class Desk:
 
     def _find_cameras(self) -> None:
         """Has a tile for each camera that there is; those that were there stay as they are."""
-        names = self._only or tuple(self._source.names)
+        names = [name for name in self._source.names if not self._only or name in self._only]
         self.tiles = {name: self.tiles.get(name) or Tile(name) for name in names}
         if self.chosen not in self.tiles:
             self.chosen = None

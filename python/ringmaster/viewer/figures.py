@@ -40,7 +40,7 @@ class Figures:
 class _Taken:
     at_s: float
     sequence: int
-    published_us: float
+    published_us: float | None
     shown_ms: float
 
 
@@ -88,12 +88,14 @@ class Tally:
             0.0 if silent else (last.sequence - first.sequence) / seconds,
             0.0 if silent else (len(self._recent) - 1) / seconds,
             *counts,
-            _median_and_99([taken.published_us for taken in self._recent]),
+            _median_and_99([taken.published_us for taken in self._recent if taken.published_us is not None]),
             _median_and_99([taken.shown_ms for taken in self._recent]),
         )
 
 
-def _median_and_99(values: list[float]) -> tuple[float, float]:
+def _median_and_99(values: list[float]) -> tuple[float, float] | None:
+    if not values:
+        return None
     median, high = np.percentile(values, (50, 99))
     return float(median), float(high)
 

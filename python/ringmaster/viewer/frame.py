@@ -46,8 +46,8 @@ class Head:
     """Fragments that were asked for again."""
     turn: int | None = None
     """Of the machine, at the exposure or at the first fragment's arrival."""
-    published_us: float = 0.0
-    """From the last fragment's arrival to the frame in the hands of readers, microseconds."""
+    published_us: float | None = None
+    """From the last fragment's arrival to the frame in the hands of readers, microseconds; None: not known yet."""
     first_tai_ns: int = 0
     """TAI at the first fragment's arrival, nanoseconds."""
 

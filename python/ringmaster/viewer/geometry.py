@@ -25,13 +25,13 @@ class Box:
         return self.x <= x < self.x + self.width and self.y <= y < self.y + self.height
 
 
-def tiles(count: int, width: int, height: int, gap: int = 2, aspect: float = 4 / 3) -> list[Box]:
+def tiles(count: int, width: int, height: int, gap: int = 2, aspect: float = 5 / 4) -> list[Box]:
     """Equal tiles for ``count`` images of about that aspect, in as many columns as makes images largest."""
 
     def image_width(columns: int) -> float:
         return min(width / columns, aspect * height / ceil(count / columns))
 
-    columns = max(range(1, count + 1), key=image_width, default=1)
+    columns = max(range(count, 0, -1), key=image_width, default=1)
     lines = ceil(count / columns)
     each = max(1, (width - gap * (columns - 1)) // columns), max(1, (height - gap * (lines - 1)) // max(lines, 1))
     return [Box(i % columns * (each[0] + gap), i // columns * (each[1] + gap), *each) for i in range(count)]

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from ringmaster.viewer.frame import Pixels
 
-OUTSIDE = 0.005
-"""Share of the pixels that automatic levels leave black, and white."""
+BLACK, WHITE = 0.005, 0.0002
+"""Shares of the pixels that automatic levels leave black and white: a beam spot may be a small part of the image."""
 BINS = 256
 """Of a drawn histogram."""
 
@@ -19,7 +19,7 @@ class Mode(Enum):
     """How levels are chosen; the value is its name on the screen."""
 
     AUTO = "auto"
-    """So that 0.5 % of the pixels are black and 0.5 % white."""
+    """So that 0.5 % of the pixels are black and 0.02 % white."""
     EXTREMES = "min-max"
     """The least value of the picture is black, the greatest white."""
     FULL = "full"
@@ -73,7 +73,7 @@ def levels(mode: Mode, seen: Counts, bits: int, fixed: Levels | None = None) -> 
         return seen.extremes
     below = np.cumsum(seen.of)
     total = int(below[-1]) if below.size else 0
-    black, white = np.searchsorted(below, (OUTSIDE * total, (1 - OUTSIDE) * total))
+    black, white = np.searchsorted(below, (BLACK * total, (1 - WHITE) * total))
     return Levels(int(black), int(white)) if total else Levels(0, (1 << bits) - 1)
 
 

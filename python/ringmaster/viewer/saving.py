@@ -3,9 +3,10 @@
 
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ringmaster.viewer.frame import Still
 from ringmaster.viewer.painting import Rgb
@@ -38,7 +39,7 @@ def save(kind: Kind, still: Still, picture: Rgb, folder: Path, camera: str) -> P
     return path
 
 
-def write_png(path: Path, pixels: np.ndarray) -> None:
+def write_png(path: Path, pixels: NDArray[Any]) -> None:
     """Of u8 or u16 [line, column], or u8 [line, column, colour]."""
     image = pillow().fromarray(np.ascontiguousarray(pixels))
     image.save(path, "PNG")

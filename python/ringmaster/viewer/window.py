@@ -9,7 +9,7 @@ from time import monotonic
 from tkinter.font import Font
 from typing import Any
 
-from ringmaster.viewer.actions import ACTIONS, help_lines, press
+from ringmaster.viewer.actions import ACTIONS, BY_KEY, help_lines, press
 from ringmaster.viewer.desk import HEADER, ZOOM_STEP, Desk
 from ringmaster.viewer.figures import fitted
 from ringmaster.viewer.painting import ppm
@@ -70,10 +70,9 @@ class ViewerWindow:
         box = (x, y, x + self._root.winfo_width(), y + self._root.winfo_height())
         ImageGrab.grab(bbox=box, xdisplay="").save(path, "PNG", optimize=True)
 
-    def place_of(self, camera: str) -> tuple[int, int]:
-        """Where a camera's picture begins in the window."""
-        box = self.desk.boxes[camera]
-        return box.x, box.y + self._canvas.winfo_y() + HEADER
+    def press(self, key: str) -> None:
+        """As if the user pressed a key, by its character or Tk's name of it."""
+        self._command(partial(press, self.desk, key, key))()
 
     def _look(self) -> None:
         now = monotonic()
@@ -152,7 +151,7 @@ class ViewerWindow:
 
     def _bind(self) -> None:
         self._canvas.bind("<Configure>", lambda event: self.desk.resize(event.width, event.height))
-        self._root.bind("<Key>", lambda event: self._command(partial(press, self.desk, event.char, event.keysym))())
+        self._root.bind("<Key>", lambda event: self.press(event.char if event.char in BY_KEY else event.keysym))
         self._canvas.bind("<Motion>", lambda event: self._point(event.x, event.y))
         self._canvas.bind("<Leave>", lambda _: self._point(None))
         self._canvas.bind("<ButtonPress-1>", self._begin_drag)
