@@ -15,13 +15,13 @@
 /** Most commands of one poll, and most packets that one request has sent again. */
 enum { COMMANDS = 32, AGAIN_MAX = 4096 };
 
-static int control_socket(uint32_t ipv4) {
+/** `shared`: several cameras of one host hear the same, which are broadcasts. */
+static int control_socket(uint32_t ipv4, bool shared) {
     int const file = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     struct sockaddr_in const address = {
         .sin_family = AF_INET, .sin_port = htons(RM_GVCP_PORT), .sin_addr.s_addr = htonl(ipv4)};
-    /* several cameras of one host hear the same broadcasts */
-    int const yes = 1;
-    if (file >= 0 && (setsockopt(file, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) != 0 ||
+    int const reuse = shared;
+    if (file >= 0 && (setsockopt(file, SOL_SOCKET, SO_REUSEADDR, &reuse, sizeof reuse) != 0 ||
                       bind(file, (struct sockaddr const *)&address, sizeof address) != 0)) {
         int const why = errno;
         close(file);
@@ -36,14 +36,14 @@ enum rm_code rm_camera_control_open(struct rm_camera_control *control, struct rm
     char address[16];
     rm_ipv4_format(sender->camera.ipv4, address);
     *control = (struct rm_camera_control){.sender = sender, .broadcasts = -1};
-    control->socket = control_socket(sender->camera.ipv4);
+    control->socket = control_socket(sender->camera.ipv4, false);
     if (control->socket < 0)
         return rm_fail(
             error, RM_E_SYSTEM,
             "camera \"%s\": cannot listen at %s:%d: %s; `ip address` shows the addresses there are, `ss -ulnp` "
             "the sockets",
             sender->camera.name, address, RM_GVCP_PORT, strerror(errno));
-    control->broadcasts = control_socket(INADDR_BROADCAST);
+    control->broadcasts = control_socket(INADDR_BROADCAST, true);
     return rm_camera_device_new(&sender->camera, &control->device, error);
 }
 

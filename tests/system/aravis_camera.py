@@ -10,6 +10,8 @@ from typing import Any, Self
 import pytest
 
 WAIT_US = 60_000_000
+WITHOUT_PACKET_SOCKET = 1
+"""Of a stream: by an ordinary socket. On a busy host the other one's ring is read while the kernel writes it."""
 POINTERS = (
     *("arv_camera_new", "arv_camera_create_stream", "arv_stream_timeout_pop_buffer", "arv_buffer_new_allocate"),
     "arv_buffer_get_data",
@@ -97,6 +99,7 @@ class Camera:
     def start(self, buffers: int = 20) -> None:
         """Begins the stream."""
         size = int(self._call("arv_camera_get_payload"))
+        self._aravis.arv_camera_gv_set_stream_options(ctypes.c_void_p(self._camera), WITHOUT_PACKET_SOCKET)
         self._stream = self._call("arv_camera_create_stream", None, None)
         for _ in range(buffers):
             self._push(self._aravis.arv_buffer_new_allocate(ctypes.c_size_t(size)))
