@@ -169,7 +169,7 @@ static void close_all(struct cameras_run *run) {
 static void start_senders(struct cameras_run *run, bool tells) {
     for (uint32_t s = 0; s < run->sender_count; ++s) {
         struct rm_camera_sender *const sender = &run->senders[s];
-        if (sender->camera.control || sender->running)
+        if (sender->camera.control || sender->running || sender->link == NULL)
             continue;
         if (rm_port_check(sender->link->port, NULL) != RM_E_ABSENT)
             rm_camera_sender_start(sender);

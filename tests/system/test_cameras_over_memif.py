@@ -76,7 +76,9 @@ def test_every_pixel_arrives(root: Path) -> None:
                 assert frame is not None
                 with frame:
                     np.testing.assert_array_equal(frame.unpacked(), counter_picture(frame.number))
+            assert frame is not None
             assert frame.number == FRAMES
+        assert frame is not None
         assert frame.exposure_ns is not None
         assert frame.exposure_ns[1] - frame.exposure_ns[0] == 500_000
         assert frame.device_time == frame.exposure_ns[0]
