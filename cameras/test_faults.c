@@ -87,7 +87,8 @@ static void the_same_seed_loses_the_same_packets(void **state) {
     faulty_plan(&one, 3);
     faulty_plan(&other, 3);
     assert_int_equal(one.plan.count, other.plan.count);
-    assert_memory_equal(one.plan.packet, other.plan.packet, one.plan.count * sizeof *one.plan.packet);
+    for (uint32_t i = 0; i < one.plan.count; ++i)
+        assert_int_equal(one.plan.packet[i].index, other.plan.packet[i].index);
     other.camera.seed = 2;
     bool differs = false;
     for (uint64_t f = 0; f < FRAMES && !differs; ++f) {
