@@ -13,12 +13,12 @@ enum rm_code rm_camera_sender_open(struct rm_camera_sender *sender, struct rm_vi
                                    char const *workspace, double tsc_hz, struct rm_error *error) {
     *sender = (struct rm_camera_sender){.camera = *camera, .tsc_hz = tsc_hz};
     sender->faults.camera = &sender->camera;
-    rm_follow_begin(&sender->follow, &sender->camera.spot, workspace);
+    rm_spot_follow_begin(&sender->follow, &sender->camera.spot, workspace);
     return rm_pictures_new(camera, &sender->pictures, error);
 }
 
 void rm_camera_sender_close(struct rm_camera_sender *sender) {
-    rm_follow_end(&sender->follow);
+    rm_spot_follow_end(&sender->follow);
     rm_pictures_free(&sender->pictures);
     rm_packet_plan_free(&sender->plan);
 }
@@ -73,7 +73,7 @@ static void frame_draw(struct rm_camera_sender *sender, double seconds, struct r
     double x, y;
     rm_spot_place(&sender->camera.spot, seconds, &x, &y);
     uint64_t turn;
-    if (rm_follow_read(&sender->follow, &x, &y, &turn) && sender->camera.format == RM_CAMERA_FRAGMENTS) {
+    if (rm_spot_follow_read(&sender->follow, &x, &y, &turn) && sender->camera.format == RM_CAMERA_FRAGMENTS) {
         frame->time_is_turn = true;
         frame->time = turn;
     }
@@ -97,8 +97,8 @@ static bool frame_begin(struct rm_camera_sender *sender, uint64_t now) {
         .packet_bytes = sender->camera.packet_bytes,
     };
     frame_draw(sender, seconds, frame);
-    rm_faults_frame(&sender->faults, sender->index, frame);
-    if (!rm_faults_plan(&sender->faults, sender->index, frame, &sender->plan))
+    rm_camera_faults_frame(&sender->faults, sender->index, frame);
+    if (!rm_camera_faults_plan(&sender->faults, sender->index, frame, &sender->plan))
         return false;
     sender->number = number_after(&sender->camera, frame->number);
     sender->frame_tsc = sender->camera.rate_hz > 0 ? slot_tsc(sender, sender->slot) : now;
@@ -118,7 +118,7 @@ static bool packet_send(struct rm_camera_sender *sender, struct rm_camera_frame 
         sender->ethernet ? RM_FRAME_HEADER_BYTES + (sender->flow.vlan != 0 ? RM_VLAN_BYTES : 0) : 0;
     uint32_t const length = rm_camera_packet_write(&sender->camera, frame, planned.index, resent, buffer + headers);
     if (planned.corrupt)
-        rm_faults_corrupt(buffer + headers, length);
+        rm_camera_faults_corrupt(buffer + headers, length);
     if (sender->ethernet)
         rm_frame_write_header(buffer, &sender->flow, length);
     rm_sender_link_commit(sender->link, headers + length, sender->link_counters, true);

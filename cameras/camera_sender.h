@@ -24,8 +24,8 @@ struct rm_camera_sender {
     /** Its own, which a program changes where it controls the camera. */
     struct rm_virtual_camera camera;
     struct rm_pictures pictures;
-    struct rm_faults faults;
-    struct rm_follow follow;
+    struct rm_camera_faults faults;
+    struct rm_spot_follow follow;
     struct rm_packet_plan plan;
     /** The newest of RM_PICTURES frames at `index` - 1, for those who ask for packets again. */
     struct rm_camera_frame recent[RM_PICTURES];

@@ -12,7 +12,7 @@
 enum { RM_CAMERAS_ANY_CORE = -1 };
 
 /** The other end of one of the machine's ports. */
-struct rm_camera_port {
+struct rm_camera_outlet {
     /** A camera sends there. */
     bool used;
     struct rm_port_config port;
@@ -26,7 +26,7 @@ struct rm_cameras_config {
     uint32_t camera_count;
     struct rm_virtual_camera *camera;
     /** [port of the machine] */
-    struct rm_camera_port *port;
+    struct rm_camera_outlet *port;
 };
 
 /** Reads and checks both; `overlay` NULL: all is as by default. All that is wrong is added to `errors`; then `*config` is

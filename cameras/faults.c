@@ -25,7 +25,8 @@ char const *rm_camera_fault_name(enum rm_camera_fault_kind kind) {
 }
 
 /** Whether one of the camera's faults of a kind happens now; `packet` is 0 of what happens to frames. */
-static bool fault_happens(struct rm_faults *faults, enum rm_camera_fault_kind kind, uint64_t frame, uint32_t packet) {
+static bool fault_happens(struct rm_camera_faults *faults, enum rm_camera_fault_kind kind, uint64_t frame,
+                          uint32_t packet) {
     bool happens = false;
     for (uint32_t f = 0; f < faults->camera->fault_count; ++f) {
         struct rm_camera_fault const *const fault = &faults->camera->fault[f];
@@ -39,7 +40,7 @@ static bool fault_happens(struct rm_faults *faults, enum rm_camera_fault_kind ki
     return happens;
 }
 
-void rm_faults_frame(struct rm_faults *faults, uint64_t index, struct rm_camera_frame *frame) {
+void rm_camera_faults_frame(struct rm_camera_faults *faults, uint64_t index, struct rm_camera_frame *frame) {
     if (fault_happens(faults, RM_CAMERA_FAULT_RESTART, index, 0))
         frame->number = faults->camera->first_number;
     if (fault_happens(faults, RM_CAMERA_FAULT_GEOMETRY, index, 0))
@@ -61,7 +62,7 @@ static void plan_add(struct rm_packet_plan *plan, uint32_t index, bool corrupt) 
 }
 
 /** Moves what is to go late from where it stands to the end. */
-static void plan_delay(struct rm_faults *faults, uint64_t frame, struct rm_packet_plan *plan) {
+static void plan_delay(struct rm_camera_faults *faults, uint64_t frame, struct rm_packet_plan *plan) {
     uint32_t kept = 0, late = 0;
     struct rm_planned_packet *const end = plan->packet + plan->count;
     for (uint32_t i = 0; i < plan->count; ++i)
@@ -72,7 +73,7 @@ static void plan_delay(struct rm_faults *faults, uint64_t frame, struct rm_packe
     memmove(plan->packet + kept, end, late * sizeof *end);
 }
 
-static void plan_reorder(struct rm_faults *faults, uint64_t frame, struct rm_packet_plan *plan) {
+static void plan_reorder(struct rm_camera_faults *faults, uint64_t frame, struct rm_packet_plan *plan) {
     for (uint32_t i = 0; i + 1 < plan->count; ++i)
         if (fault_happens(faults, RM_CAMERA_FAULT_REORDER, frame, plan->packet[i].index)) {
             struct rm_planned_packet const first = plan->packet[i];
@@ -81,7 +82,7 @@ static void plan_reorder(struct rm_faults *faults, uint64_t frame, struct rm_pac
         }
 }
 
-static void plan_packets(struct rm_faults *faults, uint64_t index, struct rm_camera_frame const *frame,
+static void plan_packets(struct rm_camera_faults *faults, uint64_t index, struct rm_camera_frame const *frame,
                          struct rm_packet_plan *plan) {
     uint32_t const count = rm_camera_packets(faults->camera, frame);
     uint32_t const no_first = fault_happens(faults, RM_CAMERA_FAULT_NO_LEADER, index, 0)
@@ -103,8 +104,8 @@ static void plan_packets(struct rm_faults *faults, uint64_t index, struct rm_cam
     }
 }
 
-bool rm_faults_plan(struct rm_faults *faults, uint64_t index, struct rm_camera_frame const *frame,
-                    struct rm_packet_plan *plan) {
+bool rm_camera_faults_plan(struct rm_camera_faults *faults, uint64_t index, struct rm_camera_frame const *frame,
+                           struct rm_packet_plan *plan) {
     /* each packet twice and one beyond, and as much room again for those that are delayed */
     uint32_t const most = 4 * rm_camera_packets(faults->camera, frame) + 2;
     if (most > plan->capacity) {
@@ -121,7 +122,7 @@ bool rm_faults_plan(struct rm_faults *faults, uint64_t index, struct rm_camera_f
     return true;
 }
 
-void rm_faults_corrupt(uint8_t *payload, uint32_t length) { payload[length - 1] ^= 1; }
+void rm_camera_faults_corrupt(uint8_t *payload, uint32_t length) { payload[length - 1] ^= 1; }
 
 void rm_packet_plan_free(struct rm_packet_plan *plan) {
     free(plan->packet);

@@ -36,7 +36,7 @@ struct rm_packet_plan {
 };
 
 /** Of one camera. */
-struct rm_faults {
+struct rm_camera_faults {
     struct rm_virtual_camera const *camera;
     /** [fault] packets or frames that it could have happened to. */
     uint64_t seen[RM_VIRTUAL_FAULTS_MAX];
@@ -49,14 +49,14 @@ struct rm_faults {
 char const *rm_camera_fault_name(enum rm_camera_fault_kind kind);
 
 /** Changes frame `index` of the run, from 0 on. */
-void rm_faults_frame(struct rm_faults *faults, uint64_t index, struct rm_camera_frame *frame);
+void rm_camera_faults_frame(struct rm_camera_faults *faults, uint64_t index, struct rm_camera_frame *frame);
 
 /** Lists its packets. False: there is no memory. */
-bool rm_faults_plan(struct rm_faults *faults, uint64_t index, struct rm_camera_frame const *frame,
-                    struct rm_packet_plan *plan);
+bool rm_camera_faults_plan(struct rm_camera_faults *faults, uint64_t index, struct rm_camera_frame const *frame,
+                           struct rm_packet_plan *plan);
 
 /** Turns one bit of the last byte of a packet. */
-void rm_faults_corrupt(uint8_t *payload, uint32_t length);
+void rm_camera_faults_corrupt(uint8_t *payload, uint32_t length);
 
 void rm_packet_plan_free(struct rm_packet_plan *plan);
 

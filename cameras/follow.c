@@ -9,18 +9,18 @@
 /** Between looks for a stream that is not there, and for its owner's life. */
 static uint64_t const LOOK_NS = 500000000;
 
-void rm_follow_begin(struct rm_follow *follow, struct rm_camera_spot const *spot, char const *workspace) {
-    *follow = (struct rm_follow){.spot = spot};
+void rm_spot_follow_begin(struct rm_spot_follow *follow, struct rm_camera_spot const *spot, char const *workspace) {
+    *follow = (struct rm_spot_follow){.spot = spot};
     if (spot->follow[0] != '\0')
         snprintf(follow->workspace, sizeof follow->workspace, "%s", workspace);
 }
 
-void rm_follow_end(struct rm_follow *follow) {
+void rm_spot_follow_end(struct rm_spot_follow *follow) {
     rm_workspace_detach(follow->attached);
     follow->attached = NULL;
 }
 
-static void follow_attach(struct rm_follow *follow) {
+static void follow_attach(struct rm_spot_follow *follow) {
     if (rm_workspace_attach(follow->workspace, 0, &follow->attached, NULL) != RM_OK) {
         follow->attached = NULL;
         return;
@@ -32,22 +32,22 @@ static void follow_attach(struct rm_follow *follow) {
         found = follow->lane_x >= 0 && follow->lane_y >= 0;
     }
     if (!found)
-        rm_follow_end(follow);
+        rm_spot_follow_end(follow);
 }
 
 /** Twice a second: is it there, and does its owner live? */
-static void follow_look(struct rm_follow *follow) {
+static void follow_look(struct rm_spot_follow *follow) {
     uint64_t const now = rm_monotonic_ns();
     if (follow->workspace[0] == '\0' || now < follow->look_ns)
         return;
     follow->look_ns = now + LOOK_NS;
     if (follow->attached != NULL && !rm_workspace_alive(follow->attached))
-        rm_follow_end(follow);
+        rm_spot_follow_end(follow);
     if (follow->attached == NULL)
         follow_attach(follow);
 }
 
-bool rm_follow_read(struct rm_follow *follow, double *x, double *y, rm_turn *turn) {
+bool rm_spot_follow_read(struct rm_spot_follow *follow, double *x, double *y, rm_turn *turn) {
     follow_look(follow);
     if (follow->attached == NULL)
         return false;

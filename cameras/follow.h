@@ -9,7 +9,7 @@
 
 #include "virtual_camera.h"
 
-struct rm_follow {
+struct rm_spot_follow {
     struct rm_camera_spot const *spot;
     /** "" where nothing is followed. */
     char workspace[64];
@@ -20,10 +20,10 @@ struct rm_follow {
     uint64_t look_ns;
 };
 
-void rm_follow_begin(struct rm_follow *follow, struct rm_camera_spot const *spot, char const *workspace);
-void rm_follow_end(struct rm_follow *follow);
+void rm_spot_follow_begin(struct rm_spot_follow *follow, struct rm_camera_spot const *spot, char const *workspace);
+void rm_spot_follow_end(struct rm_spot_follow *follow);
 
 /** Moves (x, y) by the newest position, and tells its turn. False: nothing is followed, or there is none now. */
-bool rm_follow_read(struct rm_follow *follow, double *x, double *y, rm_turn *turn);
+bool rm_spot_follow_read(struct rm_spot_follow *follow, double *x, double *y, rm_turn *turn);
 
 #endif

@@ -18,7 +18,7 @@ struct resolving_port {
     /** What the overlay says, and where; NULL: nothing. */
     struct rm_virtual_file_port const *entry;
     char place[32];
-    struct rm_camera_port *to;
+    struct rm_camera_outlet *to;
 };
 
 /** The longest frame that a camera sends there. */

@@ -70,7 +70,7 @@ static enum rm_code port_open(struct cameras_run const *run, struct open_port *p
 /** A socket has the address of its camera, so each camera has its own; other ports are shared. */
 static enum rm_code open_port_of(struct cameras_run *run, struct rm_virtual_camera const *camera,
                                  struct open_port **found, struct rm_error *error) {
-    struct rm_camera_port const *const end = &run->session->config->port[camera->port];
+    struct rm_camera_outlet const *const end = &run->session->config->port[camera->port];
     bool const own = end->port.kind == RM_PORT_UDP;
     for (uint32_t p = 0; p < run->port_count && !own; ++p)
         if (run->ports[p].index == camera->port) {

@@ -17,7 +17,7 @@ static uint8_t const picture[4096];
 /** A camera with one fault. */
 struct faulty {
     struct rm_virtual_camera camera;
-    struct rm_faults faults;
+    struct rm_camera_faults faults;
     struct rm_packet_plan plan;
     struct rm_camera_frame frame;
     uint32_t packets;
@@ -34,9 +34,9 @@ static void faulty_begin(struct faulty *faulty, struct rm_camera_fault fault) {
 static void faulty_plan(struct faulty *faulty, uint64_t index) {
     faulty->frame = test_frame(&faulty->camera, picture);
     faulty->frame.number += index;
-    rm_faults_frame(&faulty->faults, index, &faulty->frame);
+    rm_camera_faults_frame(&faulty->faults, index, &faulty->frame);
     faulty->packets = rm_camera_packets(&faulty->camera, &faulty->frame);
-    assert_true(rm_faults_plan(&faulty->faults, index, &faulty->frame, &faulty->plan));
+    assert_true(rm_camera_faults_plan(&faulty->faults, index, &faulty->frame, &faulty->plan));
 }
 
 static uint64_t happened(struct faulty const *faulty) { return faulty->faults.happened[faulty->camera.fault[0].kind]; }
@@ -150,7 +150,7 @@ static void one_bit_of_a_corrupt_packet_is_wrong(void **state) {
     assert_int_equal(corrupt, happened(&faulty));
     assert_int_equal(corrupt, faulty.packets / 4);
     uint8_t bytes[3] = {1, 2, 3};
-    rm_faults_corrupt(bytes, sizeof bytes);
+    rm_camera_faults_corrupt(bytes, sizeof bytes);
     assert_memory_equal(bytes, ((uint8_t const[]){1, 2, 2}), sizeof bytes);
     rm_packet_plan_free(&faulty.plan);
 }

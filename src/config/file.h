@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 #include "base/yaml.h"
-#include "config/config.h"
 #include "config/cameras_file.h"
+#include "config/config.h"
 #include "config/router_file.h"
 #include "format/format_file.h"
 

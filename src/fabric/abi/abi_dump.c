@@ -167,7 +167,8 @@ static struct abi_layout const layouts[] = {
            MEMBER(rm_image_slot, height), MEMBER(rm_image_slot, offset_x), MEMBER(rm_image_slot, offset_y),
            MEMBER(rm_image_slot, padding_x), MEMBER(rm_image_slot, padding_y), MEMBER(rm_image_slot, status),
            MEMBER(rm_image_slot, flags), MEMBER(rm_image_slot, fragment_bytes), MEMBER(rm_image_slot, fragments),
-           MEMBER(rm_image_slot, placed), MEMBER(rm_image_slot, resent), MEMBER(rm_image_slot, reserved32), MEMBER(rm_image_slot, reserved)),
+           MEMBER(rm_image_slot, placed), MEMBER(rm_image_slot, resent), MEMBER(rm_image_slot, reserved32),
+           MEMBER(rm_image_slot, reserved)),
     LAYOUT(rm_histogram, MEMBER(rm_histogram, total), MEMBER(rm_histogram, largest), MEMBER(rm_histogram, reserved),
            MEMBER(rm_histogram, bucket)),
 };
