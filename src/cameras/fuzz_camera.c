@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Any sequence of datagrams to a camera: no byte beyond a slot is written, endings add up, and what is published is
- * sound. Input: a byte that chooses format and policy, then datagrams, each behind its length in a byte; a length of 255
+/** Any sequence of datagrams to a camera: no byte beyond a slot is written, endings add up, what is published is sound,
+ * and what is asked for again is within its budget. Input: a byte that chooses format and policy, then datagrams, each behind its length in a byte; a length of 255
  * lets a deadline pass. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,16 @@
 
 #include "cameras/camera.h"
 
-enum { FRAME_BYTES = 4096, SLOTS = 8, LEASES = 3, LONGEST = 254, DEADLINE_TICKS = 1000 };
+enum {
+    FRAME_BYTES = 4096,
+    SLOTS = 8,
+    LEASES = 3,
+    LONGEST = 254,
+    DEADLINE_TICKS = 1000,
+    /** Time passes between datagrams, so that some are asked for again. */
+    STEP_TICKS = 64,
+    RAW12 = 0x810C0100,
+};
 
 static void fuzz_must(bool good, char const *what) {
     if (good)
@@ -28,10 +37,19 @@ int LLVMFuzzerInitialize(int *argc, char ***argv) {
     return 0;
 }
 
+static void fuzz_ask(struct rm_camera *camera, uint64_t tsc) {
+    struct rm_gvcp_resend request[RM_RESEND_REQUESTS];
+    uint32_t const count = rm_camera_ask(camera, tsc, request);
+    fuzz_must(count <= RM_RESEND_REQUESTS, "more requests than there is room for");
+    for (uint32_t i = 0; i < count; ++i)
+        fuzz_must(request[i].request != 0 && request[i].first <= request[i].last, "a request that is none");
+}
+
 static void fuzz_datagrams(struct rm_camera *camera, uint8_t const *data, size_t size) {
     uint64_t tsc = 1;
-    for (size_t at = 0; at < size; ++tsc) {
+    for (size_t at = 0; at < size;) {
         uint32_t const wanted = data[at++];
+        tsc += 1 + wanted % STEP_TICKS;
         uint32_t const length = wanted < size - at ? wanted : (uint32_t)(size - at);
         if (wanted > LONGEST) {
             rm_camera_tend(camera, tsc += DEADLINE_TICKS);
@@ -43,6 +61,7 @@ static void fuzz_datagrams(struct rm_camera *camera, uint8_t const *data, size_t
         rm_camera_take(camera, exact, length, 1 + (wanted == 7), tsc);
         free(exact);
         at += length;
+        fuzz_ask(camera, tsc);
     }
     rm_camera_tend(camera, tsc + DEADLINE_TICKS);
     rm_camera_show(camera);
@@ -69,10 +88,16 @@ static void fuzz_check(struct rm_camera const *camera) {
 int LLVMFuzzerTestOneInput(uint8_t const *data, size_t size) {
     if (size == 0)
         return 0;
+    static enum rm_camera_format const formats[] = {RM_CAMERA_GVSP, RM_CAMERA_FRAGMENTS, RM_CAMERA_TECMP,
+                                                    RM_CAMERA_CMP};
     struct rm_config_camera const config = {
         .name = "cam01",
-        .format = data[0] % 2 ? RM_CAMERA_FRAGMENTS : RM_CAMERA_GVSP,
-        .incomplete = (enum rm_camera_incomplete)(data[0] / 2 % 3),
+        .format = formats[data[0] % 4],
+        .incomplete = (enum rm_camera_incomplete)(data[0] / 4 % 3),
+        .pixel_format = RAW12,
+        .width = 8,
+        .height = 5,
+        .resend_percent = 50,
         .frame_bytes = FRAME_BYTES,
         .slots = SLOTS,
         .leases = LEASES,
