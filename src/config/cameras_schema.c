@@ -74,8 +74,9 @@ static cyaml_schema_field_t const camera_fields[] = {
     CYAML_FIELD_UINT_PTR(RM_KEY("leases", "Most frames that all readers hold at once; below `slots` by 5 at least.",
                                 .fallback = "8", RM_RANGE(1, 59)),
                          MAYBE, struct rm_file_camera, leases),
-    CYAML_FIELD_FLOAT_PTR(RM_KEY("deadline_ms", "A frame ends at this age, whole or not.", .unit = "ms",
-                                 .fallback = "100", RM_RANGE(0, 60000), .above = true),
+    CYAML_FIELD_FLOAT_PTR(RM_KEY("deadline_ms",
+                                 "A frame ends at this age, whole or not: longer than the camera takes to send one.",
+                                 .unit = "ms", .fallback = "200", RM_RANGE(0, 60000), .above = true),
                           MAYBE, struct rm_file_camera, deadline_ms),
     CYAML_FIELD_ENUM_PTR(RM_KEY("incomplete",
                                 "What becomes of a frame that is not whole: drop, deliver with a map of what is "
