@@ -208,6 +208,12 @@ static bool register_is_locked(uint32_t address) {
            address == RM_DEVICE_PATTERN || address == RM_DEVICE_PACKET_SIZE;
 }
 
+/** No more than the file's: its port has memory for such packets. */
+static uint32_t packet_size(struct rm_device_registers const *registers, uint32_t value) {
+    uint32_t const wanted = value & PACKET_SIZE_MASK;
+    return wanted < registers->camera.mtu ? wanted : registers->camera.mtu;
+}
+
 enum rm_gvcp_status rm_device_registers_write(struct rm_device_registers *registers, uint32_t address, uint32_t value) {
     if (address % WORD != 0)
         return RM_GVCP_BAD_ALIGNMENT;
@@ -219,7 +225,7 @@ enum rm_gvcp_status rm_device_registers_write(struct rm_device_registers *regist
     if (registers->running && register_is_locked(address))
         return RM_GVCP_ACCESS_DENIED;
     if (address == RM_DEVICE_PACKET_SIZE)
-        value &= PACKET_SIZE_MASK;
+        value = packet_size(registers, value);
     if (address == RM_DEVICE_HEARTBEAT_MS && value < HEARTBEAT_LEAST_MS)
         value = HEARTBEAT_LEAST_MS;
     rm_device_register_set(registers, (enum rm_device_register)address, value);

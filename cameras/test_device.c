@@ -147,6 +147,14 @@ static void values_out_of_range_are_refused(void **state) {
 }
 
 /** Of several registers, those before the one that is refused are written, and it says how many. */
+/** Its port has memory for packets of its file's `mtu`, and not for those that a program dreams of. */
+static void packets_are_no_longer_than_the_file_says(void **state) {
+    struct rig *const rig = *state;
+    assert_int_equal(put(rig, alice, RM_DEVICE_PRIVILEGE, RM_DEVICE_CONTROL), RM_GVCP_SUCCESS);
+    assert_int_equal(put(rig, alice, RM_DEVICE_PACKET_SIZE, 9000), RM_GVCP_SUCCESS);
+    assert_int_equal(get(rig, RM_DEVICE_PACKET_SIZE), rig->device.registers.camera.mtu);
+}
+
 static void registers_are_written_up_to_a_bad_one(void **state) {
     struct rig *const rig = *state;
     put(rig, alice, RM_DEVICE_PRIVILEGE, RM_DEVICE_CONTROL);
@@ -225,6 +233,7 @@ int main(void) {
         RIG_TEST(one_program_controls_it),
         RIG_TEST(a_program_that_is_silent_loses_control),
         RIG_TEST(values_out_of_range_are_refused),
+        RIG_TEST(packets_are_no_longer_than_the_file_says),
         RIG_TEST(registers_are_written_up_to_a_bad_one),
         RIG_TEST(start_and_stop_are_actions),
         RIG_TEST(packets_are_asked_for_again),
