@@ -40,7 +40,8 @@ static void answer_write(struct device_turn *turn, enum rm_gvcp_status status, u
 static uint8_t *answer_bytes(struct device_turn *turn) { return turn->answer->bytes + RM_GVCP_HEADER_BYTES; }
 
 static bool is_owner(struct device_turn const *turn) {
-    return turn->device->owner_port == turn->from.port && turn->device->owner_ipv4 == turn->from.ipv4;
+    return turn->from.port != 0 && turn->device->owner_port == turn->from.port &&
+           turn->device->owner_ipv4 == turn->from.ipv4;
 }
 
 static void device_release(struct rm_camera_device *device) {
@@ -52,7 +53,7 @@ static void device_release(struct rm_camera_device *device) {
 /** Takes control, keeps it, or gives it back. */
 static enum rm_gvcp_status privilege_write(struct device_turn *turn, uint32_t value) {
     struct rm_camera_device *const device = turn->device;
-    if (device->owner_port != 0 && !is_owner(turn))
+    if (turn->from.port == 0 || (device->owner_port != 0 && !is_owner(turn)))
         return RM_GVCP_ACCESS_DENIED;
     if ((value & PRIVILEGES) == 0) {
         device_release(device);

@@ -155,6 +155,15 @@ static void packets_are_no_longer_than_the_file_says(void **state) {
     assert_int_equal(get(rig, RM_DEVICE_PACKET_SIZE), rig->device.registers.camera.mtu);
 }
 
+/** No owner has port 0, and a datagram can come from there. */
+static void port_0_is_no_owner(void **state) {
+    struct rig *const rig = *state;
+    struct rm_device_client const nobody = {.ipv4 = 0, .port = 0};
+    assert_int_equal(put(rig, nobody, RM_DEVICE_WIDTH, 10), RM_GVCP_ACCESS_DENIED);
+    assert_int_equal(put(rig, nobody, RM_DEVICE_PRIVILEGE, RM_DEVICE_CONTROL), RM_GVCP_ACCESS_DENIED);
+    assert_int_equal(get(rig, RM_DEVICE_PRIVILEGE), 0);
+}
+
 static void registers_are_written_up_to_a_bad_one(void **state) {
     struct rig *const rig = *state;
     put(rig, alice, RM_DEVICE_PRIVILEGE, RM_DEVICE_CONTROL);
@@ -234,6 +243,7 @@ int main(void) {
         RIG_TEST(a_program_that_is_silent_loses_control),
         RIG_TEST(values_out_of_range_are_refused),
         RIG_TEST(packets_are_no_longer_than_the_file_says),
+        RIG_TEST(port_0_is_no_owner),
         RIG_TEST(registers_are_written_up_to_a_bad_one),
         RIG_TEST(start_and_stop_are_actions),
         RIG_TEST(packets_are_asked_for_again),
