@@ -22,9 +22,9 @@ static enum rm_camera_counter gvsp_fault(enum rm_gvsp_fault fault) {
     }
 }
 
-/** Learns the length of payload packets. */
+/** Learns the length of payload packets. One that tells of an error has no payload. */
 static void gvsp_measure(struct rm_camera_gvsp *gvsp, struct rm_gvsp_packet const *packet) {
-    if (packet->format != RM_GVSP_PAYLOAD)
+    if (packet->format != RM_GVSP_PAYLOAD || packet->status >= RM_GVSP_STATUS_ERROR)
         return;
     bool const first = packet->packet == 1;
     if (first || gvsp->packet_bytes == 0 || (!gvsp->is_sure && packet->length > gvsp->packet_bytes))

@@ -181,11 +181,38 @@ static void random_datagrams_of_gige_vision(void **state) {
     rig_close(&rig);
 }
 
+/** A packet that says that another is gone tells nothing of how long packets are. */
+static void what_is_gone_does_not_change_the_length_of_packets(void **state) {
+    (void)state;
+    struct camera_rig rig;
+    struct rm_frame frame;
+    uint8_t payload[PAYLOAD];
+    struct rm_gvsp_packet const gone = {
+        .status = RM_GVSP_STATUS_UNAVAILABLE, .format = RM_GVSP_PAYLOAD, .block = 1, .packet = 1};
+    rig_open(&rig, GVSP);
+    for (uint32_t packet = 0; packet <= RIG_FRAGMENTS + 1; ++packet)
+        rig_send_packet(&rig, 1, packet);
+    rig_check(&rig, rig_next(&rig, &frame), &frame, 1, 0);
+    rig_send_packet(&rig, 2, 0);
+    rig_send_packet(&rig, 2, 1);
+    rig_send(&rig, rig.socket, payload, rm_gvsp_write(payload, &gone));
+    for (uint32_t packet = RIG_FRAGMENTS; packet >= 2; --packet) /* the short one first */
+        rig_send_packet(&rig, 2, packet);
+    rig_send_packet(&rig, 3, 0);
+    for (uint32_t packet = 1; packet <= RIG_FRAGMENTS + 1; ++packet)
+        rig_send_packet(&rig, 3, packet);
+    rig_check(&rig, rig_next(&rig, &frame), &frame, 2, 0);
+    rig_close(&rig);
+}
+
 int main(void) {
     struct CMUnitTest const tests[] = {
-        cmocka_unit_test(each_fault_has_its_counter),      cmocka_unit_test(what_is_no_camera_s_is_the_port_s),
-        cmocka_unit_test(a_camera_changes_its_geometry),   cmocka_unit_test(random_datagrams_of_our_format),
+        cmocka_unit_test(each_fault_has_its_counter),
+        cmocka_unit_test(what_is_no_camera_s_is_the_port_s),
+        cmocka_unit_test(a_camera_changes_its_geometry),
+        cmocka_unit_test(random_datagrams_of_our_format),
         cmocka_unit_test(random_datagrams_of_gige_vision),
+        cmocka_unit_test(what_is_gone_does_not_change_the_length_of_packets),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
