@@ -87,6 +87,7 @@ static void buffer_copy(struct gentl_library *library, struct gentl_camera *came
 
 static void camera_fill(struct gentl_library *library, struct gentl_camera *camera, struct rm_frame *frame) {
     struct gentl_stream *stream = &camera->stream;
+    camera_return_leases(camera); // of buffers that were queued while this frame was waited for
     stream->missed += frame->passed_over;
     camera->newest = gentl_image_of(frame->slot);
     camera->has_image = true;

@@ -160,6 +160,31 @@ static void test_leases_are_bounded(void **state) {
     producer_close(&it);
 }
 
+/** A buffer that is still a frame in place is queued alone, while the stream's thread waits for the next frame. */
+static void test_a_buffer_gives_its_lease_back_before_it_gets_another(void **state) {
+    (void)state;
+    producer_open(&it);
+    queue_allocated(FAKE_BYTES);
+    queue_allocated(FAKE_BYTES);
+    acquisition_start(GENTL_INFINITE);
+    uint64_t number = 1;
+    BUFFER_HANDLE const buffer = acquisition_first(&number, RM_IMAGE_WHOLE, FLAGS);
+    for (uint32_t round = 0; round < 10; ++round) {
+        assert_int_equal(it.DSFlushQueue(it.stream, ACQ_QUEUE_ALL_DISCARD), GC_ERR_SUCCESS);
+        queue(buffer);
+        it.fake_publish(0, number++, RM_IMAGE_WHOLE, FLAGS);
+        assert_ptr_equal(acquisition_next(), buffer);
+        check_frame(buffer);
+        assert_int_equal(it.fake_leases(0), 1);
+        assert_int_equal(it.DSFlushQueue(it.stream, ACQ_QUEUE_UNQUEUED_TO_INPUT), GC_ERR_SUCCESS);
+        it.fake_publish(0, number++, RM_IMAGE_WHOLE, FLAGS);
+        while (acquisition_next() != buffer)
+            it.fake_publish(0, number++, RM_IMAGE_WHOLE, FLAGS);
+    }
+    producer_close(&it);
+    assert_int_equal(it.fake_leases(0), 0);
+}
+
 static void test_frames_that_are_not_whole_say_so(void **state) {
     (void)state;
     producer_open(&it);
@@ -310,6 +335,7 @@ int main(int count, char **arguments) {
         cmocka_unit_test(test_announced_memory_gets_a_copy),
         cmocka_unit_test(test_allocated_buffers_are_the_frames_themselves),
         cmocka_unit_test(test_leases_are_bounded),
+        cmocka_unit_test(test_a_buffer_gives_its_lease_back_before_it_gets_another),
         cmocka_unit_test(test_frames_that_are_not_whole_say_so),
         cmocka_unit_test(test_a_frame_larger_than_its_buffer_is_cut),
         cmocka_unit_test(test_an_acquisition_ends_after_its_frames),
