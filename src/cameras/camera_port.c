@@ -183,8 +183,10 @@ static void port_poll(struct rm_camera_port *port) {
 
 static void *port_run(void *argument) {
     struct rm_camera_port *const port = argument;
-    struct rm_error error;
-    if (rm_net_thread_join(&error) != RM_OK)
+    port->begin_code = rm_net_thread_join(&port->begin_error);
+    bool const good = port->begin_code == RM_OK;
+    sem_post(&port->begun);
+    if (!good)
         return NULL;
     while (!atomic_load_explicit(port->stop, memory_order_relaxed))
         port_poll(port);
@@ -193,12 +195,17 @@ static void *port_run(void *argument) {
 }
 
 enum rm_code rm_camera_port_start(struct rm_camera_port *port, struct rm_error *error) {
+    sem_init(&port->begun, 0, 0);
     int const why = pthread_create(&port->thread, NULL, port_run, port);
     if (why != 0)
         return rm_fail(error, RM_E_SYSTEM, "port \"%s\": cannot start its thread: %s", port->config->port.name,
                        strerror(why));
     port->is_running = true;
-    return RM_OK;
+    while (sem_wait(&port->begun) != 0)
+        ; /* a signal's handler ran */
+    if (port->begin_code == RM_OK)
+        return RM_OK;
+    return rm_fail(error, port->begin_code, "port \"%s\": %s", port->config->port.name, port->begin_error.text);
 }
 
 void rm_camera_port_join(struct rm_camera_port *port) {

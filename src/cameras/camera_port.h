@@ -8,6 +8,7 @@
 #define RM_CAMERAS_CAMERA_PORT_H
 
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 
 #include "cameras/camera.h"
@@ -28,10 +29,14 @@ struct rm_camera_port {
 
     atomic_bool const *stop;
     pthread_t thread;
+    /** What the thread tells who starts it: it polls (RM_OK), or why it cannot. */
+    sem_t begun;
+    struct rm_error begin_error;
+    enum rm_code begin_code;
     bool is_running;
 };
 
-/** Starts the thread; the port and its cameras are open. */
+/** Starts the thread, and waits until it polls; the port and its cameras are open. */
 enum rm_code rm_camera_port_start(struct rm_camera_port *port, struct rm_error *error);
 
 /** Waits for the thread's end; `*stop` was set. */
