@@ -6,7 +6,10 @@
  *         errx(1, "%s", error.text);
  *     struct rm_frame frame;
  *     uint32_t camera;
- *     while (rm_frames_next(frames, 1000000000, &camera, &frame) != RM_FRAME_ENDED) {
+ *     enum rm_frame_read read;
+ *     while ((read = rm_frames_next(frames, 1000000000, &camera, &frame)) != RM_FRAME_ENDED) {
+ *         if (read != RM_FRAME_OK)
+ *             continue; // none came in this second
  *         …
  *         rm_frames_release(frames, camera, &frame);
  *     }
@@ -48,7 +51,8 @@ uint32_t rm_frames_find(struct rm_frames const *frames, char const *name);
 /** The reader of a camera, for rm_images_next, rm_images_newest and rm_images_release. */
 struct rm_images_reader *rm_frames_reader(struct rm_frames *frames, uint32_t camera);
 
-/** The next frame of any camera, in the order in which they came as far as they wait; `*camera` is its index. */
+/** The next frame of any camera, in the order in which they came as far as they wait; `*camera` is its index. Only with
+ * RM_FRAME_OK is there one to release. RM_FRAME_NO_LEASE comes at once: release a frame before the next call. */
 enum rm_frame_read rm_frames_next(struct rm_frames *frames, uint64_t timeout_ns, uint32_t *camera,
                                   struct rm_frame *frame);
 void rm_frames_release(struct rm_frames *frames, uint32_t camera, struct rm_frame *frame);
