@@ -126,6 +126,21 @@ static enum rm_code resolve_camera_memory(struct rm_config *config, struct rm_er
     return RM_OK;
 }
 
+/** Whether there is room for a frame, where the file tells how large it is. */
+static enum rm_code resolve_frame_bytes(struct rm_config *config, struct rm_error *error, uint32_t index,
+                                        struct rm_file_camera const *written) {
+    (void)written;
+    struct rm_config_camera const *const camera = &config->camera[index];
+    struct rm_image_geometry const geometry = {
+        .pixel_format = camera->pixel_format, .width = camera->width, .height = camera->height};
+    uint64_t const needed = rm_image_bytes(&geometry);
+    if (needed <= camera->frame_bytes)
+        return RM_OK;
+    return rm_config_fail_entry(config, error, "cameras", index, "frame_bytes",
+                                "found %u, a frame of its geometry has %llu", camera->frame_bytes,
+                                (unsigned long long)needed);
+}
+
 static bool camera_is_captured(struct rm_config_camera const *camera) {
     return camera->format == RM_CAMERA_TECMP || camera->format == RM_CAMERA_CMP;
 }
@@ -266,9 +281,9 @@ enum rm_code rm_config_claim_cameras(struct rm_config *config, struct rm_error *
 
 enum rm_code rm_config_resolve_cameras(struct rm_config_file const *file, struct rm_config *config,
                                        struct rm_error *error) {
-    static resolver *const resolvers[] = {resolve_camera_name,     resolve_camera_port,   resolve_camera_format,
-                                          resolve_camera_geometry, resolve_camera_memory, resolve_capture,
-                                          resolve_lines,           resolve_features,      check_camera_alone};
+    static resolver *const resolvers[] = {
+        resolve_camera_name, resolve_camera_port, resolve_camera_format, resolve_camera_geometry, resolve_camera_memory,
+        resolve_frame_bytes, resolve_capture,     resolve_lines,         resolve_features,        check_camera_alone};
     config->camera = calloc(file->cameras_count + 1, sizeof *config->camera);
     if (config->camera == NULL)
         return rm_fail(error, RM_E_NO_SPACE, "%s: no memory to hold it", config->source_path);

@@ -92,6 +92,8 @@ static void wrong_ones(void **state) {
          "6:38: cameras[0].format: formats \"lines\", layout.bytes: found 101, expected 102: the pixels' place (6), "
          "and "
          "the bytes of a line (96)"},
+        {ONE("port: sockets, pixel_format: Mono12, width: 2448, height: 2048, frame_bytes: 8388608"),
+         "6:92: cameras[0].frame_bytes: found 8388608, a frame of its geometry has 10027008"},
         {ONE("port: sockets, features: [{name: Gain}]"),
          "6:40: cameras[0].features: the key address is missing, expected the IPv4 address by which the camera is "
          "controlled"},
