@@ -13,6 +13,8 @@ enum {
     /** Fragments are this long at least, on average: room for their bits. */
     LEAST_FRAGMENT_BYTES = 128,
     LEAST_FRAGMENTS = 4096,
+    /** Of images in shared memory: rm_owner_images. */
+    MOST_FRAGMENTS = 1 << 24,
     /** Frames that large do not stay in a cache until someone reads them. */
     STREAMING_BYTES = 2 << 20,
     /** A sender is silent, and an old number is that of a restarted camera, after a second, or so many deadlines. */
@@ -25,7 +27,8 @@ _Static_assert(RM_CAMERA_GEOMETRIES - RM_CAMERA_BEGUN == RM_GEOMETRY_CHANGES - R
 
 static uint32_t camera_fragments_max(struct rm_config_camera const *config) {
     uint32_t const fragments = config->frame_bytes / LEAST_FRAGMENT_BYTES;
-    return fragments > LEAST_FRAGMENTS ? fragments : LEAST_FRAGMENTS;
+    uint32_t const most = fragments < MOST_FRAGMENTS ? fragments : MOST_FRAGMENTS;
+    return most > LEAST_FRAGMENTS ? most : LEAST_FRAGMENTS;
 }
 
 void rm_camera_plan(struct rm_camera *camera, struct rm_owner *owner) {
