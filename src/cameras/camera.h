@@ -72,8 +72,8 @@ struct rm_camera {
     struct rm_image const *published[RM_IMAGE_SLOTS_MAX];
     /** Slots that are not. */
     uint32_t own_slots;
-    /** Frames that had closed when last looked at. */
-    uint64_t closed;
+    /** Frames that had closed, and begun, when last looked at. */
+    uint64_t closed, begun;
     struct rm_camera_told told[RM_CAMERA_TOLD];
     struct rm_camera_gvsp gvsp;
     /** Of formats that send lines: their geometry; and what is remembered of a capture device's stream. Of ASAM CMP that

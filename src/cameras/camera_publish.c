@@ -55,8 +55,22 @@ static void slot_describe(struct rm_image_slot *slot, struct rm_camera *camera, 
     slot_describe_turn(slot, camera, told);
 }
 
+static uint64_t frames_closed(uint64_t const *counts) {
+    return counts[RM_FRAMES_WHOLE] + counts[RM_FRAMES_INCOMPLETE] + counts[RM_FRAMES_FILLED];
+}
+
+/** For the frames in flight, one that begins, and the one to fill from; half of all at most. */
+static uint32_t camera_wanted_slots(struct rm_camera const *camera) {
+    uint64_t const *const counts = rm_assembly_counts(camera->assembly);
+    uint64_t const in_flight = counts[RM_FRAMES_BEGUN] - frames_closed(counts) - counts[RM_FRAMES_DROPPED];
+    uint64_t const wanted = in_flight + 2, most = camera->config->slots / 2;
+    uint64_t const bounded = wanted < most ? wanted : most;
+    return bounded > RM_CAMERA_OWN_SLOTS ? (uint32_t)bounded : RM_CAMERA_OWN_SLOTS;
+}
+
 static void camera_reclaim(struct rm_camera *camera) {
-    while (camera->own_slots < RM_CAMERA_OWN_SLOTS) {
+    uint32_t const wanted = camera_wanted_slots(camera);
+    while (camera->own_slots < wanted) {
         uint32_t const slot = rm_images_reclaim(camera->writer);
         if (slot == camera->config->slots)
             return;
@@ -74,16 +88,17 @@ static void camera_publish(struct rm_camera *camera, struct rm_image const *imag
     rm_counter_add(camera->counters, RM_CAMERA_PUBLISHED, 1);
     rm_counter_add(camera->counters, RM_CAMERA_BYTES, image->length);
     rm_camera_record(camera, slot, sequence);
-    camera_reclaim(camera);
 }
 
 void rm_camera_publish_closed(struct rm_camera *camera) {
     uint64_t const *const counts = rm_assembly_counts(camera->assembly);
-    uint64_t const closed = counts[RM_FRAMES_WHOLE] + counts[RM_FRAMES_INCOMPLETE] + counts[RM_FRAMES_FILLED];
-    if (closed == camera->closed)
+    uint64_t const closed = frames_closed(counts);
+    if (closed == camera->closed && counts[RM_FRAMES_BEGUN] == camera->begun)
         return; /* as after most fragments */
     camera->closed = closed;
+    camera->begun = counts[RM_FRAMES_BEGUN];
     for (struct rm_image const *image; (image = rm_assembly_take(camera->assembly)) != NULL;)
         camera_publish(camera, image);
+    camera_reclaim(camera);
     camera->is_touched = true;
 }

@@ -197,8 +197,28 @@ static void readers_that_never_release_do_not_stop_new_frames(void **state) {
     rig_close(&rig);
 }
 
+/** More frames wait for fragments than slots are kept free: what lies published and is not leased makes room. */
+static void frames_in_flight_take_published_slots(void **state) {
+    (void)state;
+    enum { PUBLISHED = 20, IN_FLIGHT = 7 };
+    struct camera_rig rig;
+    struct rm_frame frame;
+    rig_open(&rig, "  - {name: cam01, port: wire, format: fragments, id: 7, frame_bytes: 4096, deadline_ms: 60000}\n");
+    uint64_t number = 1;
+    for (; number <= PUBLISHED; ++number) {
+        rig_send_whole(&rig, 7, number);
+        rig_check(&rig, rig_next(&rig, &frame), &frame, number, 0);
+    }
+    for (; number <= PUBLISHED + IN_FLIGHT; ++number)
+        rig_send_part(&rig, rig.socket, 7, number, 0);
+    rig_await_shown(&rig, "cam01", RM_CAMERA_BEGUN, PUBLISHED + IN_FLIGHT);
+    assert_int_equal(rig_count(&rig, "cam01", RM_CAMERA_DROPPED), 0);
+    rig_close(&rig);
+}
+
 int main(void) {
     struct CMUnitTest const tests[] = {
+        cmocka_unit_test(frames_in_flight_take_published_slots),
         cmocka_unit_test(whole_frames_come_bit_for_bit),
         cmocka_unit_test(each_frame_has_a_record_at_its_turn),
         cmocka_unit_test(blocks_of_gige_vision_become_frames),
