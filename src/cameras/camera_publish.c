@@ -55,14 +55,16 @@ static void slot_describe(struct rm_image_slot *slot, struct rm_camera *camera, 
     slot_describe_turn(slot, camera, told);
 }
 
+/** Dropped ones among them. */
 static uint64_t frames_closed(uint64_t const *counts) {
-    return counts[RM_FRAMES_WHOLE] + counts[RM_FRAMES_INCOMPLETE] + counts[RM_FRAMES_FILLED];
+    return counts[RM_FRAMES_WHOLE] + counts[RM_FRAMES_INCOMPLETE] + counts[RM_FRAMES_FILLED] +
+           counts[RM_FRAMES_DROPPED];
 }
 
 /** For the frames in flight, one that begins, and the one to fill from; half of all at most. */
 static uint32_t camera_wanted_slots(struct rm_camera const *camera) {
     uint64_t const *const counts = rm_assembly_counts(camera->assembly);
-    uint64_t const in_flight = counts[RM_FRAMES_BEGUN] - frames_closed(counts) - counts[RM_FRAMES_DROPPED];
+    uint64_t const in_flight = counts[RM_FRAMES_BEGUN] - frames_closed(counts);
     uint64_t const wanted = in_flight + 2, most = camera->config->slots / 2;
     uint64_t const bounded = wanted < most ? wanted : most;
     return bounded > RM_CAMERA_OWN_SLOTS ? (uint32_t)bounded : RM_CAMERA_OWN_SLOTS;

@@ -216,8 +216,21 @@ static void frames_in_flight_take_published_slots(void **state) {
     rig_close(&rig);
 }
 
+/** Also where nothing comes any more. */
+static void dropped_frames_are_counted_at_their_deadline(void **state) {
+    (void)state;
+    struct camera_rig rig;
+    rig_open(&rig, "  - {name: cam01, port: wire, format: fragments, id: 7, frame_bytes: 4096, deadline_ms: 50, "
+                   "incomplete: drop}\n");
+    rig_send_part(&rig, rig.socket, 7, 1, 0);
+    rig_await_shown(&rig, "cam01", RM_CAMERA_DROPPED, 1);
+    assert_int_equal(rig_count(&rig, "cam01", RM_CAMERA_AT_DEADLINE), 1);
+    rig_close(&rig);
+}
+
 int main(void) {
     struct CMUnitTest const tests[] = {
+        cmocka_unit_test(dropped_frames_are_counted_at_their_deadline),
         cmocka_unit_test(frames_in_flight_take_published_slots),
         cmocka_unit_test(whole_frames_come_bit_for_bit),
         cmocka_unit_test(each_frame_has_a_record_at_its_turn),
