@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/fail.h"
 #include "base/timebase.h"
@@ -13,6 +14,10 @@
 
 /** The end of an owner wakes nobody: it is looked for that often. */
 enum { LOOK_NS = 50000000 };
+
+/** A receiver that begins reserves its memory first, which takes it so long at most; and between two looks for it. */
+static uint64_t const BEGIN_NS = 10000000000;
+enum { AGAIN_NS = 20000000 };
 
 static char const PREFIX[] = "images/";
 
@@ -91,27 +96,46 @@ static enum rm_code frames_load(char const *file, struct rm_config **config, str
     return code;
 }
 
+/** Lets go of what frames_find_all has found. */
+static void frames_forget(struct rm_frames *frames) {
+    for (uint32_t i = 0; i < frames->count; ++i)
+        rm_images_reader_free(frames->camera[i].reader);
+    frames->count = 0;
+    rm_workspace_detach(frames->workspace);
+    frames->workspace = NULL;
+}
+
+/** Another process receives, and is as good; it may have begun just now, or end just now, and so this is tried again. */
+static enum rm_code frames_receive(struct rm_frames *frames, struct rm_error *error) {
+    uint64_t const begin = rm_monotonic_ns();
+    struct rm_error absent = {.text = ""};
+    for (;;) {
+        enum rm_code const code = rm_camera_receiver_start(frames->config, &frames->receiver, error);
+        if (code == RM_OK)
+            return frames_find_all(frames, frames->config->workspace, error);
+        if (code != RM_E_BUSY || rm_monotonic_ns() - begin >= BEGIN_NS)
+            return code;
+        if (frames_find_all(frames, frames->config->workspace, &absent) == RM_OK)
+            return RM_OK;
+        frames_forget(frames);
+        nanosleep(&(struct timespec){.tv_nsec = AGAIN_NS}, NULL);
+    }
+}
+
 enum rm_code rm_frames_open(char const *file, struct rm_frames **frames, struct rm_error *error) {
     struct rm_frames *made = NULL;
     enum rm_code code = frames_make(&made, error);
     if (code == RM_OK)
         code = frames_load(file, &made->config, error);
     if (code == RM_OK)
-        code = rm_camera_receiver_start(made->config, &made->receiver, error);
-    struct rm_error other = {.text = ""};
-    if (code == RM_OK)
-        code = frames_find_all(made, made->config->workspace, error);
-    else if (code == RM_E_BUSY && frames_find_all(made, made->config->workspace, &other) == RM_OK)
-        code = RM_OK; /* another process receives, and is as good */
+        code = frames_receive(made, error);
     return frames_finish(made, code, frames);
 }
 
 void rm_frames_close(struct rm_frames *frames) {
     if (frames == NULL)
         return;
-    for (uint32_t i = 0; i < frames->count; ++i)
-        rm_images_reader_free(frames->camera[i].reader);
-    rm_workspace_detach(frames->workspace);
+    frames_forget(frames);
     rm_camera_receiver_stop(frames->receiver);
     rm_config_free(frames->config);
     free(frames);

@@ -4,7 +4,7 @@
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -128,6 +128,17 @@ def test_without_a_receiver_a_reader_receives_itself(file: Path, cameras: tuple[
         wait_for(lambda: first.words.count("whole") == FRAMES, "the same frames")
         one.send(FRAMES + 1)
         assert lines_of(first)[-1] == line_of("cam01", one, FRAMES + 1)
+
+
+def test_readers_that_begin_at_once_have_one_receiver(file: Path) -> None:
+    """Whichever is first takes a while to make its memory, and the others wait for it."""
+    file.write_text(file.read_text().replace("65536", str(4 << 20)))
+    example = str(ROOT / "build/examples/frames")
+    with ExitStack() as stack:
+        readers = [stack.enter_context(Program(example, file, "1")) for _ in range(3)]
+        wait_for(lambda: all("ready" in r.words or not r.running for r in readers), "the readers")
+        for reader in readers:
+            reader.check()
 
 
 def test_a_receiver_that_is_killed_is_followed_by_another(
