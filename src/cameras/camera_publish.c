@@ -81,9 +81,17 @@ static void camera_reclaim(struct rm_camera *camera) {
     }
 }
 
+/** A camera that begins its numbers anew tells anew. */
+static void camera_forget_told(struct rm_camera *camera, uint64_t frame) {
+    struct rm_camera_told *const told = &camera->told[frame % RM_CAMERA_TOLD];
+    if (told->frame == frame)
+        *told = (struct rm_camera_told){0};
+}
+
 static void camera_publish(struct rm_camera *camera, struct rm_image const *image) {
     struct rm_image_slot *const slot = rm_images_slot(camera->writer, image->slot);
     slot_describe(slot, camera, image);
+    camera_forget_told(camera, image->frame);
     camera->published[image->slot] = image;
     --camera->own_slots;
     uint64_t const sequence = rm_images_publish(camera->writer, image->slot);

@@ -228,8 +228,31 @@ static void dropped_frames_are_counted_at_their_deadline(void **state) {
     rig_close(&rig);
 }
 
+/** Numbers come again, and what was told of a frame before is not this one's. */
+static void a_restarted_camera_tells_anew(void **state) {
+    (void)state;
+    struct camera_rig rig;
+    struct rm_frame frame;
+    rig_open(&rig, "  - {name: cam01, port: wire, format: fragments, id: 7, frame_bytes: 4096, deadline_ms: 60000}\n");
+    static uint64_t const whole[] = {1, 5000};
+    for (uint32_t i = 0; i < 2; ++i) {
+        rig_send_whole(&rig, 7, whole[i]);
+        assert_int_equal(rig_next(&rig, &frame), 0);
+        assert_true(frame.slot->flags & RM_IMAGE_HAS_EXPOSURE);
+        rig_check(&rig, 0, &frame, whole[i], 0);
+    }
+    rig_send_part(&rig, rig.socket, 7, 1, 0); /* its configuration is lost */
+    rig_send_whole(&rig, 7, 2);
+    assert_int_equal(rig_next(&rig, &frame), 0);
+    assert_int_equal(frame.slot->number, 1);
+    assert_false(frame.slot->flags & RM_IMAGE_HAS_EXPOSURE);
+    rm_frames_release(rig.frames, 0, &frame);
+    rig_close(&rig);
+}
+
 int main(void) {
     struct CMUnitTest const tests[] = {
+        cmocka_unit_test(a_restarted_camera_tells_anew),
         cmocka_unit_test(dropped_frames_are_counted_at_their_deadline),
         cmocka_unit_test(frames_in_flight_take_published_slots),
         cmocka_unit_test(whole_frames_come_bit_for_bit),
