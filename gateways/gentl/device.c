@@ -32,9 +32,9 @@ GC_ERROR gentl_device_info(struct gentl_camera const *camera, struct gentl_answe
 }
 
 void gentl_close_device(struct gentl_library *library, struct gentl_camera *camera) {
+    camera->generation = 0; // first: closing the stream leaves the lock
     if (camera->stream.generation)
         gentl_close_stream(library, camera);
-    camera->generation = 0;
 }
 
 GC_ERROR DevClose(DEV_HANDLE device) {
@@ -101,7 +101,7 @@ static GC_ERROR device_open_stream(struct gentl_library *library, struct gentl_c
     if (!id || strcmp(id, STREAM_ID) != 0)
         return gentl_fail(GC_ERR_INVALID_ID, "%s has no data stream \"%s\"; the only one is \"" STREAM_ID "\"",
                           camera->name, id ? id : "");
-    if (stream->generation)
+    if (stream->generation || stream->closing)
         return gentl_fail(GC_ERR_RESOURCE_IN_USE, "the data stream of %s is open already; close it first",
                           camera->name);
     *stream = (struct gentl_stream){.buffers = calloc(GENTL_BUFFERS_MAX, sizeof *stream->buffers)};

@@ -55,10 +55,10 @@ GC_ERROR IFClose(IF_HANDLE interface) {
     struct gentl_library *library = gentl_enter();
     GC_ERROR const result = gentl_find(library, interface, GENTL_INTERFACE, NULL);
     if (result == GC_ERR_SUCCESS) {
+        library->interface = 0;
         for (uint32_t i = 0; i < library->camera_count; ++i)
             if (library->cameras[i].generation)
                 gentl_close_device(library, &library->cameras[i]);
-        library->interface = 0;
     }
     return gentl_leave(library, result);
 }

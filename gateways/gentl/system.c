@@ -3,8 +3,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "modules.h"
+
+enum { CLOSING_NS = 1000000 };
 
 static bool name_is_file(char const *name) {
     char const *ending = strrchr(name, '.');
@@ -69,7 +72,7 @@ GC_ERROR TLOpen(TL_HANDLE *system) {
     GC_ERROR result = gentl_need(system, "TLOpen");
     if (!library->initialised)
         result = gentl_fail(GC_ERR_NOT_INITIALIZED, "the producer is not initialised; call GCInitLib first");
-    else if (library->system)
+    else if (library->frames) // also while another thread closes it
         result = gentl_fail(GC_ERR_RESOURCE_IN_USE, "the system is open already; close it first");
     else if (result == GC_ERR_SUCCESS)
         result = system_open(library);
@@ -78,11 +81,24 @@ GC_ERROR TLOpen(TL_HANDLE *system) {
     return gentl_leave(library, result);
 }
 
+static bool system_streams_close(struct gentl_library const *library) {
+    bool closing = false;
+    for (uint32_t i = 0; i < library->camera_count; ++i)
+        closing |= library->cameras[i].stream.closing;
+    return closing;
+}
+
+/** Closing a stream leaves the lock, so handles are worth nothing first, and what other threads close is waited for. */
 void gentl_close_system(struct gentl_library *library) {
+    library->system = library->interface = 0;
     for (uint32_t i = 0; i < library->camera_count; ++i)
         if (library->cameras[i].generation)
             gentl_close_device(library, &library->cameras[i]);
-    library->system = library->interface = 0;
+    while (system_streams_close(library)) {
+        (void)pthread_mutex_unlock(&library->lock);
+        (void)nanosleep(&(struct timespec){.tv_nsec = CLOSING_NS}, NULL);
+        (void)pthread_mutex_lock(&library->lock);
+    }
     rm_frames_close(library->frames);
     library->frames = NULL;
     free(library->cameras);

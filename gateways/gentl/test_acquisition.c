@@ -327,6 +327,32 @@ static void test_modules_are_closed_while_frames_come(void **state) {
     }
 }
 
+static void *close_stream_of_it(void *result) {
+    *(GC_ERROR *)result = it.DSClose(it.stream);
+    return NULL;
+}
+
+/** One thread closes the stream, and another one the system above it. */
+static void test_modules_are_closed_by_two_threads_at_once(void **state) {
+    (void)state;
+    for (uint32_t round = 0; round < 20; ++round) {
+        producer_open(&it);
+        queue_allocated(FAKE_BYTES);
+        acquisition_start(GENTL_INFINITE);
+        GC_ERROR result;
+        pthread_t thread;
+        assert_int_equal(pthread_create(&thread, NULL, close_stream_of_it, &result), 0);
+        close_system();
+        assert_int_equal(it.TLClose(it.system), GC_ERR_INVALID_HANDLE);
+        TL_HANDLE again;
+        assert_int_equal(it.TLOpen(&again), GC_ERR_SUCCESS);
+        assert_int_equal(pthread_join(thread, NULL), 0);
+        assert_true(result == GC_ERR_SUCCESS || result == GC_ERR_INVALID_HANDLE);
+        assert_int_equal(it.TLClose(again), GC_ERR_SUCCESS);
+        producer_close(&it);
+    }
+}
+
 int main(int count, char **arguments) {
     if (count < 2)
         return 2;
@@ -342,6 +368,7 @@ int main(int count, char **arguments) {
         cmocka_unit_test(test_buffers_are_flushed_where_they_shall_go),
         cmocka_unit_test(test_waiting_ends),
         cmocka_unit_test(test_modules_are_closed_while_frames_come),
+        cmocka_unit_test(test_modules_are_closed_by_two_threads_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
