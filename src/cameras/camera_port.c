@@ -8,12 +8,14 @@
 #include "cameras/camera_formats.h"
 #include "frames/tecmp.h"
 #include "wire/frame.h"
+#include "wire/network_order.h"
 
 enum {
     /** A thread sleeps so long where frames are in flight, and RM_SLEEP where none are. */
     WAIT_NS = 1000000,
     /** Looks at deadlines, per second. */
     TENDS_PER_SECOND = 10000,
+    VLAN_ID_MASK = 0x0FFF,
 };
 
 /** A burst's entry as bytes of a UDP datagram, or of a capture device's frame. */
@@ -26,11 +28,15 @@ struct camera_arrival {
 
 static bool frame_is_captured(uint8_t const *frame, uint32_t length, struct rm_datagram *datagram) {
     uint32_t at = RM_ETHERNET_BYTES - 2;
-    for (uint32_t tag = 0; tag < 2 && at + 2 <= length && frame[at] == 0x81 && frame[at + 1] == 0x00; ++tag)
+    uint16_t vlan = RM_VLAN_NONE;
+    for (uint32_t tag = 0; tag < 2 && at + RM_VLAN_BYTES <= length && frame[at] == 0x81 && frame[at + 1] == 0x00;
+         ++tag) {
+        vlan = tag == 0 ? rm_load16(frame + at + 2) & VLAN_ID_MASK : vlan;
         at += RM_VLAN_BYTES;
+    }
     if (at + 2 > length || (frame[at] << 8 | frame[at + 1]) != (int)RM_CAPTURE_ETHERTYPE)
         return false;
-    *datagram = (struct rm_datagram){.payload = frame + at + 2, .length = length - at - 2, .vlan = RM_VLAN_NONE};
+    *datagram = (struct rm_datagram){.payload = frame + at + 2, .length = length - at - 2, .vlan = vlan};
     return true;
 }
 
@@ -45,7 +51,7 @@ static enum rm_port_counter frame_read(struct rm_camera_port const *port, struct
     arrival->is_captured =
         verdict == RM_PORT_NOT_IPV4 && frame_is_captured(burst->data[index], burst->length[index], datagram);
     if (arrival->is_captured)
-        return RM_PORT_DECODED;
+        verdict = RM_PORT_DECODED;
     bool const other = port->config->vlan != RM_CONFIG_ANY_VLAN && datagram->vlan != port->config->vlan;
     return verdict == RM_PORT_DECODED && other ? RM_PORT_WRONG_VLAN : verdict;
 }
