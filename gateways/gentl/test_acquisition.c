@@ -168,7 +168,7 @@ static void test_a_buffer_gives_its_lease_back_before_it_gets_another(void **sta
     queue_allocated(FAKE_BYTES);
     acquisition_start(GENTL_INFINITE);
     uint64_t number = 1;
-    BUFFER_HANDLE const buffer = acquisition_first(&number, RM_IMAGE_WHOLE, FLAGS);
+    BUFFER_HANDLE buffer = acquisition_first(&number, RM_IMAGE_WHOLE, FLAGS);
     for (uint32_t round = 0; round < 10; ++round) {
         assert_int_equal(it.DSFlushQueue(it.stream, ACQ_QUEUE_ALL_DISCARD), GC_ERR_SUCCESS);
         queue(buffer);
