@@ -21,8 +21,10 @@ struct test_port {
     struct rm_port port;
     /** The operations below, with the framing that a test wants. */
     struct rm_port_ops ops;
-    /** As each port has them: of its queue, and of the exception path's. */
-    struct rm_port_counts counts[2];
+    uint8_t *data[TEST_PORT_DATAGRAMS];
+    /** Set at the 100th refusal in a row; NULL: not set. */
+    atomic_bool *stop;
+    size_t used;
     /** Datagrams taken at once; 0: all. */
     uint32_t most;
     /** Sends that take nothing before each send that takes something. */
@@ -31,19 +33,16 @@ struct test_port {
     uint32_t down_after;
     /** How often the link is found down. */
     uint32_t down_looks;
-    /** Set at the 100th refusal in a row; NULL: not set. */
-    atomic_bool *stop;
     /** Sends that took nothing since the last that took something. */
     uint32_t refused;
     /** Buffers that were reserved and neither sent nor released. */
     uint32_t lent;
     /** Datagrams sent. */
     uint32_t count;
-
     uint32_t length[TEST_PORT_DATAGRAMS];
-    uint8_t *data[TEST_PORT_DATAGRAMS];
+    /** As each port has them: of its queue, and of the exception path's. */
+    struct rm_port_counts counts[2];
     uint8_t buffer[RM_BURST][TEST_PORT_BUFFER_BYTES];
-    size_t used;
     uint8_t room[TEST_PORT_ROOM];
 };
 

@@ -77,7 +77,7 @@ static void how_it_is_described(void **state) {
     char const wanted[] =
         "cameras: 2, received by `ringmaster cameras run`\n"
         "  cam01            gvsp from 127.0.0.2 on local, UDP port 20001: 16 frames to 8 MiB, 8 of them leased at "
-        "most, deadline 100 ms\n"
+        "most, deadline 200 ms\n"
         "  cam02            fragments 7 from anywhere on wire, UDP port 20002: 16 frames to 8 MiB, 8 of them leased "
         "at most, deadline 2.5 ms\n";
     char begin[sizeof wanted];

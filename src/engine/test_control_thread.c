@@ -30,16 +30,16 @@ static char const *const NAMES[SUPPLIES] = {"sr/ps/a", "sr/ps/b", "sr/ps/c", "sr
 struct bench {
     struct rm_operator_put put;
     struct rm_command_mailbox mailbox[2];
-    char place[PATH_MAX];
-    struct rm_config config;
-    struct rm_config_supply supply[SUPPLIES];
-    struct rm_config_application application[2];
-    uint32_t owned[OWNED];
     struct rm_owner *server;
-    struct rm_parameter *setpoint[SUPPLIES], *readback[SUPPLIES];
     struct rm_setpoints *sent;
     struct rm_control_thread *control_thread;
+    struct rm_parameter *setpoint[SUPPLIES], *readback[SUPPLIES];
+    struct rm_config_supply supply[SUPPLIES];
+    struct rm_config config;
+    struct rm_config_application application[2];
     clockid_t transmit_time;
+    uint32_t owned[OWNED];
+    char place[PATH_MAX];
 };
 
 static struct sigaction survives; /**< what the fabric installs with the first mapping */
