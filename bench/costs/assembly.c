@@ -21,6 +21,7 @@ enum {
     SLOT_BYTES = (IMAGE_BYTES + 63) / 64 * 64,
     BUFFERS = 512,
     BUFFER_BYTES = 9216,
+    BURST = 32,
     LINES = 20000,
 };
 
@@ -56,19 +57,29 @@ static void assembly_put_datagram(struct assembly_subject *subject, uint8_t cons
         bench_fail("a fragment was not placed");
 }
 
-static void assembly_put_gvsp(struct assembly_subject *subject, uint32_t number, uint32_t length) {
-    uint8_t *const payload = subject->buffer + (size_t)(number % BUFFERS) * BUFFER_BYTES;
-    struct rm_gvsp_packet const packet = {.extended_ids = true,
-                                          .format = length == 0 ? RM_GVSP_LEADER : RM_GVSP_PAYLOAD,
-                                          .block = subject->frame,
-                                          .packet = number,
-                                          .payload_type = RM_GVSP_IMAGE,
-                                          .geometry = assembly_geometry};
-    assembly_put_datagram(subject, payload, rm_gvsp_write(payload, &packet) + length);
+static uint8_t *assembly_buffer(struct assembly_subject const *subject, uint32_t number) {
+    return subject->buffer + (size_t)(number % BUFFERS) * BUFFER_BYTES;
 }
 
-static void assembly_put_image(struct assembly_subject *subject, uint32_t number, uint32_t length) {
-    uint8_t *const payload = subject->buffer + (size_t)(number % BUFFERS) * BUFFER_BYTES;
+/** Bytes of a packet of the frame: the first one has none. */
+static uint32_t assembly_length(struct assembly_subject const *subject, uint32_t number) {
+    if (number == 0)
+        return 0;
+    uint64_t const left = IMAGE_BYTES - (uint64_t)(number - 1) * subject->each;
+    return left < subject->each ? (uint32_t)left : subject->each;
+}
+
+/** Writes a packet's header; returns its bytes. */
+static uint32_t assembly_write(struct assembly_subject const *subject, uint32_t number) {
+    uint32_t const length = assembly_length(subject, number);
+    if (subject->is_gvsp)
+        return rm_gvsp_write(assembly_buffer(subject, number),
+                             &(struct rm_gvsp_packet){.extended_ids = true,
+                                                      .format = length == 0 ? RM_GVSP_LEADER : RM_GVSP_PAYLOAD,
+                                                      .block = subject->frame,
+                                                      .packet = number,
+                                                      .payload_type = RM_GVSP_IMAGE,
+                                                      .geometry = assembly_geometry});
     struct rm_image_datagram const datagram = {
         .kind = length == 0 ? RM_IMAGE_CONFIGURATION : RM_IMAGE_FRAGMENT,
         .fragment = {.frame = subject->frame,
@@ -78,23 +89,27 @@ static void assembly_put_image(struct assembly_subject *subject, uint32_t number
                      .total_bytes = IMAGE_BYTES,
                      .geometry = assembly_geometry},
     };
-    assembly_put_datagram(subject, payload, rm_image_write(payload, &datagram) + length);
+    return rm_image_write(assembly_buffer(subject, number), &datagram);
+}
+
+/** A burst's headers are written before the first one is read, as another core or a card writes them: one that was
+ * written just before would hold up the read, which is wider than the stores. */
+static void assembly_take_burst(struct assembly_subject *subject, uint32_t first, uint32_t end) {
+    uint32_t header[BURST];
+    for (uint32_t number = first; number < end; ++number)
+        header[number - first] = assembly_write(subject, number);
+    for (uint32_t number = first; number < end; ++number)
+        assembly_put_datagram(subject, assembly_buffer(subject, number),
+                              header[number - first] + assembly_length(subject, number));
 }
 
 /** One frame; the unit is a kilobyte of 1000 bytes. */
 static uint64_t assembly_act(void *argument) {
     struct assembly_subject *const subject = argument;
     ++subject->frame;
-    uint32_t number = 0;
-    for (uint32_t offset = 0; offset < IMAGE_BYTES || number == 0; ++number) {
-        uint32_t const left = IMAGE_BYTES - offset, full = left < subject->each ? left : subject->each;
-        uint32_t const length = number == 0 ? 0 : full;
-        if (subject->is_gvsp)
-            assembly_put_gvsp(subject, number, length);
-        else
-            assembly_put_image(subject, number, length);
-        offset += length;
-    }
+    uint32_t const packets = 1 + (IMAGE_BYTES + subject->each - 1) / subject->each;
+    for (uint32_t first = 0; first < packets; first += BURST)
+        assembly_take_burst(subject, first, first + BURST < packets ? first + BURST : packets);
     struct rm_image const *const image = rm_assembly_take(subject->assembly);
     if (image == NULL || image->status != RM_IMAGE_WHOLE)
         bench_fail("a frame was not whole");
