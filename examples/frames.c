@@ -11,6 +11,7 @@
 #include <err.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static char const *const statuses[] = {"whole", "incomplete", "filled"};
 
@@ -26,6 +27,12 @@ int main(int argc, char **argv) {
     struct rm_frame frame;
     struct rm_error error;
     uint32_t camera;
+    if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
+        puts("usage: frames FILE.yaml FRAMES\n\nPrints a line for each of so many frames of the cameras that FILE "
+             "lists.\n"
+             "example: frames cameras.yaml 10");
+        return 0;
+    }
     if (argc != 3)
         errx(2, "expected a file of cameras and a number of frames, such as: frames cameras.yaml 10");
     if (rm_frames_open(argv[1], &frames, &error) != RM_OK)

@@ -40,6 +40,7 @@ BLOCKS = {
     "application": "application/ramp",
     "supply": "supply/ch01",
     "recorder": "recorder/fast",
+    "camera": "camera/cam01",
     "generator": "generator/p0",
     "forward": "forward/p0/1",
     "router": "router",

@@ -68,7 +68,8 @@ def test_all_that_comes_is_forwarded_and_counted(root: Path, mode: str) -> None:
         inward, outward = ws.counter_blocks["forward/in/0"], ws.counter_blocks["forward/out/0"]
         wait_for(lambda: inward["received"] == inward["forwarded"], "all frames to be forwarded")
         assert inward["received"] >= said["offered"]
-        assert (outward["sent"], outward["out_full"]) == (inward["forwarded"], 0)
+        # Before the window the far end may have been without a core, and its ring full.
+        assert outward["sent"] + outward["out_full"] == inward["forwarded"]
         assert outward["received"] == inward["sent"] == 0
 
 

@@ -24,6 +24,7 @@ LABELS: dict[str, tuple[str, ...]] = {
     "application": ("application",),
     "supply": ("chain",),
     "recorder": ("log",),
+    "camera": ("camera",),
     "generator": ("port",),
     "forward": ("port", "role"),
     "router": (),
