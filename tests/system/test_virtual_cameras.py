@@ -143,3 +143,10 @@ def test_the_command_says_what_it_would_send(tmp_path: Path) -> None:
     said = ringmaster("cameras", "virtual", machine, "--check").stdout
     assert said.startswith("cam01: fragments, Mono12p 640 × 480, 10 Hz, 329 packets of 1408 bytes a frame")
     assert "to 127.0.0.1:20001" in said
+
+
+def test_the_overlay_that_ships_fits_the_machine_that_ships() -> None:
+    done = ringmaster(
+        "cameras", "virtual", "configs/cameras.yaml", "--cameras", "configs/virtual-cameras.yaml", "--check"
+    )
+    assert [line.split(":")[0] for line in done.stdout.splitlines()] == ["cam01", "cam02", "cam03"]
