@@ -70,6 +70,7 @@ def test_all_that_comes_is_forwarded_and_counted(root: Path, mode: str) -> None:
         assert inward["received"] >= said["offered"]
         # Before the window the far end may have been without a core, and its ring full.
         assert outward["sent"] + outward["out_full"] == inward["forwarded"]
+        assert outward["out_full"] <= inward["received"] - said["offered"]
         assert outward["received"] == inward["sent"] == 0
 
 
