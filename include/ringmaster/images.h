@@ -4,7 +4,7 @@
  * An object of images has up to RM_IMAGE_SLOTS_MAX slots. A slot is one frame: its description (struct rm_image_slot),
  * a bit for each of its fragments, and its bytes, which begin at a page. The owner's receiver puts fragments to their
  * places in a slot, and publishes it: the frame gets the next sequence number, from 1 on. Later it takes the slot back
- * that was published first of those that nobody has leased.
+ * that was published first of those that no reader has leased.
  *
  *     struct rm_images_view cam;
  *     if (rm_workspace_images(workspace, "cam01", &cam, &error) != RM_OK) …
@@ -18,7 +18,7 @@
  *     rm_images_reader_free(reader);
  *
  * ## A lease
- * Whoever reads a frame in place leases its slot: until the release it is not taken back. A lease is a lock of the
+ * A reader in place leases the frame's slot: until the release it is not taken back. A lease is a lock of the
  * kernel on a byte of the file `OWNER.leases` beside the segment (an fcntl open file description lock, as that of
  * the owner: segment.h). So a reader needs no memory that it may write, and a reader that is killed holds nothing.
  *
@@ -49,8 +49,8 @@
  * gone, and the lock is given back.
  *
  * ## What is lost, and who tells
- * Sequences have no gaps. Frames that the camera sent and nobody could put together show in `number`, as a step above
- * one, and in the camera's counters. Frames that a reader came too late for are counted by that reader
+ * Sequences have no gaps. Frames that the camera sent and that were never put together show in `number`, as a step
+ * above one, and in the camera's counters. Frames that a reader came too late for are counted by that reader
  * (struct rm_frame: `passed_over`).
  */
 #ifndef RINGMASTER_IMAGES_H

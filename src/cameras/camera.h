@@ -2,7 +2,7 @@
 /** One camera of the receiver: from a datagram's payload to published frames.
  *
  * Its assembly puts fragments into slots of its images (fabric/images_writer.h). A frame that closes is published at
- * once, and stays until it is the oldest that nobody has leased; the assembly always has CAMERA_OWN_SLOTS of its own,
+ * once, and stays until it is the oldest that no reader has leased; the assembly always has CAMERA_OWN_SLOTS of its own,
  * which leases cannot take (ringmaster/images.h).
  *
  *     rm_camera_plan → rm_owner_open → rm_camera_open

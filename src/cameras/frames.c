@@ -12,7 +12,7 @@
 
 #include <ringmaster/workspace.h>
 
-/** The end of an owner wakes nobody: it is looked for that often. */
+/** The end of an owner wakes no reader: it is looked for that often. */
 enum { LOOK_NS = 50000000 };
 
 /** A receiver that begins reserves its memory first, which takes it so long at most; and between two looks for it. */

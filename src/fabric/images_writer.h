@@ -29,7 +29,7 @@ uint64_t *rm_images_map(struct rm_images_writer *writer, uint32_t slot);
  * kernel twice: the lock, and the bell. */
 uint64_t rm_images_publish(struct rm_images_writer *writer, uint32_t slot);
 
-/** Takes back the slot that was published first of those that nobody has leased, but never the newest frame's. Returns it, or
+/** Takes back the slot that was published first of those that no reader has leased, but never the newest frame's. Returns it, or
  * slot_count: there is none. */
 uint32_t rm_images_reclaim(struct rm_images_writer *writer);
 

@@ -9,7 +9,7 @@ from ringmaster.viewer.frame import Frame
 
 
 class ReceiverEnded(RuntimeError):
-    """Whoever received has ended; what it published is gone."""
+    """The receiver has ended; what it published is gone."""
 
 
 class Source(Protocol):
