@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ringmaster.cli.bench import bench
 from ringmaster.report.compare import compare, read_both
@@ -27,6 +29,13 @@ def test_a_spread_is_all_but_the_outermost_tenths() -> None:
     assert of_values(values, "probes") == Figure(5.0, 1.0, 9.0, (0.1, 0.9), 11, "probes")
     assert of_values([7.0], "probes") == Figure(7.0, 7.0, 7.0, (0.1, 0.9), 1, "probes")
     assert of_values([], "probes") is None
+
+
+@given(st.lists(st.floats(0.1, 1e6), min_size=1, max_size=3), st.integers(1, 9))
+def test_a_median_is_within_its_own_spread(values: list[float], times: int) -> None:
+    figure = of_values(values * times, "windows")
+    assert figure is not None
+    assert figure.low <= figure.median <= figure.high
     assert exact(260.0, "count") == Figure(260.0, 259.5, 260.5, None, 1, "count")
     assert exact(None, "count") is None
 

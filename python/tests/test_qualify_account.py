@@ -103,6 +103,15 @@ def test_an_interrupt_at_any_moment_of_a_start_leaves_nothing_that_runs(delay_s:
         signal.signal(signal.SIGALRM, handler)
 
 
+def test_a_program_is_ended_although_a_wait_was_interrupted_within_its_lock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An interrupt between two instructions of subprocess leaves the lock of a process taken for ever."""
+    monkeypatch.setattr("ringmaster.programs.program.STOP_S", 0.1)
+    with script("exec sleep 98") as program:
+        program._process._waitpid_lock.acquire()  # type: ignore[attr-defined]
+        program.kill()
+        assert not program.running
+
+
 def said_by(path: Path) -> str:
     """The words of a process's command line; none of one that has ended."""
     try:

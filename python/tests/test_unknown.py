@@ -151,7 +151,9 @@ def test_unknown_is_unknown(
     monkeypatch.chdir(folder)
     for name, words in FILES.items():
         (folder / name).write_text(words)
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     done = CliRunner().invoke(cli, [*command.split(), *ASKING[command]], standalone_mode=False)
+    assert {number: signal.getsignal(number) for number in handlers} == handlers
     assert type(done.exception) is SITUATIONS[situation], done
     assert done.stdout == ""
     assert EXIT_CODES[type(done.exception)] > 2

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`ringmaster demo`: a virtual ring and its server, live, and the orbit feedback between them."""
 
-import signal
 import sys
 from pathlib import Path
 from time import monotonic, sleep
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ringmaster.cli.options import examples, print_json
+from ringmaster.cli.signals import left_in_order
 
 if TYPE_CHECKING:
     from ringmaster.cli.console import Console
@@ -55,8 +55,11 @@ def demo(seconds: float | None, turn_rate: float | None, ring: str, archive: Pat
     send every turn, then the loop, open and closed. Its last line is one JSON object. It fails when anything was
     lost or wrong; that the host was late is said, and is no failure.
     """
-    for number in (signal.SIGHUP, signal.SIGTERM):  # a closed terminal would leave the server and the ring running
-        signal.signal(number, _leave)
+    with left_in_order():
+        _demonstrate(seconds, turn_rate, ring, archive)
+
+
+def _demonstrate(seconds: float | None, turn_rate: float | None, ring: str, archive: Path | None) -> None:
     if seconds is None and sys.stdout.isatty():
         _live_turns(turn_rate) if ring == "turns" else _live_loop(turn_rate, archive)
         return
@@ -76,10 +79,6 @@ def _end_as(console: "Console") -> None:
     """What was started is stopped, when a signal has ended the page."""
     if console.return_code:
         raise SystemExit(console.return_code)
-
-
-def _leave(number: int, _frame: object) -> None:
-    raise SystemExit(128 + number)
 
 
 def _say(text: str) -> None:

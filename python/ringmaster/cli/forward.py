@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`ringmaster forward`: the router, live."""
 
-import signal
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ringmaster.cli.options import examples, print_json
+from ringmaster.cli.signals import left_in_order
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -91,9 +91,8 @@ def forward(
     wanted = _wanted(**keys)
     if sum((bool(wanted.ports), config is not None, attach is not None)) != 1:
         raise click.UsageError("expected one of --config, --port and --attach: the ports to forward between")
-    for number in (signal.SIGTERM, signal.SIGHUP):  # a closed terminal would leave the server running
-        signal.signal(number, _leave)
     with ExitStack() as stack:
+        stack.enter_context(left_in_order())
         if attach is not None:
             watch, server = stack.enter_context(_attached(attach)), None
         else:
@@ -129,10 +128,6 @@ def _wanted(
         )
     except ValueError as error:
         raise click.UsageError(str(error)) from None
-
-
-def _leave(number: int, _frame: object) -> None:
-    raise SystemExit(128 + number)
 
 
 @contextmanager

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """`ringmaster gateway epics`: parameters and streams as PVs."""
 
-import signal
 from pathlib import Path
-from threading import Event
 
 import click
 
 from ringmaster.cli.options import examples, workspace_option
+from ringmaster.cli.signals import end_asked
 
 
 @click.command(
@@ -30,7 +29,5 @@ def epics(file: Path | None, workspace: str | None) -> None:
     from ringmaster.gateways.gateway import say
     from ringmaster.gateways.settings import Settings, read_settings
 
-    over = Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: over.set())
-    serve(Settings() if file is None else read_settings(file), workspace, over, say)
+    with end_asked() as over:
+        serve(Settings() if file is None else read_settings(file), workspace, over, say)

@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """`ringmaster gateway metrics`: what the server counts, for Prometheus."""
 
-import signal
-from threading import Event
-
 import click
 
 from ringmaster.cli.options import examples, workspace_option
+from ringmaster.cli.signals import end_asked
 
 
 @click.command(
@@ -34,8 +32,6 @@ def metrics(address: str, port: int, once: bool, workspace: str | None) -> None:
     if once:
         click.echo(text_of(workspace), nl=False)
         return
-    over = Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: over.set())
-    click.echo(f"serving metrics on http://{address}:{port}/metrics", err=True)
-    serve(workspace, address, port, over)
+    with end_asked() as over:
+        click.echo(f"serving metrics on http://{address}:{port}/metrics", err=True)
+        serve(workspace, address, port, over)

@@ -2,14 +2,13 @@
 """`ringmaster gateway tango`: parameters and streams as attributes of devices."""
 
 import os
-import signal
 import sys
 from pathlib import Path
-from threading import Event
 
 import click
 
 from ringmaster.cli.options import examples, workspace_option
+from ringmaster.cli.signals import end_asked
 
 
 @click.command(
@@ -37,9 +36,8 @@ def tango(
     from ringmaster.gateways.settings import Settings, read_settings
     from ringmaster.gateways.tango_server import Place, serve
 
-    over = Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: over.set())
-    settings = Settings() if file is None else read_settings(file)
-    if serve(settings, workspace, Place(port, address, instance), over, say):
+    with end_asked() as over:
+        settings = Settings() if file is None else read_settings(file)
+        again = serve(settings, workspace, Place(port, address, instance), over, say)
+    if again:
         os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # TANGO's library starts once in a process

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`ringmaster generate`: the packet generator, live or by scripts."""
 
-import signal
 import sys
 from contextlib import ExitStack
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ringmaster.cli.options import examples, print_json
+from ringmaster.cli.signals import left_in_order
 
 if TYPE_CHECKING:
     from ringmaster.programs.program import Program
@@ -111,10 +111,9 @@ def generate(
         raise click.UsageError("expected one of --port, --config and --attach: the ports to send from")
     if cores and not ports:
         raise click.UsageError("--core belongs to --port; a configuration has its roles' cores")
-    for number in (signal.SIGTERM, signal.SIGHUP):  # a closed terminal would leave the server running
-        signal.signal(number, _leave)
     lines = [*(f"load {quoted(str(path.absolute()))}" for path in scripts), *commands]
     with ExitStack() as stack:
+        stack.enter_context(left_in_order())
         watch: GeneratorWatch
         server: Program | None = None
         if attach is not None:
@@ -124,10 +123,6 @@ def generate(
         else:
             watch, server = stack.enter_context(made(ports, cores, longest_frame))
         _run(watch, server, lines, seconds, as_json)
-
-
-def _leave(number: int, _frame: object) -> None:
-    raise SystemExit(128 + number)
 
 
 def _run(

@@ -13,6 +13,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from ringmaster.cli.options import Command, examples, json_option, print_json, workspace_option
+from ringmaster.cli.signals import end_asked
 from ringmaster.fabric.naming import counted
 from ringmaster.programs.threads import keep_to_one_thread
 
@@ -105,19 +106,12 @@ def watch(file: Path) -> None:
     from ringmaster.postmortem.settings import read_settings
     from ringmaster.postmortem.watch import Watch
 
-    ended = False
-
-    def end(_number: int, _frame: object) -> None:
-        nonlocal ended
-        ended = True
-
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, end)
-    running = Watch(read_settings(file), lambda line: click.echo(f"postmortem: {line}"))
-    try:
-        running.run(lambda: ended)
-    finally:
-        running.close()
+    with end_asked(signal.SIGHUP) as over:
+        running = Watch(read_settings(file), lambda line: click.echo(f"postmortem: {line}"))
+        try:
+            running.run(over.is_set)
+        finally:
+            running.close()
 
 
 @postmortem.command(

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """A program that runs beside us until it is stopped, and the workspace that it makes."""
 
+import os
 import shutil
 import signal
 import subprocess
 import tempfile
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import monotonic, sleep
 from types import FrameType, TracebackType
@@ -137,7 +138,12 @@ class Program:
     def kill(self) -> None:
         """Ends it at once."""
         self._process.kill()
-        self._process.wait()
+        try:
+            self._process.wait(STOP_S)
+        except subprocess.TimeoutExpired:  # an interrupt within an earlier wait has left Popen's own lock taken
+            with suppress(ChildProcessError):
+                os.waitpid(self.pid, 0)
+            self._process.returncode = -signal.SIGKILL
 
     def __enter__(self) -> Self:
         return self

@@ -39,7 +39,8 @@ def of_values(values: Iterable[float | None], of: str) -> Figure | None:
     if not there:
         return None
     tenths = quantiles(there, n=10, method="inclusive") if len(there) > 1 else there * 9
-    return Figure(median(there), tenths[0], tenths[-1], MOST, len(there), of)
+    middle = median(there)  # between equal values the tenths are off by a rounding
+    return Figure(middle, min(tenths[0], middle), max(tenths[-1], middle), MOST, len(there), of)
 
 
 def of_all(values: Sequence[float], of: str) -> Figure | None:
