@@ -68,6 +68,9 @@ PRIVATE = {
     "rm_setpoint_reading",
     "rm_setpoints_place",
     "rm_stamp",
+    "rm_standby_orders_reading",
+    "rm_standby_state_reading",
+    "rm_state_reading",
     "rm_stream_view",
 }
 """Structs and enums of the other headers that never lie in shared memory."""

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 /** Raised whenever the meaning or the place of any shared byte changes. */
-#define RM_ABI_VERSION 13u
+#define RM_ABI_VERSION 14u
 
 /** First eight bytes of a finished segment: the characters "RINGMSTR" in memory order. */
 #define RM_SEGMENT_MAGIC 0x5254534D474E4952ull

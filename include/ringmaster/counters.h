@@ -23,6 +23,9 @@ enum rm_counter_set_id {
     RM_COUNTER_SET_FORWARD = 14,
     RM_COUNTER_SET_ROUTER = 15,
     RM_COUNTER_SET_CAMERA = 16,
+    RM_COUNTER_SET_STANDBY = 17,
+    RM_COUNTER_SET_LINK = 18,
+    RM_COUNTER_SET_FOLLOW = 19,
 };
 
 /** counters/port/NAME */
@@ -641,6 +644,79 @@ enum rm_camera_counter {
     /** slots, gauge: neither published nor leased */
     RM_CAMERA_FREE_SLOTS = 41,
     RM_CAMERA_COUNTERS = 42,
+};
+
+/** counters/standby */
+enum rm_standby_counter {
+    /** times: it took over: the active server was silent, as a majority of chains said */
+    RM_STANDBY_TAKEOVERS = 0,
+    /** times: it began: chains stood without any server */
+    RM_STANDBY_BEGINS = 1,
+    /** times: it began, or ended, by a planned switch */
+    RM_STANDBY_SWITCHES = 2,
+    /** times: it stopped: a majority of chains obeys a higher term */
+    RM_STANDBY_DEPOSITIONS = 3,
+    /** times: it stopped: less than a majority of chains answered */
+    RM_STANDBY_UNCONFIRMED = 4,
+    /** times: it took a higher term while it sent: some chains had seen another */
+    RM_STANDBY_RAISED = 5,
+    /** packets: queries to chains */
+    RM_STANDBY_ASKED = 6,
+    /** cycles: without good orders: nothing was written, or the process that writes them stands or is not there */
+    RM_STANDBY_REFUSED_ORDERS = 7,
+    /** cycles: of the other server whose setpoints were taken over */
+    RM_STANDBY_FOLLOWED = 8,
+    /** cycles: in which the newest of these was older than one cycle */
+    RM_STANDBY_LAGGED = 9,
+    /** times: the file of the highest term could not be written */
+    RM_STANDBY_TERM_UNSAVED = 10,
+    RM_STANDBY_COUNTERS = 11,
+};
+
+/** counters/link */
+enum rm_link_counter {
+    /** datagrams: to the peer, over each link */
+    RM_LINK_SENT = 0,
+    /** datagrams: that came to the links' ports */
+    RM_LINK_RECEIVED = 1,
+    /** datagrams: of another length than they say */
+    RM_LINK_BAD_LENGTH = 2,
+    /** datagrams: of another protocol, or of a version that cannot be read */
+    RM_LINK_BAD_VERSION = 3,
+    /** datagrams: that were not made with the shared key */
+    RM_LINK_BAD_KEY = 4,
+    /** datagrams: that had come already, over another link or by repetition */
+    RM_LINK_REPEATED = 5,
+    /** datagrams: whose number was passed, and that did not come */
+    RM_LINK_LOST = 6,
+    /** datagrams: that came behind a later one */
+    RM_LINK_REORDERED = 7,
+    /** records: of decisions, brought to their streams */
+    RM_LINK_RECORDS = 8,
+    /** times: an application's state came whole */
+    RM_LINK_SNAPSHOTS = 9,
+    /** bytes: of these */
+    RM_LINK_SNAPSHOT_BYTES = 10,
+    /** datagrams: of another session, a third server, or with content that cannot be */
+    RM_LINK_REFUSED = 11,
+    /** datagrams: that could not be sent: the link was full */
+    RM_LINK_FULL = 12,
+    RM_LINK_COUNTERS = 13,
+};
+
+/** counters/follow/NAME */
+enum rm_follow_counter {
+    /** steps: by the decisions of the peer */
+    RM_FOLLOW_FOLLOWED = 0,
+    /** steps: of those: that came to other bits than the peer's */
+    RM_FOLLOW_DIFFERENCES = 1,
+    /** records: that the peer had, and that are missing here */
+    RM_FOLLOW_INPUTS_MISSING = 2,
+    /** times: the state was taken from the peer */
+    RM_FOLLOW_RESTORED = 3,
+    /** times: a step waited for an input or a decision */
+    RM_FOLLOW_WAITS = 4,
+    RM_FOLLOW_COUNTERS = 5,
 };
 
 // clang-format on

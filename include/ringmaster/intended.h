@@ -59,7 +59,9 @@ struct rm_intended {
     /** Supplies of the chain. */
     _Atomic uint64_t supplies;
 
-    uint64_t reserved;
+    /** Highest term (standby.h) under which setpoints may have been handed to the port. 0: there was none. Stored before
+     * the first datagram of a term. */
+    _Atomic uint64_t term;
     /** Two rows of setpoints: f32 as on the wire, as bit patterns, in the order of the chain. Row r begins at
      * r × `supplies`. */
     _Atomic uint32_t value[2 * RM_CHAIN_SUPPLIES_MAX];

@@ -139,6 +139,12 @@ rm_owner_index rm_owner_images(struct rm_owner *owner, struct rm_images_plan con
 /** Adds a histogram: histogram.h. */
 rm_owner_index rm_owner_histogram(struct rm_owner *owner, char const *name, char const *description, char const *unit);
 
+/** Adds what `ringmaster-standby` tells its server: standby.h. */
+rm_owner_index rm_owner_standby_orders(struct rm_owner *owner, char const *name, char const *description);
+
+/** Adds an application's state ("state/ramp") with room for `capacity` bytes: state.h. */
+rm_owner_index rm_owner_state(struct rm_owner *owner, char const *name, char const *description, uint64_t capacity);
+
 /** Adds what an owner needs to ask, and what it needs to answer: request.h. At most one of each. */
 rm_owner_index rm_owner_requests(struct rm_owner *owner);
 rm_owner_index rm_owner_replies(struct rm_owner *owner);

@@ -116,6 +116,12 @@ enum rm_object_kind {
     RM_OBJECT_ROWS = 14,
     /** struct rm_images, its slots, maps and frames: images.h. */
     RM_OBJECT_IMAGES = 15,
+    /** struct rm_standby_state, what one of two servers is: standby.h. */
+    RM_OBJECT_STANDBY_STATE = 16,
+    /** struct rm_standby_orders, what it may do: standby.h. */
+    RM_OBJECT_STANDBY_ORDERS = 17,
+    /** struct rm_state and its bytes, an application's state: state.h. */
+    RM_OBJECT_STATE = 18,
 };
 
 /** Type of an object's elements, by NumPy's names. */

@@ -25,7 +25,7 @@
  * ## Memory ordering
  * Both structs have a sequence lock as of clock.h: a reader's acquire load of an even `sequence` pairs with the release
  * store that ends a change, its acquire fence behind the copy with the release fence that begins one.
- * rm_standby_state_read and rm_standby_orders_read do so.
+ * rm_standby_state_look and rm_standby_orders_look do so.
  */
 #ifndef RINGMASTER_STANDBY_H
 #define RINGMASTER_STANDBY_H
@@ -124,7 +124,7 @@ struct rm_standby_state {
     /** TAI of the last change of role. */
     _Atomic uint64_t since_tai_ns;
 
-    _Atomic uint64_t reserved_too[2];
+    _Atomic uint64_t reserved_too[3];
 };
 
 /** What `ringmaster-standby` tells its server's transmit role: object "standby/orders". */
@@ -152,7 +152,7 @@ struct rm_standby_orders {
     _Atomic uint64_t reserved[4];
 };
 
-/** Consistent copies in private memory; members as above. */
+/** Consistent copies in private memory; members as above, but for those that are constant. */
 struct rm_standby_state_reading {
     enum rm_standby_role role;
     enum rm_standby_reason reason;
@@ -177,7 +177,7 @@ struct rm_standby_orders_reading {
     uint64_t beat;
 };
 
-/** Take one look. False while the writer is inside: look again. */
+/** Take one look. False while the writer is inside: look again. False, too, where nothing was written yet. */
 bool rm_standby_state_look(struct rm_standby_state const *state, struct rm_standby_state_reading *reading);
 bool rm_standby_orders_look(struct rm_standby_orders const *orders, struct rm_standby_orders_reading *reading);
 

@@ -667,6 +667,10 @@ rm_owner_index rm_owner_images(struct rm_owner *owner, struct rm_images_plan con
 
 rm_owner_index rm_owner_histogram(struct rm_owner *owner, char const *name, char const *description, char const *unit);
 
+rm_owner_index rm_owner_standby_orders(struct rm_owner *owner, char const *name, char const *description);
+
+rm_owner_index rm_owner_state(struct rm_owner *owner, char const *name, char const *description, uint64_t capacity);
+
 rm_owner_index rm_owner_requests(struct rm_owner *owner);
 rm_owner_index rm_owner_replies(struct rm_owner *owner);
 
@@ -900,6 +904,9 @@ enum rm_object_kind {
     RM_OBJECT_INTENDED = 13,
     RM_OBJECT_ROWS = 14,
     RM_OBJECT_IMAGES = 15,
+    RM_OBJECT_STANDBY_STATE = 16,
+    RM_OBJECT_STANDBY_ORDERS = 17,
+    RM_OBJECT_STATE = 18,
 };
 
 enum rm_element_type {
@@ -964,6 +971,80 @@ enum rm_simd {
     RM_SIMD_AVX2,
     RM_SIMD_AVX512,
 };
+""",
+    "standby.h": """
+enum {
+    RM_TERM_MAX = 65535,
+    RM_TERM_WARNS = 60000,
+};
+
+enum rm_standby_role {
+    RM_STANDBY_MAINTENANCE = 0,
+    RM_STANDBY_JOINING = 1,
+    RM_STANDBY_READY = 2,
+    RM_STANDBY_ACTIVE = 3,
+    RM_STANDBY_FAULT = 4,
+};
+
+enum rm_standby_reason {
+    RM_STANDBY_STARTED = 0,
+    RM_STANDBY_BEGAN = 1,
+    RM_STANDBY_TOOK_OVER = 2,
+    RM_STANDBY_SWITCHED = 3,
+    RM_STANDBY_DEPOSED = 4,
+    RM_STANDBY_UNANSWERED = 5,
+    RM_STANDBY_LINK_LOST = 6,
+    RM_STANDBY_COPIED = 7,
+    RM_STANDBY_DIFFERS = 8,
+    RM_STANDBY_HELD = 9,
+    RM_STANDBY_REFUSED = 10,
+    RM_STANDBY_NO_TERM = 11,
+    RM_STANDBY_DEAF = 12,
+};
+
+struct rm_standby_state;
+
+struct rm_standby_orders;
+
+struct rm_standby_state_reading {
+    enum rm_standby_role role;
+    enum rm_standby_reason reason;
+    uint64_t term, highest_term;
+    rm_turn turn, since_turn;
+    uint64_t instance, with_us;
+    bool unacknowledged;
+    uint64_t swap_cycles;
+    rm_turn switch_turn;
+    uint64_t since_tai_ns;
+};
+
+struct rm_standby_orders_reading {
+    bool synchronised, hold, refused, peer_unacknowledged;
+    rm_turn synchronised_turn;
+    uint64_t acknowledged;
+    rm_turn switch_turn;
+    uint64_t peer_role;
+    uint64_t peer_term;
+    rm_turn peer_turn;
+    uint64_t beat;
+};
+
+bool rm_standby_state_look(struct rm_standby_state const *state, struct rm_standby_state_reading *reading);
+bool rm_standby_orders_look(struct rm_standby_orders const *orders, struct rm_standby_orders_reading *reading);
+""",
+    "state.h": """
+struct rm_state;
+
+struct rm_state_reading {
+    rm_turn turn;
+    uint64_t steps;
+    uint64_t bytes, checksum;
+};
+
+void *rm_state_begin(struct rm_state *state);
+void rm_state_commit(struct rm_state *state, struct rm_state_reading const *reading);
+
+bool rm_state_copy(struct rm_state const *state, void *bytes, uint64_t capacity, struct rm_state_reading *reading);
 """,
     "stream.h": """
 enum rm_instrument_kind {

@@ -142,6 +142,26 @@ def intended(chains: Sequence[tuple[int, int, Sequence[Sequence[float]]]]) -> Sp
     return Spec("setpoints/intended", ObjectKind.INTENDED, cells.tobytes(), "", ElementType.U64, shape)
 
 
+def standby_state(**members: int) -> Spec:
+    """What one of two servers is. It was written unless `sequence` is 0."""
+    members = {"sequence": 2, "swap_cycles": TURN_NONE, "switch_turn": TURN_NONE} | members
+    return Spec("standby/state", ObjectKind.STANDBY_STATE, _bytes(layout.STANDBY_STATE, **members))
+
+
+def standby_orders(**members: int) -> Spec:
+    """What it may do."""
+    members = {"sequence": 2, "switch_turn": TURN_NONE} | members
+    return Spec("standby/orders", ObjectKind.STANDBY_ORDERS, _bytes(layout.STANDBY_ORDERS, **members))
+
+
+def state(name: str, content: bytes, room: int = 64, **members: int) -> Spec:
+    """An application's state, or the peer's: "state/ramp"."""
+    start = layout.STATE.itemsize
+    members = {"sequence": 2, "bytes_offset": start, "capacity": room, "bytes": len(content)} | members
+    whole = _bytes(layout.STATE, **members) + content.ljust(room, b"\0")
+    return Spec(name, ObjectKind.STATE, whole, "", ElementType.U8, (room, 1))
+
+
 def counters(name: str, set_name: str, **values: int) -> Spec:
     """A block of counters, zero but for those given."""
     variety = next(number for number, known in SET_NAMES.items() if known == set_name)

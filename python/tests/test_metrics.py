@@ -44,6 +44,9 @@ BLOCKS = {
     "generator": "generator/p0",
     "forward": "forward/p0/1",
     "router": "router",
+    "standby": "standby",
+    "link": "link",
+    "follow": "follow/ramp",
 }
 TIMEOUT_S = 60.0
 Found = dict[str, dict[tuple[tuple[str, str], ...], float]]

@@ -321,6 +321,44 @@ static char const *const camera_names[] = {
     "free_slots",
 };
 
+static char const *const standby_names[] = {
+    "takeovers",
+    "begins",
+    "switches",
+    "depositions",
+    "unconfirmed",
+    "raised",
+    "asked",
+    "refused_orders",
+    "followed",
+    "lagged",
+    "term_unsaved",
+};
+
+static char const *const link_names[] = {
+    "sent",
+    "received",
+    "bad_length",
+    "bad_version",
+    "bad_key",
+    "repeated",
+    "lost",
+    "reordered",
+    "records",
+    "snapshots",
+    "snapshot_bytes",
+    "refused",
+    "full",
+};
+
+static char const *const follow_names[] = {
+    "followed",
+    "differences",
+    "inputs_missing",
+    "restored",
+    "waits",
+};
+
 static struct {
     char const *const *name;
     unsigned count;
@@ -341,6 +379,9 @@ static struct {
     [RM_COUNTER_SET_FORWARD] = {forward_names, RM_FORWARD_COUNTERS},
     [RM_COUNTER_SET_ROUTER] = {router_names, RM_ROUTER_COUNTERS},
     [RM_COUNTER_SET_CAMERA] = {camera_names, RM_CAMERA_COUNTERS},
+    [RM_COUNTER_SET_STANDBY] = {standby_names, RM_STANDBY_COUNTERS},
+    [RM_COUNTER_SET_LINK] = {link_names, RM_LINK_COUNTERS},
+    [RM_COUNTER_SET_FOLLOW] = {follow_names, RM_FOLLOW_COUNTERS},
 };
 
 // clang-format on

@@ -100,6 +100,14 @@ rm_owner_index rm_owner_histogram(struct rm_owner *owner, char const *name, char
     return rm_plan_histogram(&owner->plan, name, description, unit);
 }
 
+rm_owner_index rm_owner_standby_orders(struct rm_owner *owner, char const *name, char const *description) {
+    return rm_plan_standby_orders(&owner->plan, name, description);
+}
+
+rm_owner_index rm_owner_state(struct rm_owner *owner, char const *name, char const *description, uint64_t capacity) {
+    return rm_plan_state(&owner->plan, name, description, capacity);
+}
+
 /** A requester's name is settled when it opens; so long its objects go by this one. */
 static void name_object(struct rm_owner const *owner, char name[RM_NAME_BYTES], char const *what) {
     snprintf(name, RM_NAME_BYTES, "%s/%s", owner->name, what);

@@ -13,6 +13,8 @@
 #include <ringmaster/request.h>
 #include <ringmaster/rows.h>
 #include <ringmaster/setpoint.h>
+#include <ringmaster/standby.h>
+#include <ringmaster/state.h>
 #include <ringmaster/stream.h>
 
 #include "fabric/element.h"
@@ -90,6 +92,13 @@ static bool grant_sound(struct rm_object const *object, struct rm_grant const *g
     return object->bytes >= sizeof *grant && text_ends_in_field(grant->application, sizeof grant->application);
 }
 
+static bool state_sound(struct rm_object const *object, struct rm_state const *state) {
+    return object->bytes >= sizeof *state && state->bytes_offset == sizeof *state &&
+           state->capacity % sizeof(uint64_t) == 0 &&
+           objects_fit_segment(state->bytes_offset, state->capacity, 1, object->bytes) &&
+           object->shape[0] == state->capacity;
+}
+
 /** The object's own header. Kinds that this version does not read have only their place checked. */
 static bool content_sound(struct rm_object const *object, void const *memory) {
     switch (object->kind) {
@@ -121,6 +130,12 @@ static bool content_sound(struct rm_object const *object, void const *memory) {
         return grant_sound(object, memory);
     case RM_OBJECT_INTENDED:
         return objects_fit_segment(0, object->shape[0], sizeof(struct rm_intended), object->bytes);
+    case RM_OBJECT_STANDBY_STATE:
+        return object->bytes >= sizeof(struct rm_standby_state);
+    case RM_OBJECT_STANDBY_ORDERS:
+        return object->bytes >= sizeof(struct rm_standby_orders);
+    case RM_OBJECT_STATE:
+        return state_sound(object, memory);
     default:
         return true;
     }

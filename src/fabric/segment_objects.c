@@ -10,6 +10,8 @@
 #include <ringmaster/images.h>
 #include <ringmaster/request.h>
 #include <ringmaster/rows.h>
+#include <ringmaster/standby.h>
+#include <ringmaster/state.h>
 
 #include "abi_hash.h"
 #include "fabric/parameter_parts.h"
@@ -64,6 +66,13 @@ static void renew_grant(struct rm_grant *grant) {
     rm_sequence_begin(&grant->offence.sequence);
     clear_words(&grant->offence.sequence + 1, (_Atomic uint64_t const *)(grant + 1));
     rm_sequence_end(&grant->offence.sequence);
+}
+
+/** Nothing is written yet, as a sequence of 0 says: what an earlier instance wrote is of no use to anyone. */
+static void renew_unwritten(_Atomic uint64_t *sequence, void const *end) {
+    rm_sequence_begin(sequence);
+    clear_words(sequence + 1, end);
+    atomic_store_explicit(sequence, 0, memory_order_release);
 }
 
 /** Rows go on counting, if these are rows: the sequences of three neighbours, each in its buffer. */
@@ -141,6 +150,12 @@ void rm_objects_renew(struct rm_segment_header *header, struct rm_segment_plan c
             renew_setpoints(memory, end);
         else if (object->kind == RM_OBJECT_IMAGES)
             renew_images(memory);
+        else if (object->kind == RM_OBJECT_STANDBY_STATE)
+            renew_unwritten(&((struct rm_standby_state *)memory)->sequence, (struct rm_standby_state *)memory + 1);
+        else if (object->kind == RM_OBJECT_STANDBY_ORDERS)
+            renew_unwritten(&((struct rm_standby_orders *)memory)->sequence, (struct rm_standby_orders *)memory + 1);
+        else if (object->kind == RM_OBJECT_STATE)
+            renew_unwritten(&((struct rm_state *)memory)->sequence, (struct rm_state *)memory + 1);
         else if (object->kind == RM_OBJECT_REQUESTS)
             atomic_store_explicit(&((struct rm_requests *)memory)->head, 0, memory_order_release);
     }

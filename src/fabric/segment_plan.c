@@ -27,6 +27,7 @@ enum {
 };
 
 static uint64_t const CAPACITY_MAX = 1ull << 40; /**< slots; more memory than any machine has, and no sum overflows */
+static uint64_t const STATE_MAX = 1ull << 36;    /**< bytes of an application's state */
 
 static uint64_t round_up_to_step(uint64_t value, uint64_t step) { return (value + step - 1) / step * step; }
 
@@ -355,6 +356,37 @@ rm_planned_index rm_plan_grant(struct rm_segment_plan *plan, char const *name, c
     if (planned == NULL)
         return 0;
     set_elements(planned, RM_ELEMENT_U64, sizeof *grant / sizeof(uint64_t), 1, sizeof *grant);
+    return plan->count - 1;
+}
+
+rm_planned_index rm_plan_standby_state(struct rm_segment_plan *plan, char const *name, char const *description,
+                                       struct rm_standby_state const *state) {
+    struct rm_planned *planned = segment_plan_add_object(plan, RM_OBJECT_STANDBY_STATE, name, "", description, state,
+                                                         offsetof(struct rm_standby_state, sequence));
+    if (planned == NULL)
+        return 0;
+    set_elements(planned, RM_ELEMENT_U64, sizeof *state / sizeof(uint64_t), 1, sizeof *state);
+    return plan->count - 1;
+}
+
+rm_planned_index rm_plan_standby_orders(struct rm_segment_plan *plan, char const *name, char const *description) {
+    return plan_zeros(plan, RM_OBJECT_STANDBY_ORDERS, name, description,
+                      sizeof(struct rm_standby_orders) / sizeof(uint64_t), sizeof(struct rm_standby_orders));
+}
+
+rm_planned_index rm_plan_state(struct rm_segment_plan *plan, char const *name, char const *description,
+                               uint64_t capacity) {
+    bool const good = capacity > 0 && capacity <= STATE_MAX;
+    if (!good)
+        rm_fail(first_error(plan), RM_E_ARGUMENT, "state \"%s\": %llu bytes are not 1 to 2^36", name,
+                (unsigned long long)capacity);
+    struct rm_state const constant = {.bytes_offset = sizeof constant,
+                                      .capacity = good ? round_up_to_step(capacity, sizeof(uint64_t)) : 0};
+    struct rm_planned *planned = segment_plan_add_object(plan, RM_OBJECT_STATE, name, "", description, &constant,
+                                                         offsetof(struct rm_state, sequence));
+    if (planned == NULL)
+        return 0;
+    set_elements(planned, RM_ELEMENT_U8, constant.capacity, 1, sizeof constant + constant.capacity);
     return plan->count - 1;
 }
 

@@ -20,6 +20,8 @@
 #include <ringmaster/owner.h>
 #include <ringmaster/parameter.h>
 #include <ringmaster/segment.h>
+#include <ringmaster/standby.h>
+#include <ringmaster/state.h>
 #include <ringmaster/stream.h>
 
 #include "fabric/element.h"
@@ -108,6 +110,15 @@ rm_planned_index rm_plan_intended(struct rm_segment_plan *plan, char const *name
 /** Adds a grant; `grant` is its constant part. */
 rm_planned_index rm_plan_grant(struct rm_segment_plan *plan, char const *name, char const *description,
                                struct rm_grant const *grant);
+
+/** Adds what one of two servers is; `state` is its constant part. And what it may do, which begins as zeros. */
+rm_planned_index rm_plan_standby_state(struct rm_segment_plan *plan, char const *name, char const *description,
+                                       struct rm_standby_state const *state);
+rm_planned_index rm_plan_standby_orders(struct rm_segment_plan *plan, char const *name, char const *description);
+
+/** Adds an application's state ("state/ramp"), with room for `capacity` bytes, 1 to 2^36, rounded up to words. */
+rm_planned_index rm_plan_state(struct rm_segment_plan *plan, char const *name, char const *description,
+                               uint64_t capacity);
 
 /** Writes the owner's name into every parameter. Opening a segment does so, before the layout is settled. */
 void rm_plan_own(struct rm_segment_plan *plan, char const *owner);

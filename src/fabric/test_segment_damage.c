@@ -180,6 +180,25 @@ static void test_images(void **state) {
     assert_true(survives(&sum));
 }
 
+static void test_standby_and_state(void **state) {
+    struct test *test = *state;
+    struct rm_object *object = (struct rm_object *)((struct rm_segment_header *)test->sound + 1);
+    struct rm_object *const own = &object[test->owner.state];
+    struct rm_state *kept = (struct rm_state *)(test->sound + own->offset);
+    char const *words = "contradicts its place";
+    ASSERT_REFUSED_WITH(kept->bytes_offset, 0, words);
+    ASSERT_REFUSED_WITH(kept->bytes_offset, UINT64_MAX - 63, words);
+    ASSERT_REFUSED_WITH(kept->capacity, kept->capacity + 8, words);
+    ASSERT_REFUSED_WITH(kept->capacity, UINT64_MAX - 7, words);
+    ASSERT_REFUSED_WITH(own->bytes, sizeof *kept - 1, words);
+    ASSERT_REFUSED_WITH(own->shape[0], 8, words);
+    ASSERT_REFUSED_WITH(object[test->owner.standby_state].bytes, sizeof(struct rm_standby_state) - 1, words);
+    ASSERT_REFUSED_WITH(object[test->owner.standby_orders].bytes, sizeof(struct rm_standby_orders) - 1, words);
+    uint64_t sum = 0;
+    write_segment(test, test->sound, test->bytes);
+    assert_true(survives(&sum));
+}
+
 static void test_cut(void **state) {
     struct test *test = *state;
     uint64_t sum = 0;
@@ -236,6 +255,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_header_and_directory, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_objects, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_images, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_standby_and_state, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_cut, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_random_damage, set_up, tear_down),
     };

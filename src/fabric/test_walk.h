@@ -10,6 +10,8 @@
 #include <ringmaster/intended.h>
 #include <ringmaster/request.h>
 #include <ringmaster/setpoint.h>
+#include <ringmaster/standby.h>
+#include <ringmaster/state.h>
 #include <ringmaster/workspace.h>
 
 /** Reads every byte, so that one outside the mapping does not go unnoticed. */
@@ -95,6 +97,15 @@ static inline uint64_t test_walk_setpoints(struct rm_setpoints const *setpoints)
                     RM_SETPOINT_BUFFERS * setpoints->vector_bytes);
 }
 
+static inline uint64_t test_walk_state(struct rm_state const *state) {
+    uint8_t bytes[4096];
+    struct rm_state_reading reading = {0};
+    uint64_t const room = state->capacity < sizeof bytes ? state->capacity : sizeof bytes;
+    if (test_held(&state->sequence) || !rm_state_copy(state, bytes, room, &reading))
+        return 0;
+    return reading.steps + test_sum(bytes, reading.bytes);
+}
+
 /** Returns a sum over what it read. The caller must use it, or the compiler reads nothing. */
 static inline uint64_t test_walk_object(struct rm_object const *object, void const *memory) {
     uint64_t const sum =
@@ -135,6 +146,12 @@ static inline uint64_t test_walk_object(struct rm_object const *object, void con
         return sum + strlen(((struct rm_grant const *)memory)->application) + test_sum(memory, sizeof(struct rm_grant));
     case RM_OBJECT_INTENDED:
         return sum + test_sum(memory, object->shape[0] * sizeof(struct rm_intended));
+    case RM_OBJECT_STANDBY_STATE:
+        return sum + rm_standby_state_look(memory, &(struct rm_standby_state_reading){0});
+    case RM_OBJECT_STANDBY_ORDERS:
+        return sum + rm_standby_orders_look(memory, &(struct rm_standby_orders_reading){0});
+    case RM_OBJECT_STATE:
+        return sum + test_walk_state(memory);
     default:
         return sum;
     }

@@ -21,7 +21,7 @@ enum { TEST_CAPACITY = 1024 };
 struct test_plan {
     struct rm_segment_plan plan;
     rm_planned_index stream, counters, clock, histogram, text, parameter, group, setting, setpoints, requests, replies,
-        grant, rows, images;
+        grant, rows, images, standby_state, standby_orders, state;
 };
 
 /** Adds the objects that setting parameters needs. */
@@ -29,6 +29,7 @@ static inline void test_plan_rest(struct test_plan *test) {
     struct rm_limits const limits = {-20.0, 20.0, -10.0, 10.0, -8.0, 8.0, -9.0, 9.0, 0.1};
     struct rm_conversion const conversion = {.unit = "µrad", .c = {0.0, 12.5, 0.01, 0.0}};
     struct rm_grant const grant = {.application = "ramp", .actuator_count = 6};
+    struct rm_standby_state const standby = {.server = 2, .chains = 5, .majority = 3};
     test->group = rm_plan_group(&test->plan, "ring/settings", "change together");
     test->setting = rm_plan_full_parameter(&test->plan, &(struct rm_parameter_plan){
                                                             .name = "ring/tunes",
@@ -62,6 +63,9 @@ static inline void test_plan_rest(struct test_plan *test) {
                                                                         .leases = 3,
                                                                         .frame_bytes = 5000,
                                                                         .fragments_max = 70});
+    test->standby_state = rm_plan_standby_state(&test->plan, "standby/state", "a role", &standby);
+    test->standby_orders = rm_plan_standby_orders(&test->plan, "standby/orders", "orders");
+    test->state = rm_plan_state(&test->plan, "state/ramp", "a state", 100);
 }
 
 static inline void test_plan_make(struct test_plan *test, uint64_t capacity) {

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-LAYOUT_HASH = 0xB40BE6E290A56641
+LAYOUT_HASH = 0x5F910D2A7359510F
 
-RM_ABI_VERSION = 13
+RM_ABI_VERSION = 14
 RM_SEGMENT_MAGIC = 0x5254534D474E4952
 RM_CACHE_LINE = 64
 RM_PAGE_BYTES = 4096
@@ -44,6 +44,8 @@ RM_ADOPTED_VALUES = 3
 RM_ADOPTED_VALUE_LANES = 3
 RM_IMAGE_SLOTS_MAX = 64
 RM_IMAGE_SLOTS_OWN = 5
+RM_TERM_MAX = 65535
+RM_TERM_WARNS = 60000
 RM_HISTOGRAM_SUBBITS = 4
 RM_HISTOGRAM_BUCKETS = 976
 
@@ -74,6 +76,37 @@ class ObjectKind(IntEnum):
     INTENDED = 13
     ROWS = 14
     IMAGES = 15
+    STANDBY_STATE = 16
+    STANDBY_ORDERS = 17
+    STATE = 18
+
+
+class StandbyRole(IntEnum):
+    """enum rm_standby_role"""
+
+    MAINTENANCE = 0
+    JOINING = 1
+    READY = 2
+    ACTIVE = 3
+    FAULT = 4
+
+
+class StandbyReason(IntEnum):
+    """enum rm_standby_reason"""
+
+    STARTED = 0
+    BEGAN = 1
+    TOOK_OVER = 2
+    SWITCHED = 3
+    DEPOSED = 4
+    UNANSWERED = 5
+    LINK_LOST = 6
+    COPIED = 7
+    DIFFERS = 8
+    HELD = 9
+    REFUSED = 10
+    NO_TERM = 11
+    DEAF = 12
 
 
 class ImageStatus(IntEnum):
@@ -541,8 +574,62 @@ DTYPES["rm_intended"] = _struct(
     ("intended", "<u8", 0),
     ("transmitted", "<u8", 8),
     ("supplies", "<u8", 16),
-    ("reserved", "<u8", 24),
+    ("term", "<u8", 24),
     ("value", ("<u4", (80,)), 32),
+)
+
+DTYPES["rm_standby_state"] = _struct(
+    192,
+    ("server", "<u8", 0),
+    ("chains", "<u8", 8),
+    ("majority", "<u8", 16),
+    ("missed_cycles", "<u8", 24),
+    ("period_turns", "<u8", 32),
+    ("reserved", ("<u8", (3,)), 40),
+    ("sequence", "<u8", 64),
+    ("role", "<u8", 72),
+    ("reason", "<u8", 80),
+    ("term", "<u8", 88),
+    ("highest_term", "<u8", 96),
+    ("turn", "<u8", 104),
+    ("since_turn", "<u8", 112),
+    ("instance", "<u8", 120),
+    ("with_us", "<u8", 128),
+    ("unacknowledged", "<u8", 136),
+    ("swap_cycles", "<u8", 144),
+    ("switch_turn", "<u8", 152),
+    ("since_tai_ns", "<u8", 160),
+    ("reserved_too", ("<u8", (3,)), 168),
+)
+
+DTYPES["rm_standby_orders"] = _struct(
+    128,
+    ("sequence", "<u8", 0),
+    ("synchronised", "<u8", 8),
+    ("synchronised_turn", "<u8", 16),
+    ("hold", "<u8", 24),
+    ("acknowledged", "<u8", 32),
+    ("switch_turn", "<u8", 40),
+    ("peer_role", "<u8", 48),
+    ("peer_term", "<u8", 56),
+    ("peer_turn", "<u8", 64),
+    ("refused", "<u8", 72),
+    ("peer_unacknowledged", "<u8", 80),
+    ("beat", "<u8", 88),
+    ("reserved", ("<u8", (4,)), 96),
+)
+
+DTYPES["rm_state"] = _struct(
+    128,
+    ("bytes_offset", "<u8", 0),
+    ("capacity", "<u8", 8),
+    ("reserved", ("<u8", (6,)), 16),
+    ("sequence", "<u8", 64),
+    ("turn", "<u8", 72),
+    ("steps", "<u8", 80),
+    ("bytes", "<u8", 88),
+    ("checksum", "<u8", 96),
+    ("reserved_too", ("<u8", (3,)), 104),
 )
 
 DTYPES["rm_images"] = _struct(

@@ -29,6 +29,8 @@ from ringmaster.fabric._abi import (
     RowsLane,
     SegmentState,
     Severity,
+    StandbyReason,
+    StandbyRole,
     StopAction,
     SupplyState,
     Verdict,
@@ -60,6 +62,9 @@ REPLIES = DTYPES["rm_replies"]
 ROWS = DTYPES["rm_rows"]
 IMAGES = DTYPES["rm_images"]
 IMAGE_SLOT = DTYPES["rm_image_slot"]
+STANDBY_STATE = DTYPES["rm_standby_state"]
+STANDBY_ORDERS = DTYPES["rm_standby_orders"]
+STATE = DTYPES["rm_state"]
 
 NO_FILTER, ON_CHANGE = "none", "on-change"
 """Names of filters that are none. A stream on change has a record only where there is something to tell."""
@@ -120,6 +125,9 @@ __all__ = [
     "SETPOINTS",
     "SETPOINT_BUFFERS",
     "SETPOINT_VECTOR",
+    "STANDBY_ORDERS",
+    "STANDBY_STATE",
+    "STATE",
     "STREAM",
     "TAG_TSC_BITS",
     "TURN_END",
@@ -140,6 +148,8 @@ __all__ = [
     "RowsLane",
     "SegmentState",
     "Severity",
+    "StandbyReason",
+    "StandbyRole",
     "StopAction",
     "SupplyState",
     "Verdict",

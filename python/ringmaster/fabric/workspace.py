@@ -37,6 +37,7 @@ from ringmaster.fabric.replies import Replies
 from ringmaster.fabric.rows import Rows
 from ringmaster.fabric.segment import ObjectInfo, Segment, owner_lives
 from ringmaster.fabric.setpoints import Setpoints
+from ringmaster.fabric.standby import StandbyOrders, StandbyState, StateBytes
 from ringmaster.fabric.stream import Stream
 from ringmaster.fabric.supply import Chain, Supply, find_chains, find_supplies
 
@@ -319,6 +320,21 @@ class Workspace:
             return Grant(segment, info, self._actuators(info.name.removeprefix("grant/")))
 
         return self._named("grant", "grant/", ObjectKind.GRANT, make)
+
+    @cached_property
+    def standby(self) -> Named[StandbyState]:
+        """What the server is, where it is one of two: "standby/state". Empty where it is the only one."""
+        return self._named("standby state", "", ObjectKind.STANDBY_STATE, StandbyState)
+
+    @cached_property
+    def standby_orders(self) -> Named[StandbyOrders]:
+        """What it may do, as `ringmaster-standby` says: "standby/orders"."""
+        return self._named("standby orders", "", ObjectKind.STANDBY_ORDERS, StandbyOrders)
+
+    @cached_property
+    def states(self) -> Named[StateBytes]:
+        """States of applications as bytes, by whole name: "state/ramp", and the peer's, "peer/state/ramp"."""
+        return self._named("state", "", ObjectKind.STATE, StateBytes)
 
     @cached_property
     def replies(self) -> Named[Replies]:

@@ -28,6 +28,9 @@ LABELS: dict[str, tuple[str, ...]] = {
     "generator": ("port",),
     "forward": ("port", "role"),
     "router": (),
+    "standby": (),
+    "link": (),
+    "follow": ("application",),
 }
 """What the parts of a block's name are, by its set: counters/path/NAME/PORT."""
 SECONDS = {"ticks": "seconds", "ns": "seconds"}

@@ -4,6 +4,7 @@
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
+from enum import IntEnum
 from fnmatch import fnmatchcase
 from functools import partial
 from typing import Any, TypeVar
@@ -17,6 +18,7 @@ from ringmaster.fabric.naming import not_found
 from ringmaster.fabric.parameter import ParameterReading
 from ringmaster.fabric.rows import Rows
 from ringmaster.fabric.segment import ObjectInfo
+from ringmaster.fabric.standby import StandbyOrdersReading, StandbyStateReading
 from ringmaster.fabric.stream import Stream
 from ringmaster.fabric.workspace import DAMAGE, Workspace
 from ringmaster.values import time_format
@@ -156,6 +158,9 @@ def read(ws: Workspace, info: ObjectInfo) -> Plain:
         ObjectKind.SETPOINTS: _read_setpoints,
         ObjectKind.GRANT: _read_grant,
         ObjectKind.INTENDED: _read_intended,
+        ObjectKind.STANDBY_STATE: lambda ws, name: _read_standby(ws.standby[name].read()),
+        ObjectKind.STANDBY_ORDERS: lambda ws, name: _read_standby(ws.standby_orders[name].read()),
+        ObjectKind.STATE: _read_state,
         ObjectKind.REPLIES: lambda ws, name: dict(ws.replies[name].read()),
     }
     reader = readers.get(info.kind)
@@ -291,6 +296,29 @@ def _read_intended(ws: Workspace, _: str) -> Plain:
             "doubtful": None if reading.doubtful is None else reading.doubtful.tolist(),
         }
     return plain
+
+
+def _read_standby(reading: StandbyStateReading | StandbyOrdersReading | None) -> Plain:
+    if reading is None:
+        return {"written": False}
+    plain: Plain = {
+        name: value.name.lower() if isinstance(value, IntEnum) else value for name, value in vars(reading).items()
+    }
+    if isinstance(reading, StandbyStateReading):
+        plain["since"] = time_format.iso(plain.pop("since_tai_ns"))
+    return plain
+
+
+def _read_state(ws: Workspace, name: str) -> Plain:
+    reading = ws.states[name].read()
+    if reading is None:
+        return {"turn": None}
+    return {
+        "turn": reading.turn,
+        "steps": reading.steps,
+        "bytes": reading.content.size,
+        "checksum": f"{reading.checksum:016x}",
+    }
 
 
 def _read_grant(ws: Workspace, name: str) -> Plain:
