@@ -23,7 +23,8 @@ COMPILED: dict[Path, tuple[str, ...]] = {
     PACKAGE / "archive/_ffi.py": ("error.h", "abi.h", "record.h", "stream.h", "archive.h", "archive_read.h"),
     PACKAGE / "fabric/_ffi.py": (
         *("error.h", "abi.h", "record.h", "segment.h", "clock.h", "stream.h", "rows.h", "parameter.h", "group.h"),
-        *("setpoint.h", "grant.h", "images.h", "pixels.h", "owner.h", "workspace.h", "request.h", "standby.h", "state.h"),
+        *("setpoint.h", "grant.h", "images.h", "pixels.h", "owner.h", "workspace.h", "request.h"),
+        *("standby.h", "state.h"),
     ),
 }
 """The headers of each library; each header after those that it needs."""
