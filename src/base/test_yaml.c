@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/nearest.h"
 #include "base/yaml.h"
+#include "base/yaml_document.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -273,6 +274,28 @@ static void a_text_is_loaded_as_a_file_is(void **state) {
     assert_non_null(strstr(error.text, "not YAML"));
 }
 
+/** Words are replaced in what is loaded and in the text, and places stay those of the file. */
+static void words_of_a_document_are_replaced(void **state) {
+    (void)state;
+    struct rm_yaml_document document;
+    struct rm_errors errors = {.count = 0};
+    struct rm_error error;
+    void *data = NULL;
+    struct rm_yaml_word const words[] = {{"{name}", "ab"}, {"{n}", "7"}};
+    assert_int_equal(rm_yaml_document_parse("shop",
+                                            "{items: [{colour: red, name: \"{name}-{n}{\", id: \"{n}\"}], rate: 2}",
+                                            &document, &error),
+                     RM_OK);
+    assert_int_equal(rm_yaml_document_replace(&document, words, 2, &error), RM_OK);
+    assert_string_equal(document.text, "{items: [{colour: red, name: \"ab-7{\", id: \"7\"}], rate: 2}");
+    assert_int_equal(rm_yaml_document_find(&document, "items[0].id")->start_mark.column, 48);
+    assert_int_equal(rm_yaml_take(&document, &shop_schema, &data, &errors), RM_OK);
+    assert_string_equal(((struct shop *)data)->items[0].name, "ab-7{");
+    assert_int_equal(((struct shop *)data)->items[0].id, 7);
+    rm_yaml_free(&shop_schema, data);
+    rm_yaml_document_close(&document);
+}
+
 static void later_checks_find_their_place(void **state) {
     struct file const *const file = *state;
     write_text(file, "rate: 5\n"
@@ -338,6 +361,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_later_check_survives_its_file, make_file, remove_file),
         cmocka_unit_test(measures_slips_of_the_hand),
         cmocka_unit_test(a_text_is_loaded_as_a_file_is),
+        cmocka_unit_test(words_of_a_document_are_replaced),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

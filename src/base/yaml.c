@@ -48,13 +48,11 @@ static enum rm_code yaml_load_data(struct rm_yaml_document const *document, cyam
     return rm_fail(error, code, "%s: %s: %s", document->path, cyaml_strerror(result), captured.text);
 }
 
-/** Holds an open document against the schema, loads it, and closes it. */
-static enum rm_code yaml_take_document(struct rm_yaml_document *document, cyaml_schema_value_t const *schema,
-                                       void **data, struct rm_errors *errors) {
+enum rm_code rm_yaml_take(struct rm_yaml_document const *document, cyaml_schema_value_t const *schema, void **data,
+                          struct rm_errors *errors) {
     struct rm_error error;
     enum rm_code const checked = rm_yaml_check(document, schema, errors);
     enum rm_code const code = checked == RM_OK ? yaml_load_data(document, schema, data, &error) : checked;
-    rm_yaml_document_close(document);
     if (checked == RM_OK && code != RM_OK)
         rm_errors_add(errors, &error);
     return code;
@@ -64,10 +62,13 @@ enum rm_code rm_yaml_load_all(char const *path, cyaml_schema_value_t const *sche
                               struct rm_errors *errors) {
     struct rm_yaml_document document;
     struct rm_error error;
-    enum rm_code const code = rm_yaml_document_open(path, &document, &error);
-    if (code == RM_OK)
-        return yaml_take_document(&document, schema, data, errors);
-    rm_errors_add(errors, &error);
+    enum rm_code code = rm_yaml_document_open(path, &document, &error);
+    if (code != RM_OK) {
+        rm_errors_add(errors, &error);
+        return code;
+    }
+    code = rm_yaml_take(&document, schema, data, errors);
+    rm_yaml_document_close(&document);
     return code;
 }
 
@@ -78,7 +79,8 @@ enum rm_code rm_yaml_parse(char const *name, char const *text, cyaml_schema_valu
     enum rm_code code = rm_yaml_document_parse(name, text, &document, error);
     if (code != RM_OK)
         return code;
-    code = yaml_take_document(&document, schema, data, &errors);
+    code = rm_yaml_take(&document, schema, data, &errors);
+    rm_yaml_document_close(&document);
     if (code != RM_OK && error != NULL)
         *error = errors.first[0];
     return code;

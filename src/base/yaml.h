@@ -32,6 +32,11 @@ enum rm_code rm_yaml_load(char const *path, cyaml_schema_value_t const *schema, 
 enum rm_code rm_yaml_load_all(char const *path, cyaml_schema_value_t const *schema, void **data,
                               struct rm_errors *errors);
 
+/** The same of a document that is open (yaml_document.h), and stays so. */
+struct rm_yaml_document;
+enum rm_code rm_yaml_take(struct rm_yaml_document const *document, cyaml_schema_value_t const *schema, void **data,
+                          struct rm_errors *errors);
+
 /** The same of a text that is in no file; errors call it `name`. */
 enum rm_code rm_yaml_parse(char const *name, char const *text, cyaml_schema_value_t const *schema, void **data,
                            struct rm_error *error);

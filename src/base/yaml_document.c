@@ -146,6 +146,60 @@ enum rm_code rm_yaml_document_parse(char const *name, char const *text, struct r
     return parse_own_text(document, error);
 }
 
+/* The word that a text begins with; NULL: none. */
+static struct rm_yaml_word const *word_at(char const *text, size_t bytes, struct rm_yaml_word const *words,
+                                          size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        size_t const length = strlen(words[i].word);
+        if (length <= bytes && memcmp(text, words[i].word, length) == 0)
+            return &words[i];
+    }
+    return NULL;
+}
+
+/* Writes the text with its words replaced and a zero behind, where `to` is not NULL. Returns its bytes. */
+static size_t write_replaced(char const *text, size_t bytes, struct rm_yaml_word const *words, size_t count, char *to) {
+    size_t written = 0;
+    for (size_t at = 0; at < bytes;) {
+        struct rm_yaml_word const *const word = word_at(text + at, bytes - at, words, count);
+        char const *const from = word == NULL ? text + at : word->text;
+        size_t const length = word == NULL ? 1 : strlen(word->text);
+        if (to != NULL)
+            memcpy(to + written, from, length);
+        written += length;
+        at += word == NULL ? 1 : strlen(word->word);
+    }
+    if (to != NULL)
+        to[written] = '\0';
+    return written;
+}
+
+/* `text` is of malloc, as libyaml's own texts are. False: there is no memory. */
+static bool replace_words(char **text, size_t *bytes, struct rm_yaml_word const *words, size_t count) {
+    size_t const written = write_replaced(*text, *bytes, words, count, NULL);
+    char *const made = malloc(written + 1);
+    if (made == NULL)
+        return false;
+    write_replaced(*text, *bytes, words, count, made);
+    free(*text);
+    *text = made;
+    *bytes = written;
+    return true;
+}
+
+enum rm_code rm_yaml_document_replace(struct rm_yaml_document *document, struct rm_yaml_word const *words, size_t count,
+                                      struct rm_error *error) {
+    bool done = replace_words(&document->text, &document->text_bytes, words, count);
+    for (yaml_node_t *node = document->tree.nodes.start; node < document->tree.nodes.top && done; node++) {
+        if (node->type != YAML_SCALAR_NODE)
+            continue;
+        char *value = (char *)node->data.scalar.value;
+        done = replace_words(&value, &node->data.scalar.length, words, count);
+        node->data.scalar.value = (yaml_char_t *)value;
+    }
+    return done ? RM_OK : rm_fail(error, RM_E_NO_SPACE, "%s: no memory to read it", document->path);
+}
+
 void rm_yaml_document_close(struct rm_yaml_document *document) {
     yaml_document_delete(&document->tree);
     free(document->text);

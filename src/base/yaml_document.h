@@ -44,6 +44,16 @@ yaml_node_t const *rm_yaml_document_find(struct rm_yaml_document const *document
 yaml_node_t const *rm_yaml_document_member(struct rm_yaml_document const *document, yaml_node_t const *mapping,
                                            char const *name, size_t bytes);
 
+/** A word of a file that stands for another: "{server}" for "a". */
+struct rm_yaml_word {
+    char const *word, *text;
+};
+
+/** Replaces words wherever they stand, in values and in the document's text; places stay those of the file. Also what
+ * `rm_yaml_take` then loads. RM_E_NO_SPACE: the document is as it was, or in part so, and is still to be closed. */
+enum rm_code rm_yaml_document_replace(struct rm_yaml_document *document, struct rm_yaml_word const *words, size_t count,
+                                      struct rm_error *error);
+
 /** The node with this number; NULL when there is none. */
 yaml_node_t const *rm_yaml_document_node(struct rm_yaml_document const *document, int node);
 
