@@ -6,6 +6,7 @@
 
 #include <ringmaster/supply.h>
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +16,8 @@ enum {
     CHAIN_ID_MAX = UINT16_MAX / RM_CHAIN_ID_PARTS, /* 16383: readbacks' ids are four times that, and the part */
     MAC_NUMBERED = 0xFFFFFF,                       /* the three last bytes of a MAC address are counted up */
 };
+
+static double const TIMEOUT_MOST_US = 1e9;
 
 __attribute__((format(printf, 3, 4))) static enum rm_code fail_chain(struct rm_config_resolving_chain const *resolving,
                                                                      char const *member, char const *format, ...) {
@@ -235,11 +238,21 @@ static enum rm_code make_udp_port(struct rm_config_resolving_chain const *resolv
     return RM_OK;
 }
 
+static enum rm_code take_timeout(struct rm_config_resolving_chain const *resolving) {
+    double const *const written = resolving->written->timeout_us;
+    if (written == NULL)
+        return RM_OK;
+    if (!(*written >= 0 && *written <= TIMEOUT_MOST_US))
+        return fail_chain(resolving, "timeout_us", "found %g, expected 0 (never) to %g µs", *written, TIMEOUT_MOST_US);
+    chain_of(resolving)->timeout_s = *written == 0 ? INFINITY : *written * 1e-6;
+    return RM_OK;
+}
+
 typedef enum rm_code resolver(struct rm_config_resolving_chain const *resolving);
 
 static enum rm_code add_config_chain(struct rm_config_resolving_chain const *resolving) {
-    static resolver *const resolvers[] = {
-        make_chain_name, make_id, find_port, make_address, make_mac, make_udp_port, rm_config_resolve_supplies};
+    static resolver *const resolvers[] = {make_chain_name, make_id,       find_port,    make_address,
+                                          make_mac,        make_udp_port, take_timeout, rm_config_resolve_supplies};
     enum rm_code code = RM_OK;
     for (size_t i = 0; i < sizeof resolvers / sizeof resolvers[0]; i++)
         code = rm_code_first(code, resolvers[i](resolving));

@@ -5,6 +5,7 @@
 #include "base/yaml.h"
 #include "config/file.h"
 #include "config/resolve.h"
+#include "config/servers.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -93,6 +94,7 @@ static enum rm_code resolve_machine(struct rm_config_file const *file, struct rm
     code = rm_code_first(rm_code_first(code, senders), rates);
     code = rm_code_first(code, rm_config_resolve_polling(file, config, error));
     code = rm_code_first(code, resolve_supplies(file, config, senders == RM_OK, error));
+    code = rm_code_first(code, rm_config_resolve_standby(file, config, error));
     if (code == RM_OK)
         code = check_instruments(file, config, error);
     if (code == RM_OK)
@@ -115,27 +117,45 @@ static enum rm_code resolve_server(struct rm_config_file const *file, struct rm_
     if (code == RM_OK)
         code = rm_config_resolve_roles(file, config, error);
     if (code == RM_OK)
+        code = rm_config_check_standby(file, config, error);
+    if (code == RM_OK)
         code = rm_config_resolve_router(file, config, error);
     return rm_code_first(code, rm_config_resolve_calibration(file, config, error));
 }
 
 typedef enum rm_code resolver(struct rm_config_file const *file, struct rm_config *config, struct rm_error *error);
 
-static enum rm_code resolve_file(struct rm_config_file const *file, char const *path, resolver *resolve,
-                                 struct rm_config **config, struct rm_errors *errors) {
+/** A file while it is read for one server. */
+struct config_reading {
+    struct rm_config_named named;
+    struct rm_yaml_document document;
+    resolver *resolve;
+    struct rm_errors *errors;
+};
+
+static enum rm_code fail_reading(struct config_reading const *reading, enum rm_code code, char const *text) {
     struct rm_error error;
+    rm_fail(&error, code, "%s%s", reading->named.file, text);
+    rm_errors_add(reading->errors, &error);
+    return code;
+}
+
+static enum rm_code resolve_file(struct config_reading const *reading, struct rm_config_file const *file, uint32_t own,
+                                 struct rm_config **config) {
     struct rm_config *const made = calloc(1, sizeof *made);
-    if (made == NULL) {
-        enum rm_code const code = rm_fail(&error, RM_E_NO_SPACE, "%s: no memory to hold it", path);
-        rm_errors_add(errors, &error);
-        return code;
-    }
-    strcpy(made->source_path, path);
-    made->errors = errors;
-    enum rm_code const code = resolve(file, made, &error);
+    if (made == NULL)
+        return fail_reading(reading, RM_E_NO_SPACE, ": no memory to hold it");
+    struct rm_error error;
+    strcpy(made->source_path, reading->named.file);
+    made->standby.own = own;
+    made->text = strndup(reading->document.text, reading->document.text_bytes);
+    made->errors = reading->errors;
+    enum rm_code const code = made->text == NULL
+                                  ? rm_fail(&error, RM_E_NO_SPACE, "%s: no memory to hold it", reading->named.file)
+                                  : reading->resolve(file, made, &error);
     made->errors = NULL;
-    if (code != RM_OK && errors->count == 0)
-        rm_errors_add(errors, &error); /* what is not the file's fault */
+    if (code != RM_OK && reading->errors->count == 0)
+        rm_errors_add(reading->errors, &error); /* what is not the file's fault */
     if (code == RM_OK)
         *config = made;
     else
@@ -143,21 +163,75 @@ static enum rm_code resolve_file(struct rm_config_file const *file, char const *
     return code;
 }
 
-static enum rm_code config_load(char const *path, resolver *resolve, struct rm_config **config,
-                                struct rm_errors *errors) {
-    if (strlen(path) >= RM_CONFIG_PATH_BYTES) {
-        struct rm_error error;
-        enum rm_code const code = rm_fail(&error, RM_E_ARGUMENT, "the configuration's path is longer than %d bytes",
-                                          RM_CONFIG_PATH_BYTES - 1);
+static enum rm_code read_document(struct config_reading *reading, struct rm_config **config) {
+    uint32_t own;
+    void *file = NULL;
+    enum rm_code code = rm_config_choose_server(&reading->document, &reading->named, &own, reading->errors);
+    if (code == RM_OK)
+        code = rm_yaml_take(&reading->document, &rm_config_schema, &file, reading->errors);
+    if (code == RM_OK)
+        code = resolve_file(reading, file, own, config);
+    rm_yaml_free(&rm_config_schema, file);
+    return code;
+}
+
+static enum rm_code load_named(struct rm_config_named const *named, resolver *resolve, struct rm_config **config,
+                               struct rm_errors *errors) {
+    struct config_reading reading = {.named = *named, .resolve = resolve, .errors = errors};
+    struct rm_error error;
+    enum rm_code code = rm_yaml_document_open(reading.named.file, &reading.document, &error);
+    if (code != RM_OK) {
         rm_errors_add(errors, &error);
         return code;
     }
-    void *file = NULL;
-    enum rm_code code = rm_yaml_load_all(path, &rm_config_schema, &file, errors);
+    code = read_document(&reading, config);
+    rm_yaml_document_close(&reading.document);
+    return code;
+}
+
+static enum rm_code read_named(char const *path, struct rm_config_named *named, struct rm_errors *errors) {
+    struct rm_error error;
+    if (rm_config_read_named(path, named))
+        return RM_OK;
+    enum rm_code const code =
+        rm_fail(&error, RM_E_ARGUMENT, "the configuration's path is longer than %d bytes", RM_CONFIG_PATH_BYTES - 1);
+    rm_errors_add(errors, &error);
+    return code;
+}
+
+static enum rm_code config_load(char const *path, resolver *resolve, struct rm_config **config,
+                                struct rm_errors *errors) {
+    struct rm_config_named named;
+    enum rm_code const code = read_named(path, &named, errors);
+    return code == RM_OK ? load_named(&named, resolve, config, errors) : code;
+}
+
+/** True where the file is of two servers, none of which is named. A file that is wrong is told so when it is loaded. */
+static bool is_pair(struct rm_config_named const *named, char name[RM_CONFIG_SERVERS][RM_CONFIG_NAME_BYTES]) {
+    struct rm_yaml_document document;
+    if (named->server[0] != '\0' || rm_yaml_document_open(named->file, &document, NULL) != RM_OK)
+        return false;
+    bool const both = rm_config_server_names(&document, name);
+    rm_yaml_document_close(&document);
+    return both;
+}
+
+static enum rm_code load_each(char const *path, resolver *resolve, struct rm_config *config[RM_CONFIG_SERVERS],
+                              uint32_t *count, struct rm_errors *errors) {
+    struct rm_config_named named;
+    char name[RM_CONFIG_SERVERS][RM_CONFIG_NAME_BYTES];
+    enum rm_code code = read_named(path, &named, errors);
     if (code != RM_OK)
         return code;
-    code = resolve_file(file, path, resolve, config, errors);
-    rm_yaml_free(&rm_config_schema, file);
+    bool const both = is_pair(&named, name);
+    *count = both ? RM_CONFIG_SERVERS : 1;
+    for (uint32_t s = 0; s < *count && code == RM_OK; s++) {
+        if (both)
+            strcpy(named.server, name[s]);
+        code = load_named(&named, resolve, &config[s], errors);
+        if (code != RM_OK && s != 0)
+            rm_config_free(config[0]);
+    }
     return code;
 }
 
@@ -167,6 +241,16 @@ enum rm_code rm_config_load_all(char const *path, struct rm_config **config, str
 
 enum rm_code rm_config_load_machine(char const *path, struct rm_config **config, struct rm_errors *errors) {
     return config_load(path, resolve_machine, config, errors);
+}
+
+enum rm_code rm_config_load_each(char const *path, struct rm_config *config[RM_CONFIG_SERVERS], uint32_t *count,
+                                 struct rm_errors *errors) {
+    return load_each(path, resolve_server, config, count, errors);
+}
+
+enum rm_code rm_config_load_machines(char const *path, struct rm_config *config[RM_CONFIG_SERVERS], uint32_t *count,
+                                     struct rm_errors *errors) {
+    return load_each(path, resolve_machine, config, count, errors);
 }
 
 enum rm_code rm_config_load(char const *path, struct rm_config **config, struct rm_error *error) {
@@ -200,6 +284,7 @@ void rm_config_free(struct rm_config *config) {
     free(config->chain);
     free(config->instrument);
     free(config->port);
+    free(config->text);
     free(config);
 }
 

@@ -54,6 +54,9 @@ enum {
     RM_CONFIG_SUPPLY_NAME_BYTES = 65,
     /** Bytes of a stream's name, "bpm01/fast". */
     RM_CONFIG_INPUT_BYTES = 2 * RM_CONFIG_NAME_BYTES,
+    /** Servers of a pair, and links between them. */
+    RM_CONFIG_SERVERS = 2,
+    RM_CONFIG_LINKS_MAX = 2,
     /** UDP port at which chains listen, unless the file says another; setpoints come from it. */
     RM_CONFIG_SETPOINT_UDP_PORT = 4662,
 };
@@ -194,6 +197,39 @@ struct rm_config_setpoints {
     uint32_t lead;
     /** Cycles without an answer after which a chain is lost, 2 … 10000. */
     uint32_t lost_cycles;
+    /** Path of the file that keeps the highest term; "" when there is none. */
+    char terms_path[RM_CONFIG_PATH_BYTES];
+};
+
+/** One end of a link between two servers; host byte order. */
+struct rm_config_link {
+    uint32_t ipv4;
+    uint16_t port;
+};
+
+/** One server of a pair. */
+struct rm_config_server {
+    char name[RM_CONFIG_NAME_BYTES];
+    /** 1 or 2; both servers have as many. */
+    uint32_t link_count;
+    /** Where it listens; the link of a number joins the two ends of this number. */
+    struct rm_config_link link[RM_CONFIG_LINKS_MAX];
+};
+
+/** Two servers, one machine: docs/standby.md. */
+struct rm_config_standby {
+    /** False: the file is of one server, and all else is 0. */
+    bool present;
+    /** Index into `server` of the one that was loaded: that of FILE@NAME. */
+    uint32_t own;
+    /** The first one has the higher priority. */
+    struct rm_config_server server[RM_CONFIG_SERVERS];
+    /** Cycles without setpoints after which the standby may ask, 2 … 60. */
+    uint32_t missed_cycles;
+    /** Cycles without any server after which one begins; more than missed_cycles. */
+    uint32_t begin_cycles;
+    /** Path of the file with the key that both share. */
+    char key_path[RM_CONFIG_PATH_BYTES];
 };
 
 /** A daisy chain of supplies: one datagram each cycle, one answer. Its readbacks are instruments, at the end of
@@ -214,6 +250,9 @@ struct rm_config_chain {
     uint16_t udp_port;
     /** False: it does not answer, and is taken to obey. */
     bool readback;
+    /** The chain's own time-out: setpoints that stay away for so long stop it. 0: the file does not say it; INFINITY:
+     * never. */
+    double timeout_s;
     /** Index of its first supply in rm_config.supply. */
     uint32_t first_supply;
     /** 1 … RM_CHAIN_SUPPLIES_MAX. */
@@ -336,8 +375,10 @@ struct rm_config_role {
 };
 
 struct rm_config {
-    /** The file it came from. */
+    /** The file it came from, without the server's name of FILE@NAME. */
     char source_path[RM_CONFIG_PATH_BYTES];
+    /** The file's text; of a pair's file with {server} and {number} replaced. */
+    char *text;
 
     char workspace[RM_CONFIG_NAME_BYTES];
     /** The sender's time waits for the leader's setpoints: the clock stands between arrivals, and cycles are not sent
@@ -371,6 +412,7 @@ struct rm_config {
     struct rm_config_calibration calibration;
     struct rm_config_polling polling;
     struct rm_config_setpoints setpoints;
+    struct rm_config_standby standby;
     uint32_t chain_count;
     uint32_t camera_count;
     struct rm_config_chain *chain;
@@ -390,7 +432,8 @@ struct rm_config {
     struct rm_config_camera *camera;
 };
 
-/** Reads and checks the file. RM_E_SYSTEM when it cannot be read; RM_E_CONFIG and one line
+/** Reads and checks the file. `path` is FILE, or FILE@NAME for one of the two servers of a pair's file: then {server} and
+ * {number} in the file's texts are its name and 1 or 2. RM_E_SYSTEM when it cannot be read; RM_E_CONFIG and one line
  * "FILE:LINE:COLUMN: key: what is wrong, what was expected" for everything else. Opens and starts nothing. */
 enum rm_code rm_config_load(char const *path, struct rm_config **config, struct rm_error *error);
 
@@ -402,6 +445,22 @@ enum rm_code rm_config_load_all(char const *path, struct rm_config **config, str
  * rest, which concerns the server alone (roles on its cores, applications, calibration), is neither checked nor
  * loaded, so that a virtual ring reads the same file on any host. Errors as in rm_config_load_all. */
 enum rm_code rm_config_load_machine(char const *path, struct rm_config **config, struct rm_errors *errors);
+
+/** Both servers of a pair's file that is named without one, in the file's order; else one. Errors as in
+ * rm_config_load_all, of the first server that has some. */
+enum rm_code rm_config_load_each(char const *path, struct rm_config *config[RM_CONFIG_SERVERS], uint32_t *count,
+                                 struct rm_errors *errors);
+
+/** The same of the part that describes the machine. */
+enum rm_code rm_config_load_machines(char const *path, struct rm_config *config[RM_CONFIG_SERVERS], uint32_t *count,
+                                     struct rm_errors *errors);
+
+enum { RM_CONFIG_KEY_BYTES = 32 };
+
+/** Reads the key that both servers of a pair share: 64 hexadecimal digits, in a file that only its owner may read.
+ * Errors say how to make one: RM_E_CONFIG, at the configuration's key "standby.key". */
+enum rm_code rm_config_read_key(struct rm_config const *config, uint8_t key[RM_CONFIG_KEY_BYTES],
+                                struct rm_error *error);
 
 /** The instrument whose stream an input is, "bpm01/fast"; NULL: it is another application's. */
 struct rm_config_instrument const *rm_config_input_instrument(struct rm_config const *config, char const *stream);
@@ -442,5 +501,8 @@ uint16_t rm_config_udp_port(struct rm_config const *config, uint32_t port, uint3
 /** Prints a summary for people: ports, instruments, streams, memory, chains of supplies, applications, cores with
  * their roles. It ends with remarks on what may not be intended. */
 void rm_config_describe(struct rm_config const *config, FILE *out);
+
+/** Prints that of a pair: the first server's, and those lines of the second one's that differ. */
+void rm_config_describe_pair(struct rm_config const *first, struct rm_config const *second, FILE *out);
 
 #endif

@@ -301,6 +301,7 @@ void rm_config_describe(struct rm_config const *config, FILE *out) {
     if (config->camera_count != 0)
         describe_cameras(config, out);
     rm_config_describe_setpoints(config, out);
+    rm_config_describe_standby(config, out);
     rm_config_describe_router(config, out);
     fprintf(out, "roles: %u\n", config->role_count);
     for (uint32_t i = 0; i < config->role_count; i++)

@@ -16,6 +16,9 @@ double rm_config_delay_turns(struct rm_config_rate const *rate, uint32_t index, 
 /** Prints cycles, chains, supplies and applications; nothing where there are no chains. */
 void rm_config_describe_setpoints(struct rm_config const *config, FILE *out);
 
+/** Prints the two servers, and when one takes over from the other; nothing where there is one. */
+void rm_config_describe_standby(struct rm_config const *config, FILE *out);
+
 /** Prints the router's mode, interfaces, routes and neighbours; nothing where no role forwards. */
 void rm_config_describe_router(struct rm_config const *config, FILE *out);
 

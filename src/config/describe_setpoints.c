@@ -30,7 +30,7 @@ static bool is_broadcast(uint8_t const mac[6]) { return memcmp(mac, "\xFF\xFF\xF
 static bool chain_follows(struct rm_config_chain const *a, struct rm_config_chain const *b) {
     return b->id == a->id + 1 && b->port == a->port && b->address_ipv4 == a->address_ipv4 + 1 &&
            is_broadcast(b->mac) == is_broadcast(a->mac) && b->udp_port == a->udp_port && b->readback == a->readback &&
-           b->supply_count == a->supply_count;
+           b->timeout_s == a->timeout_s && b->supply_count == a->supply_count;
 }
 
 static uint32_t run_length(struct rm_config const *config, uint32_t first) {
@@ -66,6 +66,8 @@ static void print_chains(struct rm_config const *config, uint32_t first, uint32_
     print_mac(chain->mac, out);
     fprintf(out, "%s on %s, %u suppl%s", count > 1 && !is_broadcast(chain->mac) ? " …" : "",
             config->port[chain->port].port.name, chain->supply_count, chain->supply_count == 1 ? "y" : "ies");
+    if (chain->timeout_s != 0)
+        fprintf(out, ", stops after %.4g µs without setpoints", 1e6 * chain->timeout_s);
     if (!chain->readback)
         fputs(", no answer\n", out);
     else if (chain->instrument_count == 1)

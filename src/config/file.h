@@ -121,6 +121,22 @@ struct rm_file_setpoints {
     /** NULL: no application leads. */
     char *lead;
     uint32_t *lost_cycles;
+    /** NULL: no term is kept. */
+    char *terms;
+};
+
+struct rm_file_server {
+    char *name;
+    char **links;
+    uint32_t links_count;
+};
+
+struct rm_file_standby {
+    char *key;
+    uint32_t *missed_cycles;
+    double *begin_s;
+    struct rm_file_server *servers;
+    uint32_t servers_count;
 };
 
 struct rm_file_conversion {
@@ -156,6 +172,8 @@ struct rm_file_chain {
     char *mac;
     uint16_t *udp_port;
     bool *readback;
+    /** NULL: not said. */
+    double *timeout_us;
     struct rm_file_supply *supplies;
     uint32_t supplies_count;
 };
@@ -212,6 +230,8 @@ struct rm_config_file {
     struct rm_file_calibration *calibration;
     struct rm_file_polling *polling;
     struct rm_file_setpoints *setpoints;
+    /** NULL: the file is of one server. */
+    struct rm_file_standby *standby;
     struct rm_file_chain *chains;
     uint32_t chains_count;
     struct rm_file_application *applications;
@@ -219,6 +239,9 @@ struct rm_config_file {
     /** NULL: no role forwards. */
     struct rm_file_router *router;
 };
+
+/** Fields of struct rm_file_standby. */
+extern cyaml_schema_field_t const rm_config_standby_fields[];
 
 /** Schemas of struct rm_config_file, and of two of its entries, of which defaults are read. */
 extern cyaml_schema_value_t const rm_config_schema, rm_config_port_schema, rm_config_application_schema;

@@ -4,6 +4,7 @@
 
 #include "config/describe.h"
 #include "config/instrument_rates.h"
+#include "config/resolve.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -21,27 +22,54 @@ void rm_config_remark(struct rm_config_remarks *remarks, char const *format, ...
 }
 
 /* The first receive role publishes the turn clock, by which cycles go out. */
-static void remark_clock(struct rm_config const *config, struct rm_config_remarks *remarks) {
+static uint32_t first_receive_role(struct rm_config const *config) {
     uint32_t first = 0;
     while (first < config->role_count && config->role[first].kind != RM_ROLE_RECEIVE)
         first++;
-    bool told = false, reported_elsewhere = false;
-    for (uint32_t i = 0; i < config->instrument_count; i++) {
-        struct rm_config_instrument const *const instrument = &config->instrument[i];
-        bool const here = first < config->role_count && rm_config_role_polls(&config->role[first], instrument->port);
-        told |= !instrument->follows && here;
-        reported_elsewhere |= !instrument->follows && !here;
-    }
-    if (told)
+    return first;
+}
+
+bool rm_config_tells_turn(struct rm_config const *config) {
+    uint32_t const first = first_receive_role(config);
+    for (uint32_t i = 0; i < config->instrument_count && first < config->role_count; i++)
+        if (!config->instrument[i].follows && rm_config_role_polls(&config->role[first], config->instrument[i].port))
+            return true;
+    return false;
+}
+
+static bool any_instrument_tells(struct rm_config const *config) {
+    for (uint32_t i = 0; i < config->instrument_count; i++)
+        if (!config->instrument[i].follows)
+            return true;
+    return false;
+}
+
+static void remark_clock(struct rm_config const *config, struct rm_config_remarks *remarks) {
+    if (rm_config_tells_turn(config))
         return;
-    if (reported_elsewhere)
+    if (any_instrument_tells(config))
         rm_config_remark(
             remarks,
             "roles[%u] publishes the turn clock, as the first receive role, but only chains come to it: setpoints "
             "go by TAI; put a role that polls instruments before it",
-            first);
+            first_receive_role(config));
     else
         rm_config_remark(remarks, "no instrument tells the turn: setpoints go by TAI");
+}
+
+/* A chain that does not answer can say of no server that it obeys it. */
+static void remark_voters(struct rm_config const *config, struct rm_config_remarks *remarks) {
+    uint32_t voters = 0;
+    for (uint32_t i = 0; i < config->chain_count; i++)
+        voters += config->chain[i].readback;
+    if (config->standby.present && voters != config->chain_count)
+        rm_config_remark(remarks,
+                         "%u of %u chains do not answer, so they have no vote on which server is active, and obey "
+                         "whoever sends last",
+                         config->chain_count - voters, config->chain_count);
+    if (config->standby.present && voters == 2)
+        rm_config_remark(remarks,
+                         "two chains vote on which server is active: without one of them there is no majority");
 }
 
 static void remark_broadcast(struct rm_config const *config, struct rm_config_remarks *remarks) {
@@ -157,6 +185,7 @@ void rm_config_describe_remarks(struct rm_config const *config, FILE *out) {
     if (config->chain_count == 0)
         return;
     remark_clock(config, &remarks);
+    remark_voters(config, &remarks);
     remark_broadcast(config, &remarks);
     remark_silence(config, &remarks);
     remark_lead(config, &remarks);

@@ -30,6 +30,12 @@ enum rm_code rm_config_resolve_roles(struct rm_config_file const *file, struct r
                                      struct rm_error *error);
 enum rm_code rm_config_resolve_setpoints(struct rm_config_file const *file, struct rm_config *config,
                                          struct rm_error *error);
+/** Names, links and times of the two servers of a pair; which of them is loaded is known. Needs the setpoints. */
+enum rm_code rm_config_resolve_standby(struct rm_config_file const *file, struct rm_config *config,
+                                       struct rm_error *error);
+/** What the rest of the machine must be for two servers. Needs it, and the roles. */
+enum rm_code rm_config_check_standby(struct rm_config_file const *file, struct rm_config const *config,
+                                     struct rm_error *error);
 enum rm_code rm_config_resolve_chains(struct rm_config_file const *file, struct rm_config *config,
                                       struct rm_error *error);
 enum rm_code rm_config_resolve_applications(struct rm_config_file const *file, struct rm_config *config,
@@ -89,6 +95,9 @@ enum rm_code rm_config_check_setpoint_roles(struct rm_config const *config, stru
 /** Tells each port which UDP ports its instruments send to. Checks that no two formats come to the same UDP port. */
 enum rm_code rm_config_resolve_claims(struct rm_config_file const *file, struct rm_config *config,
                                       struct rm_error *error);
+
+/** False: no instrument tells the first receive role of turns, so that cycles go by TAI. Needs the roles. */
+bool rm_config_tells_turn(struct rm_config const *config);
 
 /** One name, "ring" or "ring/3", in a list of a role: roles[role].list[entry]. */
 struct rm_config_queue_name {

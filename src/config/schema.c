@@ -323,6 +323,10 @@ static cyaml_schema_field_t const setpoints_fields[] = {
     CYAML_FIELD_UINT_PTR(RM_KEY("lost_cycles", "A chain that has not answered for so many is lost.", .unit = "cycles",
                                 .fallback = "10", RM_RANGE(2, 10000)),
                          MAYBE, struct rm_file_setpoints, lost_cycles),
+    CYAML_FIELD_STRING_PTR(
+        RM_KEY("terms", "File that keeps the highest term that chains have obeyed, for the server's next life.",
+               .otherwise = "none: the chains tell", .example = "/var/lib/ringmaster/all-keys.terms", .apart = true),
+        MAYBE, struct rm_file_setpoints, terms, 1, RM_CONFIG_PATH_BYTES - 1),
     CYAML_FIELD_END,
 };
 
@@ -396,6 +400,10 @@ static cyaml_schema_field_t const chain_fields[] = {
                          MAYBE, struct rm_file_chain, udp_port),
     CYAML_FIELD_BOOL_PTR(RM_KEY("readback", "false: it does not answer, and is taken to obey.", .fallback = "true"),
                          MAYBE, struct rm_file_chain, readback),
+    CYAML_FIELD_FLOAT_PTR(
+        RM_KEY("timeout_us", "The chain's own time-out: without setpoints for so long it stops; 0: never.",
+               .unit = "µs", .otherwise = "not known; required with standby", .example = "200", RM_RANGE(0, 1e9)),
+        MAYBE, struct rm_file_chain, timeout_us),
     CYAML_FIELD_SEQUENCE(RM_KEY("supplies", "Its power supplies, in the order of the chain."), CYAML_FLAG_POINTER,
                          struct rm_file_chain, supplies, &supply_schema, 1, RM_CHAIN_SUPPLIES_MAX),
     CYAML_FIELD_END,
@@ -507,6 +515,9 @@ static cyaml_schema_field_t const fields[] = {
     CYAML_FIELD_MAPPING_PTR(
         RM_KEY("setpoints", "How often power supplies are set.", .otherwise = "required with chains"), MAYBE,
         struct rm_config_file, setpoints, setpoints_fields),
+    CYAML_FIELD_MAPPING_PTR(RM_KEY("standby", "Two servers, of which one sends setpoints and the other takes over.",
+                                   .otherwise = "none: one server", .apart = true),
+                            MAYBE, struct rm_config_file, standby, rm_config_standby_fields),
     CYAML_FIELD_SEQUENCE(RM_KEY("chains", "The power supplies, daisy chain by daisy chain.", .otherwise = "none"),
                          MAYBE, struct rm_config_file, chains, &chain_schema, 1, RM_CONFIG_CHAINS_MAX),
     CYAML_FIELD_SEQUENCE(RM_KEY("applications", "The programs that set some of them.", .otherwise = "none"), MAYBE,

@@ -37,6 +37,10 @@ enum rm_code rm_config_resolve_setpoints(struct rm_config_file const *file, stru
         return rm_config_fail(config, error, "setpoints.phase_turns",
                               "found %u, expected 0 to %u: less than period_turns", setpoints->phase_turns,
                               setpoints->period_turns - 1);
+    if (written->terms != NULL && !rm_config_locate(config, written->terms, setpoints->terms_path))
+        return rm_config_fail(config, error, "setpoints.terms",
+                              "with the configuration's folder before it the path is longer than %d bytes",
+                              RM_CONFIG_PATH_BYTES - 1);
     if (setpoints->lost_cycles < LOST_CYCLES_LEAST || setpoints->lost_cycles > LOST_CYCLES_MAX)
         return rm_config_fail(config, error, "setpoints.lost_cycles", "found %u, expected %d to %d cycles",
                               setpoints->lost_cycles, LOST_CYCLES_LEAST, LOST_CYCLES_MAX);

@@ -290,9 +290,9 @@ static void setpoints(void **state) {
         {WITH_SETPOINTS("period_turns: 12, lead: operator"), "10:37: setpoints.lead: found \"operator\", expected the "
                                                              "name of an application, whose setpoint vectors send the "
                                                              "setpoints at once"},
-        {WITH_SETPOINTS("period_turn: 12"),
-         "10:13: setpoints: unknown key \"period_turn\", expected one of: period_turns, phase_turns, lead, lost_cycles "
-         "(did you mean \"period_turns\"?)"},
+        {WITH_SETPOINTS("period_turn: 12"), "10:13: setpoints: unknown key \"period_turn\", expected one of: "
+                                            "period_turns, phase_turns, lead, lost_cycles, "
+                                            "terms (did you mean \"period_turns\"?)"},
     };
     EXPECT_ERRORS(*state, wrong);
 }

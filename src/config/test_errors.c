@@ -41,7 +41,8 @@ static void machine(void **state) {
          "8:1: unknown key \"turn_rate\", expected one of: workspace, turn_rate_hz, simulated_time, "
          "keep_after_stop, dpdk_telemetry, ports, "
          "instruments, buffers, "
-         "turn_window, roles, formats, rates, calibration, polling, setpoints, chains, applications, router, cameras "
+         "turn_window, roles, formats, rates, calibration, polling, setpoints, standby, chains, applications, router, "
+         "cameras "
          "(did you "
          "mean "
          "\"turn_rate_hz\"?)"},

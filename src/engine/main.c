@@ -16,7 +16,8 @@ enum { EXIT_GOOD = 0, EXIT_FAILED = 1 };
 static char const USAGE[] =
     "Usage: ringmaster-server run CONFIG.yaml      run until Ctrl-C or SIGTERM\n"
     "       ringmaster-server check CONFIG.yaml    check a configuration and its applications' own, and say\n"
-    "                                              what it would make\n"
+    "                                              what it would make; of a pair: of both servers\n"
+    "       CONFIG.yaml@NAME is server NAME of the two in the file.\n"
     "       ringmaster-server --version | --help\n"
     "\n"
     "Examples:\n"
@@ -65,18 +66,36 @@ static int server_run(struct rm_config const *config) {
     return EXIT_GOOD;
 }
 
-static int server_check(struct rm_config const *config) {
+static int check_applications(struct rm_config const *config) {
+    struct rm_error error;
+    int status = EXIT_GOOD;
+    for (uint32_t i = 1; i < config->application_count; i++) /* 0 is the operator */
+        if (rm_application_check(config, i, &error) != RM_OK)
+            status = server_fail(&error);
+    return status;
+}
+
+static int check_parts(struct rm_config const *config) {
     struct rm_calibrations *calibrations;
     struct rm_error error;
     if (rm_calibrations_load(config, &calibrations, &error) != RM_OK)
         return server_fail(&error);
     rm_calibrations_free(calibrations);
+    uint8_t key[RM_CONFIG_KEY_BYTES];
+    if (config->standby.present && rm_config_read_key(config, key, &error) != RM_OK)
+        return server_fail(&error);
+    return check_applications(config);
+}
+
+/** One server, or both of a pair, of which the first one's errors are enough. */
+static int server_check(struct rm_config *const *config, uint32_t count) {
     int status = EXIT_GOOD;
-    for (uint32_t i = 1; i < config->application_count; i++) /* 0 is the operator */
-        if (rm_application_check(config, i, &error) != RM_OK)
-            status = server_fail(&error);
-    if (status == EXIT_GOOD)
-        rm_config_describe(config, stdout);
+    for (uint32_t i = 0; i < count && status == EXIT_GOOD; i++)
+        status = check_parts(config[i]);
+    if (status == EXIT_GOOD && count == 1)
+        rm_config_describe(config[0], stdout);
+    else if (status == EXIT_GOOD)
+        rm_config_describe_pair(config[0], config[1], stdout);
     return status;
 }
 
@@ -90,13 +109,17 @@ int main(int argc, char **argv) {
     }
     bool const runs = rm_options_command_or_exit(argc, argv, USAGE, commands) == 0;
     rm_options_or_exit(argc - 1, argv + 1, USAGE, options, 1);
-    struct rm_config *config;
+    struct rm_config *config[RM_CONFIG_SERVERS];
+    uint32_t count = 1;
     struct rm_errors errors = {.count = 0};
-    if (rm_config_load_all(path, &config, &errors) != RM_OK) {
+    enum rm_code const code =
+        runs ? rm_config_load_all(path, &config[0], &errors) : rm_config_load_each(path, config, &count, &errors);
+    if (code != RM_OK) {
         rm_errors_print(&errors, "ringmaster-server", stderr);
         return EXIT_FAILED;
     }
-    int const status = runs ? server_run(config) : server_check(config);
-    rm_config_free(config);
+    int const status = runs ? server_run(config[0]) : server_check(config, count);
+    for (uint32_t i = 0; i < count; i++)
+        rm_config_free(config[i]);
     return status;
 }

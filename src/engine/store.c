@@ -206,21 +206,6 @@ static bool store_allocate(struct rm_store *store, struct rm_config const *confi
            store->gate_counters && store->latency && store->core_counters && store->core;
 }
 
-/** The configuration file's own text, so that a reader sees what the server runs on. */
-static char *read_store_text(char const *path) {
-    FILE *file = fopen(path, "re");
-    char *text = NULL;
-    size_t length = 0;
-    if (file == NULL)
-        return NULL;
-    if (getdelim(&text, &length, '\0', file) < 0) {
-        free(text);
-        text = NULL;
-    }
-    fclose(file);
-    return text;
-}
-
 enum rm_code rm_store_open(struct rm_store *store, struct rm_config const *config, struct rm_error *error) {
     *store = (struct rm_store){.segment = {.lock_file = -1}};
     rm_plan_init(&store->plan);
@@ -242,9 +227,7 @@ enum rm_code rm_store_open(struct rm_store *store, struct rm_config const *confi
         plan_instrument(store, config, i);
         plan_paths(store, config, i);
     }
-    char *text = read_store_text(config->source_path);
-    rm_plan_text(&store->plan, "server/config", "the configuration file", text != NULL ? text : "");
-    free(text);
+    rm_plan_text(&store->plan, "server/config", "the configuration file", config->text != NULL ? config->text : "");
     return rm_segment_open(config->workspace, "server", &store->plan, &store->segment, error);
 }
 
