@@ -298,14 +298,33 @@ static void guard_stop_application(struct rm_guard *guard, struct guarded_applic
     aim_all(guard, application);
 }
 
+static double value_within(struct rm_guard const *guard, uint32_t supply, double value) {
+    double const above = value > guard->low[supply] ? value : guard->low[supply];
+    return above < guard->high[supply] ? above : guard->high[supply];
+}
+
 void rm_guard_join(struct rm_guard *guard, uint32_t supply, double value) {
     if (!isfinite(value))
         return;
-    double const above = value > guard->low[supply] ? value : guard->low[supply];
-    stand_at(guard, supply, above < guard->high[supply] ? above : guard->high[supply]);
+    stand_at(guard, supply, value_within(guard, supply, value));
     guard->joined[supply] = true;
     set_admission(guard, supply);
     guard_aim_supply(guard, supply);
+}
+
+/** True when it is a vector, or the operator, that says where the supply goes. */
+static bool guard_is_aimed(struct rm_guard const *guard, uint32_t supply) {
+    return guard->owner[supply] != NOBODY && !guard->faulty[supply] &&
+           guard->application[guard->owner[supply]].view.state == RM_APPLICATION_RUNNING;
+}
+
+void rm_guard_follow(struct rm_guard *guard, uint32_t supply, double value) {
+    if (!isfinite(value) || !guard->joined[supply])
+        return;
+    guard->setpoint[supply] = value_within(guard, supply, value);
+    guard->sent[supply] = as_sent(guard, supply, guard->setpoint[supply]);
+    if (!guard_is_aimed(guard, supply))
+        guard_aim_supply(guard, supply);
 }
 
 void rm_guard_fault(struct rm_guard *guard, uint32_t supply, bool faulty) {

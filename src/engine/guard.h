@@ -123,6 +123,12 @@ void rm_guard_free(struct rm_guard *guard);
  * a number is ignored. A supply whose application has stopped goes on from there as the stop's action says. */
 void rm_guard_join(struct rm_guard *guard, uint32_t supply, double value);
 
+/** Another server sent the supply `value` last: the setpoint becomes that, brought within its limits. The target of an
+ * application that runs stays, and so does the operator's; any other follows. So a server that takes over goes on from
+ * what was sent, towards what its own applications want. A value that is not a number, and a supply that has not joined,
+ * are left as they are. */
+void rm_guard_follow(struct rm_guard *guard, uint32_t supply, double value);
+
 /** With `faulty`, the supply does not obey (tripped, lost): it stays where it is, and values for it are refused.
  * Without, it obeys again; where its application has stopped, the stop's action goes on. */
 void rm_guard_fault(struct rm_guard *guard, uint32_t supply, bool faulty);

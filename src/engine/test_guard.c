@@ -682,6 +682,45 @@ static void the_operator_moves_only_what_is_the_operators(void **state) {
     end(&rig);
 }
 
+static void what_another_server_sent_is_where_the_next_step_begins(void **state) {
+    (void)state;
+    struct rig rig;
+    begin(&rig);
+    assert_true(put_vector(&rig, HOLDER, 2, 2, 0));
+    rm_guard_follow(rig.guard, 2, 1.75);
+    rm_guard_follow(rig.guard, 3, -4);
+    rm_guard_follow(rig.guard, 3, (double)NAN);
+    assert_at(&rig, 2, 1.75);
+    cycle(&rig);
+    assert_at(&rig, 2, 2); // its application's own target, within a slew
+    assert_at(&rig, 3, -3.5);
+    rm_guard_follow(rig.guard, 3, 99);
+    assert_at(&rig, 3, 10);
+    end(&rig);
+}
+
+static void a_supply_that_nothing_aims_stays_where_another_server_left_it(void **state) {
+    (void)state;
+    struct rig rig;
+    double limit;
+    begin(&rig);
+    assert_int_equal(rm_guard_put(rig.guard, 0, 5, rig.turn, &limit), RM_REFUSED_NOTHING);
+    rm_guard_fault(rig.guard, 1, true);
+    for (uint32_t i = 0; i < SUPPLIES; ++i)
+        rm_guard_follow(rig.guard, i, 3);
+    cycle(&rig);
+    assert_at(&rig, 0, 3.5); // the operator's, on its way
+    assert_at(&rig, 1, 3);   // tripped
+    assert_at(&rig, 2, 3);   // its application has sent nothing yet
+    assert_at(&rig, 7, 3);   // of no application
+    end(&rig);
+    set_up(&rig);
+    make(&rig);
+    rm_guard_follow(rig.guard, 2, 3);
+    assert_at(&rig, 2, 1); // it has not joined
+    end(&rig);
+}
+
 static void assert_impossible(struct rig *rig, char const *word) {
     struct rm_error error = {0};
     struct rm_guard *guard = NULL;
@@ -788,6 +827,8 @@ int main(void) {
         cmocka_unit_test(a_good_vector_in_time_makes_a_restart_bumpless),
         cmocka_unit_test(a_fault_interrupts_a_ramp_and_a_join_begins_one),
         cmocka_unit_test(the_operator_moves_only_what_is_the_operators),
+        cmocka_unit_test(what_another_server_sent_is_where_the_next_step_begins),
+        cmocka_unit_test(a_supply_that_nothing_aims_stays_where_another_server_left_it),
         cmocka_unit_test(impossible_supplies_are_refused),
         cmocka_unit_test(the_least_slew_moves),
         cmocka_unit_test(impossible_applications_are_refused),

@@ -27,6 +27,7 @@ struct rm_guard *property_guard_new(struct property_supply const *supply, uint32
                                     uint32_t const *owned);
 void property_guard_free(struct rm_guard *guard);
 void property_guard_join(struct rm_guard *guard, uint32_t supply, double value);
+void property_guard_follow(struct rm_guard *guard, uint32_t supply, double value);
 void property_guard_fault(struct rm_guard *guard, uint32_t supply, bool faulty);
 void property_guard_grant(struct rm_guard *guard, uint32_t application, uint64_t grant_number, bool died);
 bool property_guard_vector(struct rm_guard *guard, uint32_t application, uint64_t vector, uint64_t grant_number,
@@ -70,6 +71,10 @@ struct rm_guard *property_guard_new(struct property_supply const *supply, uint32
 void property_guard_free(struct rm_guard *guard) { rm_guard_free(guard); }
 
 void property_guard_join(struct rm_guard *guard, uint32_t supply, double value) { rm_guard_join(guard, supply, value); }
+
+void property_guard_follow(struct rm_guard *guard, uint32_t supply, double value) {
+    rm_guard_follow(guard, supply, value);
+}
 
 void property_guard_fault(struct rm_guard *guard, uint32_t supply, bool faulty) {
     rm_guard_fault(guard, supply, faulty);

@@ -46,6 +46,7 @@ struct rm_guard *property_guard_new(struct property_supply const *supply, uint32
     struct property_application const *application, uint32_t application_count, uint32_t const *owned);
 void property_guard_free(struct rm_guard *guard);
 void property_guard_join(struct rm_guard *guard, uint32_t supply, double value);
+void property_guard_follow(struct rm_guard *guard, uint32_t supply, double value);
 void property_guard_fault(struct rm_guard *guard, uint32_t supply, bool faulty);
 void property_guard_grant(struct rm_guard *guard, uint32_t application, uint64_t grant_number, bool died);
 bool property_guard_vector(struct rm_guard *guard, uint32_t application, uint64_t vector, uint64_t grant_number,
@@ -295,6 +296,19 @@ class GuardModel(RuleBasedStateMachine):
         supply.setpoint = min(max(value, supply.low), supply.high)
         supply.joined = True
         self.aim(supply)
+
+    @rule(which=st.integers(0, 22), value=NUMBERS)
+    def follow(self, which: int, value: float) -> None:
+        """Another server sent a supply something."""
+        which %= len(self.supplies)
+        self.lib.property_guard_follow(self.guard, which, value)
+        supply = self.supplies[which]
+        if not math.isfinite(value) or not supply.joined:
+            return
+        supply.setpoint = min(max(value, supply.low), supply.high)
+        owner = None if supply.owner is None else self.applications[supply.owner]
+        if owner is None or supply.faulty or owner.state != State.RUNNING:
+            self.aim(supply)
 
     @rule()
     def join_all(self) -> None:
