@@ -100,8 +100,8 @@ __attribute__((noinline)) static void end_cycle(struct bench *bench) { rm_guard_
 __attribute__((noinline)) static void fill_cycle(struct bench *bench) {
     float const *const setpoint = rm_guard_setpoints(bench->guard);
     for (uint32_t chain = 0; chain < bench->chains; ++chain)
-        bench->sum += rm_setpoint_frame_fill(&bench->frame[chain], bench->buffer, 0, bench->turn, GRANT_NUMBER,
-                                             bench->vector, setpoint + chain * bench->supplies);
+        bench->sum += rm_setpoint_frame_fill(&bench->frame[chain], bench->buffer, 0, bench->turn, 1, 1, bench->vector,
+                                             setpoint + chain * bench->supplies);
 }
 
 static volatile sig_atomic_t stopped;
@@ -125,9 +125,8 @@ __attribute__((noinline)) static void send_cycle(struct bench *bench) {
         uint32_t const left = bench->chains - chain;
         uint32_t const count = rm_port_reserve(bench->port, 0, &bench->burst, left < RM_BURST ? left : RM_BURST);
         for (uint32_t i = 0; i < count; ++i, ++chain)
-            bench->burst.length[i] =
-                rm_setpoint_frame_fill(&bench->frame[chain], bench->burst.data[i], 0, bench->turn, GRANT_NUMBER,
-                                       bench->vector, setpoint + chain * bench->supplies);
+            bench->burst.length[i] = rm_setpoint_frame_fill(&bench->frame[chain], bench->burst.data[i], 0, bench->turn,
+                                                            1, 1, bench->vector, setpoint + chain * bench->supplies);
         send_burst(bench);
     }
 }

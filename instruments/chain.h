@@ -2,17 +2,23 @@
 /** A virtual daisy chain of power supplies: setpoint datagrams in (wire/setpoint.h), native readback datagrams out
  * (ringmaster/supply.h). Pure: bytes and times come from the caller.
  *
- * A datagram is refused, and not answered, when it
+ * The rules of docs/setpoint-format.md. A datagram is dropped, and not answered, when it
  *
  *   - is not a setpoint datagram                                      counted: malformed
  *   - is for another chain, or of another number of supplies                   misdirected
- *   - is of an older server than the newest that was heard                     old_generation
  *   - has a sequence number that was there already, or an older one            repeated
  *
- * All others are answered, with the state of the supplies when they arrive. Setpoints are obeyed; a query changes
- * nothing. The next answer reports what was refused, or is missing in the sequence. When no setpoint comes for the
- * time-out, the chain stays where it is, or goes to its safe values, until the next one. A chain that was never given
- * any does neither.
+ * All others are answered, with the state of the supplies when they arrive. A query changes nothing. Setpoints are
+ *
+ *   - refused, and told so, where their term is below the highest that the chain knows, or the same one
+ *     of another server                                                        old_term
+ *   - heard and not obeyed, while the chain listens                            listened
+ *   - obeyed else, and their term is the highest from now on                   setpoints
+ *
+ * A chain that is switched on listens for one time-out: it notes the highest term that sends, and then obeys that. When
+ * no setpoint is obeyed for the time-out, the chain stays where it is, or goes to its safe values, until the next one.
+ * A chain that was never given any does neither. Without power it takes nothing, and forgets all that it knew of
+ * servers; its supplies hold what they have.
  */
 #ifndef RM_INSTRUMENTS_CHAIN_H
 #define RM_INSTRUMENTS_CHAIN_H
@@ -45,18 +51,25 @@ struct rm_chain {
     struct rm_supply *supply;
     /** Counters of the set `supply`. */
     rm_counter *counters;
-    /** A server has been heard, so that the members below are those of the newest one. */
+    /** The highest term that was obeyed, or noted while it listens; 0: none. Its server's instance. */
+    uint16_t term;
+    uint32_t instance;
+    /** A setpoint of this term was obeyed, so that `sequence` is that of the last one. */
+    bool obeys;
+    uint64_t sequence;
+    /** When a setpoint was last obeyed; -INFINITY: never. */
+    double obeyed_at;
+    /** Until when it listens; -INFINITY: it does not. */
+    double listens_until;
+    /** A server has been heard, and the turn of the newest datagram that was answered. */
     bool heard;
-
-    uint64_t generation, sequence;
-    /** Turn of the newest datagram. */
     rm_turn turn;
     /** When setpoints will have stopped; INFINITY: they have not begun, or have stopped. */
     double stops_at;
 
     bool stopped;
-    /** enum rm_chain_status: what was refused since the last answer. */
-    uint16_t refused;
+    /** enum rm_chain_status: what was dropped since a setpoint was last obeyed. */
+    uint16_t dropped;
     /** A bit per supply, as reported last. */
     uint64_t tripped, saturated;
 
@@ -71,10 +84,14 @@ struct rm_chain_answer {
     uint8_t payload[RM_CHAIN_ID_PARTS][RM_NATIVE_LONGEST];
 };
 
-/** Makes a chain. `supplies` is memory for all its supplies, `key` seeds all that is random in them. The
+/** Makes a chain that has been on for long, and has heard of no server. `supplies` is memory for all its supplies, `key` seeds all that is random in them. The
  * configuration's faults stay in use. */
 void rm_chain_make(struct rm_chain *chain, struct rm_chain_config const *config, struct rm_supply *supplies,
                    struct rm_chain_fault *faults, uint32_t fault_count, uint64_t key, rm_counter *counters);
+
+/** Switches the chain on, after whatever was before: it knows of no server, and listens for its time-out, if it has
+ * one. Its supplies stand where they are. */
+void rm_chain_switch_on(struct rm_chain *chain, double time);
 
 /** Takes a payload that has arrived. True when there is an answer to send, in `*answer`. The caller counts it when it
  * is sent. */

@@ -80,6 +80,11 @@ void rm_chains_free(struct rm_chains *chains) {
     *chains = (struct rm_chains){0};
 }
 
+void rm_chains_switch_on(struct rm_chains *chains, double time) {
+    for (uint32_t c = 0; c < chains->config->chain_count; ++c)
+        rm_chain_switch_on(&chains->chain[c], time);
+}
+
 void rm_chains_tick(struct rm_chains *chains, double time) {
     for (uint32_t c = 0; c < chains->config->chain_count; ++c)
         rm_chain_tick(&chains->chain[c], time);

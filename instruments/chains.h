@@ -42,6 +42,9 @@ static inline double rm_chains_seconds(struct rm_chains const *chains, uint64_t 
 /** The chain at this address that takes setpoints at this UDP port, or RM_CHAINS_NOBODY. */
 uint32_t rm_chains_find(struct rm_chains const *chains, uint32_t ipv4, uint16_t udp_port);
 
+/** Switches all chains on (rm_chain_switch_on). */
+void rm_chains_switch_on(struct rm_chains *chains, double time);
+
 /** Calls rm_chain_tick (or rm_chain_reset) for every chain. */
 void rm_chains_tick(struct rm_chains *chains, double time);
 void rm_chains_reset(struct rm_chains *chains);

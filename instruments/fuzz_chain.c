@@ -45,7 +45,9 @@ static void deliver(struct rm_chain *chain, uint8_t const *data, uint32_t length
     if (payload == NULL)
         return;
     if (with_header) {
-        rm_setpoint_write(payload, data[0] & RM_SETPOINT_QUERY, ID, sequence, data[0] >> 7, sequence, NULL, SUPPLIES);
+        uint16_t const term = 1 + (data[0] >> 6);
+        uint32_t const instance = 1 + (data[0] >> 5 & 1);
+        rm_setpoint_write(payload, data[0] & RM_SETPOINT_QUERY, ID, sequence, term, instance, sequence, NULL, SUPPLIES);
         memcpy(payload + RM_SETPOINT_HEADER_BYTES, data, length < 4 * SUPPLIES ? length : 4 * SUPPLIES);
     } else {
         memcpy(payload, data, length);

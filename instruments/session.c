@@ -97,6 +97,8 @@ static enum rm_code open_chains(struct session_run *run, struct rm_error *error)
         rm_chain_duty_open(ring, open, run->publication.supply_counters, run->tsc_hz, &run->duty, error);
     if (code != RM_OK)
         return code;
+    if (ring->lock_step.period_turns == 0) /* in simulated time they have been on for long */
+        rm_chains_switch_on(&run->duty.chains, 0);
     run->duty.resets = &run->signals.resets;
     run->duty.publish = publish_currents;
     run->duty.state = run;

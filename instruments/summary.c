@@ -42,7 +42,7 @@ static uint64_t sum_supply(struct rm_summary const *summary, enum rm_supply_coun
 
 static uint64_t sum_refused(struct rm_summary const *summary) {
     return sum_supply(summary, RM_SUPPLY_MALFORMED) + sum_supply(summary, RM_SUPPLY_MISDIRECTED) +
-           sum_supply(summary, RM_SUPPLY_OLD_GENERATION) + sum_supply(summary, RM_SUPPLY_REPEATED);
+           sum_supply(summary, RM_SUPPLY_OLD_TERM) + sum_supply(summary, RM_SUPPLY_REPEATED);
 }
 
 static void print_chains(struct rm_summary const *summary, FILE *out) {

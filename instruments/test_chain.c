@@ -49,12 +49,18 @@ static struct bench *made(struct bench *bench) {
 
 static struct bench *make(void) { return made(begin()); }
 
-/** Sends what is commanded, or a query, to chain ID. */
-static bool send(struct bench *bench, uint8_t flags, uint64_t generation, uint64_t sequence, double time) {
+/** Sends what is commanded, or a query, to chain ID, from one of the servers. */
+static bool send_from(struct bench *bench, uint32_t instance, uint8_t flags, uint16_t term, uint64_t sequence,
+                      double time) {
     uint8_t payload[RM_SETPOINT_LONGEST];
-    uint32_t const length = rm_setpoint_write(payload, flags, ID, 1000 + sequence, generation, sequence, bench->command,
-                                              bench->config.supply_count);
+    uint32_t const length = rm_setpoint_write(payload, flags, ID, 1000 + sequence, term, instance, sequence,
+                                              bench->command, bench->config.supply_count);
     return rm_chain_take(&bench->chain, payload, length, time, &bench->answer);
+}
+
+/** The same from the server of that term: another one for each. */
+static bool send(struct bench *bench, uint8_t flags, uint16_t term, uint64_t sequence, double time) {
+    return send_from(bench, 1000u + term, flags, term, sequence, time);
 }
 
 static uint64_t counted(struct bench const *bench, enum rm_supply_counter counter) {
@@ -102,7 +108,8 @@ static void every_supply_is_set_and_read_back(void **state) {
         assert_int_equal(part.native.turn, 1000 + 0xABCDEF0123u);
         assert_int_equal(part.native.status, 0);
         assert_int_equal(part.native.lane_count, p == 0 ? 12 : 2 + SUPPLIES - 10);
-        assert_int_equal((uint32_t)part.record.lane[0].i, 0xCDEF0123u);
+        assert_int_equal(rm_supply_answer_term(part.record.lane[0].i), 5);
+        assert_int_equal(rm_supply_answer_low(part.record.lane[0].i), 0x0123);
         assert_int_equal(part.record.lane[1].i, 0);
     }
     for (uint32_t s = 0; s < SUPPLIES; ++s)
@@ -128,50 +135,179 @@ static void chains_of_every_length_answer(void **state) {
     }
 }
 
+/** Lane 0 of the answer. */
+static uint16_t term_of(struct bench const *bench) { return rm_supply_answer_term(part_of(bench, 0).record.lane[0].i); }
+
+static uint16_t low_of(struct bench const *bench) { return rm_supply_answer_low(part_of(bench, 0).record.lane[0].i); }
+
 static void a_query_changes_nothing_and_is_answered(void **state) {
     (void)state;
     struct bench *bench = make();
     assert_true(send(bench, RM_SETPOINT_QUERY, 5, 1, 1));
     assert_float_equal(current_of(bench, 12), 0, 0);
+    assert_int_equal(term_of(bench), 0);
     assert_true(send(bench, 0, 5, 2, 1));
     memset(bench->command, 0, sizeof bench->command);
     assert_true(send(bench, RM_SETPOINT_QUERY, 5, 3, 1.01));
     assert_float_equal(current_of(bench, 12), 6, 0);
-    assert_int_equal(status_of(bench), 0);
+    assert_int_equal(status_of(bench), RM_CHAIN_SAYS_QUERIED);
     assert_int_equal(counted(bench, RM_SUPPLY_QUERIES), 2);
     assert_int_equal(counted(bench, RM_SUPPLY_SETPOINTS), 1);
     /* nor is it a sign of life: no supply has a command */
     assert_true(send(bench, RM_SETPOINT_QUERY, 5, 4, 1.2));
-    assert_int_equal(status_of(bench), RM_CHAIN_SAYS_STOPPED);
+    assert_int_equal(status_of(bench), RM_CHAIN_SAYS_STOPPED | RM_CHAIN_SAYS_QUERIED);
+    /* nor does it take a number of the sequence, whatever its own */
+    assert_true(send(bench, 0, 5, 3, 1.3));
+    assert_int_equal(status_of(bench), 0);
+    assert_int_equal(counted(bench, RM_SUPPLY_GAPS), 0);
     free(bench);
 }
 
-static void an_older_server_is_refused(void **state) {
+/** Every member that a datagram may change, faults and counters aside. */
+static void assert_unchanged(struct rm_chain const *now, struct rm_chain const *before) {
+    assert_int_equal(now->term, before->term);
+    assert_int_equal(now->instance, before->instance);
+    assert_int_equal(now->obeys, before->obeys);
+    assert_int_equal(now->sequence, before->sequence);
+    assert_int_equal(now->stopped, before->stopped);
+    assert_int_equal(now->dropped, before->dropped);
+    assert_true(now->obeyed_at == before->obeyed_at && now->stops_at == before->stops_at);
+    assert_true(now->listens_until == before->listens_until);
+}
+
+/** Of a higher term, of a lower one, of none, of another server: a query changes nothing. */
+static void no_query_changes_anything(void **state) {
+    (void)state;
+    static uint16_t const terms[] = {0, 4, 5, 6, UINT16_MAX};
+    struct bench *bench = make();
+    assert_true(send(bench, 0, 5, 10, 1));
+    uint8_t payload[RM_SETPOINT_LONGEST];
+    uint32_t const length = rm_setpoint_write(payload, 0, ID + 1, 1, 5, 1, 1, bench->command, SUPPLIES);
+    assert_false(rm_chain_take(&bench->chain, payload, length, 1, &bench->answer));
+    struct rm_chain const before = bench->chain;
+    for (unsigned i = 0; i < sizeof terms / sizeof terms[0]; ++i) {
+        assert_true(send_from(bench, 77, RM_SETPOINT_QUERY, terms[i], 900 + i, 1.001));
+        assert_int_equal(status_of(bench), RM_CHAIN_SAYS_QUERIED | RM_CHAIN_SAYS_MISDIRECTED);
+        assert_int_equal(term_of(bench), 5);
+        assert_unchanged(&bench->chain, &before);
+    }
+    assert_true(send(bench, 0, 5, 11, 1.01));
+    assert_int_equal(status_of(bench), RM_CHAIN_SAYS_MISDIRECTED);
+    assert_true(send(bench, 0, 5, 12, 1.02)); /* said until a setpoint is obeyed */
+    assert_int_equal(status_of(bench), 0);
+    free(bench);
+}
+
+/** How long setpoints are away, to the microsecond, and no further than 65 ms. */
+static void a_query_tells_how_long_setpoints_are_away(void **state) {
+    (void)state;
+    static struct {
+        double after_s;
+        uint16_t told;
+    } const at[] = {{0, 0}, {31e-6, 31}, {50.9e-6, 50}, {1e-3, 1000}, {65.534e-3, 65534}, {65.6e-3, 65535}, {9, 65535}};
+    for (unsigned i = 0; i < sizeof at / sizeof at[0]; ++i) {
+        struct bench *bench = make();
+        assert_true(send(bench, RM_SETPOINT_QUERY, 0, 0, 1));
+        assert_int_equal(low_of(bench), RM_SUPPLY_LONG_AGO); /* never */
+        assert_true(send(bench, 0, 5, 1, 0));
+        assert_true(send(bench, 0, 4, 1, at[i].after_s / 2)); /* refused: it counts for nothing */
+        assert_true(send(bench, RM_SETPOINT_QUERY, 6, 1, at[i].after_s + 1e-9));
+        assert_int_equal(low_of(bench), at[i].told);
+        free(bench);
+    }
+}
+
+static void a_lower_term_is_refused_and_told_so(void **state) {
     (void)state;
     struct bench *bench = make();
     assert_true(send(bench, 0, 5, 100, 1));
     bench->command[3] = 9;
-    assert_false(send(bench, 0, 4, 101, 1.01));
-    assert_false(send(bench, RM_SETPOINT_QUERY, 4, 102, 1.01));
-    assert_true(send(bench, RM_SETPOINT_QUERY, 5, 101, 1.02));
+    struct rm_chain const before = bench->chain;
+    assert_true(send(bench, 0, 4, 0x12345, 1.01));
+    assert_int_equal(status_of(bench), RM_CHAIN_SAYS_OLD_TERM);
+    assert_int_equal(term_of(bench), 5);
+    assert_int_equal(low_of(bench), 0x2345);
+    assert_int_equal(part_of(bench, 0).native.turn, 1000 + 0x12345);
     assert_float_equal(current_of(bench, 3), 1.5, 0);
-    assert_int_equal(status_of(bench), RM_CHAIN_SAYS_OLD_GENERATION);
-    assert_true(send(bench, RM_SETPOINT_QUERY, 5, 102, 1.03)); /* said once */
+    assert_unchanged(&bench->chain, &before);
+    assert_true(send(bench, 0, 5, 101, 1.02)); /* the one that is obeyed hears nothing of it */
     assert_int_equal(status_of(bench), 0);
-    assert_int_equal(counted(bench, RM_SUPPLY_OLD_GENERATION), 2);
+    assert_int_equal(counted(bench, RM_SUPPLY_OLD_TERM), 1);
     free(bench);
 }
 
-/** A newer server begins its own sequence, anywhere, without a gap; a query makes it known. */
-static void a_newer_server_takes_over(void **state) {
+static void another_server_under_the_same_term_is_refused(void **state) {
+    (void)state;
+    struct bench *bench = make();
+    assert_true(send_from(bench, 11, 0, 5, 100, 1));
+    assert_true(send_from(bench, 12, 0, 5, 101, 1.01));
+    assert_int_equal(status_of(bench), RM_CHAIN_SAYS_OLD_TERM);
+    assert_true(send_from(bench, 10, 0, 5, 101, 1.01)); /* instances have no order */
+    assert_int_equal(status_of(bench), RM_CHAIN_SAYS_OLD_TERM);
+    assert_true(send_from(bench, 11, 0, 5, 101, 1.02));
+    assert_int_equal(status_of(bench), 0);
+    assert_int_equal(counted(bench, RM_SUPPLY_OLD_TERM), 2);
+    free(bench);
+}
+
+/** A higher term begins its own sequence, anywhere, without a gap. */
+static void a_higher_term_takes_over(void **state) {
     (void)state;
     struct bench *bench = make();
     assert_true(send(bench, 0, 5, 100, 1));
-    assert_true(send(bench, RM_SETPOINT_QUERY, 6, 1, 1.01));
+    assert_true(send(bench, 0, 6, 7, 1.01));
     assert_int_equal(status_of(bench), 0);
-    assert_false(send(bench, 0, 5, 101, 1.02));
-    assert_true(send(bench, 0, 6, 2, 1.03));
+    assert_int_equal(term_of(bench), 6);
+    assert_true(send(bench, 0, 5, 101, 1.02));
+    assert_int_equal(status_of(bench), RM_CHAIN_SAYS_OLD_TERM);
+    assert_true(send(bench, 0, 6, 8, 1.03));
+    assert_true(send(bench, 0, UINT16_MAX, 0, 1.04)); /* the last term there is */
+    assert_int_equal(status_of(bench), 0);
     assert_int_equal(counted(bench, RM_SUPPLY_GAPS), 0);
+    assert_int_equal(counted(bench, RM_SUPPLY_SETPOINTS), 4);
+    free(bench);
+}
+
+/** Two servers send to a chain that was just switched on, the one that is deposed first and last. */
+static void it_listens_before_it_obeys(void **state) {
+    (void)state;
+    struct bench *bench = make();
+    assert_true(send(bench, 0, 9, 1, 0.5));
+    rm_chain_switch_on(&bench->chain, 1);
+    bench->command[1] = 7;
+    assert_true(send(bench, RM_SETPOINT_QUERY, 0, 0, 1.01));
+    assert_int_equal(status_of(bench), RM_CHAIN_SAYS_LISTENING | RM_CHAIN_SAYS_QUERIED);
+    assert_int_equal(term_of(bench), 0); /* forgotten with its power */
+    assert_int_equal(low_of(bench), RM_SUPPLY_LONG_AGO);
+    assert_true(send(bench, 0, 5, 40, 1.02));
+    assert_int_equal(status_of(bench), RM_CHAIN_SAYS_LISTENING);
+    assert_int_equal(low_of(bench), 40);
+    assert_int_equal(term_of(bench), 5);
+    assert_true(send(bench, 0, 6, 3, 1.03));
+    assert_int_equal(status_of(bench), RM_CHAIN_SAYS_LISTENING);
+    assert_true(send(bench, 0, 5, 41, 1.04));
+    assert_int_equal(status_of(bench), RM_CHAIN_SAYS_LISTENING | RM_CHAIN_SAYS_OLD_TERM);
+    assert_true(send(bench, 0, 6, 3, 1.05)); /* a copy, which it need not know */
+    assert_float_equal(current_of(bench, 1), 0.5, 0);
+    assert_true(send(bench, 0, 5, 42, 1.11)); /* it has listened */
+    assert_int_equal(status_of(bench), RM_CHAIN_SAYS_OLD_TERM);
+    assert_true(send(bench, 0, 6, 9, 1.12));
+    assert_int_equal(status_of(bench), 0);
+    assert_float_equal(current_of(bench, 1), 7, 0);
+    assert_int_equal(counted(bench, RM_SUPPLY_LISTENED), 3);
+    assert_int_equal(counted(bench, RM_SUPPLY_GAPS), 0);
+    free(bench);
+}
+
+static void without_a_time_out_it_does_not_listen(void **state) {
+    (void)state;
+    struct bench *bench = begin();
+    bench->config.timeout_s = INFINITY;
+    made(bench);
+    rm_chain_switch_on(&bench->chain, 1);
+    assert_true(send(bench, 0, 5, 1, 1));
+    assert_int_equal(status_of(bench), 0);
+    assert_int_equal(counted(bench, RM_SUPPLY_SETPOINTS), 1);
     free(bench);
 }
 
@@ -179,19 +315,20 @@ static void misdirected_and_malformed_are_refused(void **state) {
     (void)state;
     struct bench *bench = make();
     uint8_t payload[RM_SETPOINT_LONGEST];
-    uint32_t length = rm_setpoint_write(payload, 0, ID + 1, 1, 5, 1, bench->command, SUPPLIES);
+    uint32_t length = rm_setpoint_write(payload, 0, ID + 1, 1, 5, 1, 1, bench->command, SUPPLIES);
     assert_false(rm_chain_take(&bench->chain, payload, length, 1, &bench->answer));
-    length = rm_setpoint_write(payload, 0, ID, 1, 5, 1, bench->command, SUPPLIES - 1);
+    length = rm_setpoint_write(payload, 0, ID, 1, 5, 1, 1, bench->command, SUPPLIES - 1);
     assert_false(rm_chain_take(&bench->chain, payload, length, 1, &bench->answer));
-    length = rm_setpoint_write(payload, 0, ID, 1, 5, 1, bench->command, SUPPLIES);
+    length = rm_setpoint_write(payload, 0, ID, 1, 5, 1, 1, bench->command, SUPPLIES);
     assert_false(rm_chain_take(&bench->chain, payload, length - 1, 1, &bench->answer));
     payload[0] ^= 1;
     assert_false(rm_chain_take(&bench->chain, payload, length, 1, &bench->answer));
     assert_int_equal(counted(bench, RM_SUPPLY_RECEIVED), 4);
     assert_int_equal(counted(bench, RM_SUPPLY_MISDIRECTED), 2);
     assert_int_equal(counted(bench, RM_SUPPLY_MALFORMED), 2);
-    assert_true(send(bench, RM_SETPOINT_QUERY, 1, 1, 1)); /* what was misdirected made no generation known */
-    assert_int_equal(status_of(bench), RM_CHAIN_SAYS_MISDIRECTED);
+    assert_true(send(bench, RM_SETPOINT_QUERY, 1, 1, 1)); /* what was misdirected made no term known */
+    assert_int_equal(status_of(bench), RM_CHAIN_SAYS_MISDIRECTED | RM_CHAIN_SAYS_QUERIED);
+    assert_int_equal(term_of(bench), 0);
     assert_float_equal(current_of(bench, 12), 0, 0);
     free(bench);
 }
@@ -226,10 +363,10 @@ static void it_holds_when_setpoints_stop(void **state) {
     rm_chain_tick(&bench->chain, 105);
     assert_int_equal(counted(bench, RM_SUPPLY_STOPS), 1);
     assert_true(send(bench, RM_SETPOINT_QUERY, 5, 2, 106));
-    assert_int_equal(status_of(bench), RM_CHAIN_SAYS_STOPPED);
+    assert_int_equal(status_of(bench), RM_CHAIN_SAYS_STOPPED | RM_CHAIN_SAYS_QUERIED);
     assert_float_equal(current_of(bench, 12), 6, 0);
     assert_int_equal(bits_of(bench, 12), 0);
-    assert_true(send(bench, 0, 5, 3, 106.01));
+    assert_true(send(bench, 0, 5, 2, 106.01));
     assert_int_equal(status_of(bench), 0);
     free(bench);
 }
@@ -247,10 +384,10 @@ static void it_ramps_when_setpoints_stop(void **state) {
     assert_float_equal(current_of(bench, 12), 4, 1e-6);
     assert_int_equal(bits_of(bench, 12), RM_SUPPLY_BIT_SAFE);
     assert_float_equal(current_of(bench, 3), 0, 0);
-    assert_int_equal(status_of(bench), RM_CHAIN_SAYS_STOPPED);
+    assert_int_equal(status_of(bench), RM_CHAIN_SAYS_STOPPED | RM_CHAIN_SAYS_QUERIED);
     assert_true(send(bench, RM_SETPOINT_QUERY, 5, 3, 9));
     assert_float_equal(current_of(bench, 12), 1, 0);
-    assert_true(send(bench, 0, 5, 4, 9));
+    assert_true(send(bench, 0, 5, 2, 9));
     assert_float_equal(current_of(bench, 12), 6, 0);
     assert_int_equal(bits_of(bench, 12), 0);
     assert_int_equal(counted(bench, RM_SUPPLY_STOPS), 1);
@@ -355,8 +492,13 @@ int main(void) {
         cmocka_unit_test(every_supply_is_set_and_read_back),
         cmocka_unit_test(chains_of_every_length_answer),
         cmocka_unit_test(a_query_changes_nothing_and_is_answered),
-        cmocka_unit_test(an_older_server_is_refused),
-        cmocka_unit_test(a_newer_server_takes_over),
+        cmocka_unit_test(no_query_changes_anything),
+        cmocka_unit_test(a_query_tells_how_long_setpoints_are_away),
+        cmocka_unit_test(a_lower_term_is_refused_and_told_so),
+        cmocka_unit_test(another_server_under_the_same_term_is_refused),
+        cmocka_unit_test(a_higher_term_takes_over),
+        cmocka_unit_test(it_listens_before_it_obeys),
+        cmocka_unit_test(without_a_time_out_it_does_not_listen),
         cmocka_unit_test(misdirected_and_malformed_are_refused),
         cmocka_unit_test(repeated_are_refused_and_missing_are_counted),
         cmocka_unit_test(it_holds_when_setpoints_stop),

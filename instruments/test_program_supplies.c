@@ -27,14 +27,15 @@
 #include "wire/native.h"
 #include "wire/setpoint.h"
 
-enum { SUPPLIES = 12, CHAINS = 2, GENERATION = 9, TIMEOUT_SECONDS = 20, QUEUE = 0 };
+enum { SUPPLIES = 12, CHAINS = 2, TERM = 9, INSTANCE = 99, FIRST_TURN = 777, TIMEOUT_SECONDS = 20, QUEUE = 0 };
 
 /** The virtual program and the server that it meets. */
 struct bench {
     struct test_world *world;
     struct rm_port *port;
     pid_t pid;
-    uint64_t sequence[CHAINS];
+    /** Datagrams, of them setpoints. */
+    uint64_t sent[CHAINS], sequence[CHAINS];
     struct rm_native native;
     struct rm_record record; /**< of the answer that came last */
 };
@@ -108,9 +109,10 @@ static void send(struct bench *bench, uint32_t chain, uint8_t flags, float value
     while (rm_port_reserve(bench->port, QUEUE, &burst, 1) == 0)
         wait_for_link(bench);
     uint8_t payload[RM_SETPOINT_LONGEST];
-    uint64_t const sequence = ++bench->sequence[chain - 1];
-    uint32_t const length =
-        rm_setpoint_write(payload, flags, (uint16_t)chain, 777, GENERATION, sequence, values, SUPPLIES);
+    bench->sequence[chain - 1] += flags == 0;
+    rm_turn const turn = FIRST_TURN + ++bench->sent[chain - 1];
+    uint32_t const length = rm_setpoint_write(payload, flags, (uint16_t)chain, turn, TERM, INSTANCE,
+                                              bench->sequence[chain - 1], values, SUPPLIES);
     uint32_t const header = rm_frame_write_header(burst.data[0], &flow, length);
     memcpy(burst.data[0] + header, payload, length);
     burst.length[0] = header + length;
@@ -146,15 +148,23 @@ static void await(struct bench *bench, uint32_t chain, uint32_t part) {
         for (uint32_t i = 0; i < burst.count && !found; ++i)
             found = understand(bench, burst.data[i], burst.length[i]) &&
                     bench->native.instrument == chain * RM_CHAIN_ID_PARTS + part &&
-                    (uint32_t)bench->record.lane[0].i == bench->sequence[chain - 1];
+                    bench->native.turn == FIRST_TURN + bench->sent[chain - 1];
         rm_port_release(bench->port, QUEUE, &burst);
     }
-    assert_int_equal(bench->native.turn, 777);
 }
 
 static void ask(struct bench *bench, uint32_t chain, uint32_t part) {
     send(bench, chain, RM_SETPOINT_QUERY, 0);
     await(bench, chain, part);
+}
+
+/** Asks until chain 1 has listened for long enough after it was switched on. */
+static void await_listened(struct bench *bench) {
+    double const end = now_seconds() + TIMEOUT_SECONDS;
+    do {
+        assert_true(now_seconds() < end);
+        ask(bench, 1, 0);
+    } while ((bench->native.status & RM_CHAIN_SAYS_LISTENING) != 0);
 }
 
 /** Asks until the first supply of chain 1 has these bits; it must be soon. */
@@ -213,9 +223,10 @@ static void setpoints_become_currents(void **state) {
 
 static void it_ramps_when_setpoints_stop(void **state) {
     struct bench *bench = begin(*state, ONE, "chains: [{name: c, timeout_ms: 20, stop: ramp}]\n");
+    await_listened(bench);
     send(bench, 1, 0, 5);
     await_bits(bench, RM_SUPPLY_BIT_SAFE);
-    assert_int_equal(bench->native.status, RM_CHAIN_SAYS_STOPPED);
+    assert_int_equal(bench->native.status, RM_CHAIN_SAYS_STOPPED | RM_CHAIN_SAYS_QUERIED);
     while (bench->record.lane[2].f != 1) {
         assert_in_range((int)(100 * bench->record.lane[2].f), 100, 500);
         ask(bench, 1, 0);
@@ -234,7 +245,7 @@ static void a_signal_resets_what_has_tripped(void **state) {
     struct bench *bench = begin(*state, ONLY, lines);
     send(bench, 1, 0, 5);
     await_bits(bench, RM_SUPPLY_BIT_TRIPPED);
-    assert_int_equal(bench->native.status, RM_CHAIN_SAYS_TRIPPED);
+    assert_int_equal(bench->native.status, RM_CHAIN_SAYS_TRIPPED | RM_CHAIN_SAYS_QUERIED);
     assert_float_equal(bench->record.lane[2].f, 0, 0);
     assert_float_equal(bench->record.lane[3].f, 5, 0);
     kill(bench->pid, SIGUSR2);
@@ -316,7 +327,7 @@ static void instruments_and_chains_may_share_a_port(void **state) {
     struct bench *bench = begin(*state, machine, "");
     unsigned turns = 0;
     double const until = now_seconds() + TIMEOUT_SECONDS;
-    ask(bench, 1, 0);
+    await_listened(bench);
     send(bench, 1, 0, 4);
     await(bench, 1, 1);
     assert_float_equal(bench->record.lane[2].f, 4, 0);

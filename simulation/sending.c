@@ -13,6 +13,9 @@
 
 static uint64_t const GRANT_NUMBER = 1;
 
+/* One server, of which there was never another. */
+enum { TERM = 1, INSTANCE = 1 };
+
 /* ── making ── */
 
 static enum rm_code find_chains(struct rm_sending *sending, struct rm_error *error) {
@@ -95,8 +98,9 @@ static enum rm_code sending_post_frame(struct rm_sending *sending, uint32_t c, u
     uint8_t payload[RM_SETPOINT_LONGEST];
     struct rm_config_chain const *wanted = &sending->config->chain[c];
     struct rm_sending_chain *chain = &sending->chain[c];
-    uint32_t const length = rm_setpoint_write(payload, flags, wanted->id, turn, GRANT_NUMBER, ++chain->sequence, values,
-                                              wanted->supply_count);
+    uint64_t const sequence = flags == RM_SETPOINT_QUERY ? chain->sequence : ++chain->sequence;
+    uint32_t const length =
+        rm_setpoint_write(payload, flags, wanted->id, turn, TERM, INSTANCE, sequence, values, wanted->supply_count);
     return rm_plant_send(sending->plant, time, chain->plant_chain, payload, length, error);
 }
 

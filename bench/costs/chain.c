@@ -70,7 +70,7 @@ static void write_answer_frame(struct bench *bench, uint32_t i, uint32_t chain) 
         values[s] = bench->cycle % 2 == 0 ? 1 : -1;
     uint8_t payload[RM_SETPOINT_LONGEST];
     uint32_t const length =
-        rm_setpoint_write(payload, 0, (uint16_t)(chain + 1), bench->cycle, 1, bench->cycle, values, supplies);
+        rm_setpoint_write(payload, 0, (uint16_t)(chain + 1), bench->cycle, 1, 1, bench->cycle, values, supplies);
     uint32_t const header = rm_frame_write_header(given_frame(&bench->port, i), &flow, length);
     memcpy(given_frame(&bench->port, i) + header, payload, length);
     bench->port.length[i] = header + length;

@@ -16,13 +16,13 @@ static uint8_t buffer[CHAINS][256];
 
 static uint32_t from_template(uint32_t chain, uint32_t count, uint64_t sequence) {
     (void)count;
-    return rm_setpoint_frame_fill(&template[chain], buffer[chain], 0, 12 * sequence, 1, sequence, values[chain]);
+    return rm_setpoint_frame_fill(&template[chain], buffer[chain], 0, 12 * sequence, 1, 1, sequence, values[chain]);
 }
 
 static uint32_t from_parts(uint32_t chain, uint32_t count, uint64_t sequence) {
     uint32_t const header = rm_frame_write_header(buffer[chain], &flow, RM_SETPOINT_HEADER_BYTES + 4 * count);
-    uint32_t const length =
-        rm_setpoint_write(buffer[chain] + header, 0, (uint16_t)chain, 12 * sequence, 1, sequence, values[chain], count);
+    uint32_t const length = rm_setpoint_write(buffer[chain] + header, 0, (uint16_t)chain, 12 * sequence, 1, 1, sequence,
+                                              values[chain], count);
     rm_frame_write_udp_checksum(buffer[chain], length);
     return header + length;
 }

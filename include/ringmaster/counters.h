@@ -287,8 +287,8 @@ enum rm_chain_counter {
     RM_CHAIN_UNANSWERED = 4,
     /** datagrams: readbacks whose sequence number was not sent to this chain in that cycle, nor more than 64 cycles ago */
     RM_CHAIN_WRONG_ANSWER = 5,
-    /** answers: in which the chain says that it refused an older server's datagram */
-    RM_CHAIN_OLD_GENERATION = 6,
+    /** answers: in which the chain says that it refused this datagram: it obeys a higher term, or another server under the same one */
+    RM_CHAIN_OLD_TERM = 6,
     /** answers: in which the chain says that it refused another chain's datagram, or one of wrong length */
     RM_CHAIN_MISDIRECTED = 7,
     /** answers: in which the chain says that a setpoint datagram had been lost */
@@ -366,8 +366,8 @@ enum rm_supply_counter {
     RM_SUPPLY_MALFORMED = 3,
     /** datagrams: refused: for another chain, or of another length */
     RM_SUPPLY_MISDIRECTED = 4,
-    /** datagrams: refused: of an older server */
-    RM_SUPPLY_OLD_GENERATION = 5,
+    /** datagrams: refused: of a lower term than it has seen, or of another server under the same one */
+    RM_SUPPLY_OLD_TERM = 5,
     /** datagrams: missing in the sequence */
     RM_SUPPLY_GAPS = 6,
     /** datagrams: refused: a sequence number that was there already, or an older one */
@@ -384,7 +384,23 @@ enum rm_supply_counter {
     RM_SUPPLY_FAULT_LOST = 12,
     /** datagrams: answers sent with another chain's id, by a fault */
     RM_SUPPLY_FAULT_OTHER = 13,
-    RM_SUPPLY_COUNTERS = 14,
+    /** datagrams: setpoints heard and not obeyed, because it was just switched on */
+    RM_SUPPLY_LISTENED = 14,
+    /** times: it was without power, by a fault or an event */
+    RM_SUPPLY_POWER_CYCLES = 15,
+    /** datagrams: obeyed, though it had obeyed a higher term, or another server of that term: there must be none */
+    RM_SUPPLY_TWO_MASTERS = 16,
+    /** setpoints: obeyed, and beyond the configured limits of their supply: there must be none */
+    RM_SUPPLY_OVER_LIMIT = 17,
+    /** setpoints: obeyed, and further from the last ones than the configured slew allows */
+    RM_SUPPLY_OVER_SLEW = 18,
+    /** cycles: without setpoints that were obeyed, between two with such */
+    RM_SUPPLY_CYCLES_MISSED = 19,
+    /** cycles: with setpoints of two servers that were obeyed */
+    RM_SUPPLY_CYCLES_DOUBLED = 20,
+    /** cycles, gauge: from one obeyed setpoint to the next, the longest so far; 1: none was missed */
+    RM_SUPPLY_LONGEST_GAP = 21,
+    RM_SUPPLY_COUNTERS = 22,
 };
 
 /** counters/recorder/LOG */

@@ -6,7 +6,7 @@
  * readbacks are instrument streams like any other: CHAIN/raw, or CHAIN_a/raw, CHAIN_b/raw, … where a chain has more
  * than ten supplies. Their lanes are
  *
- *     lane 0      "sequence"  i32  low 32 bits of the sequence number of the datagram that it answers
+ *     lane 0      "sequence"  i32  whose it is, and what it answers: rm_supply_answer_term, rm_supply_answer_low
  *     lane 1      "state"     i32  three bits per supply, from bit 0: enum rm_supply_bits
  *     lane 2 … 11 the current of each supply, f32, in the unit of its setpoint
  *
@@ -23,10 +23,12 @@
 #ifndef RINGMASTER_SUPPLY_H
 #define RINGMASTER_SUPPLY_H
 
+#include <stdint.h>
+
 enum {
     /** Supplies of one readback record. */
     RM_SUPPLIES_PER_RECORD = 10,
-    /** Lane of the sequence number. */
+    /** Lane of the term and the sequence number. */
     RM_SUPPLY_LANE_SEQUENCE = 0,
     /** Lane of the bits per supply. */
     RM_SUPPLY_LANE_STATE = 1,
@@ -58,13 +60,33 @@ enum rm_chain_status {
     RM_CHAIN_SAYS_SATURATED = 2,
     /** It had no setpoints for its timeout, and does what it is configured to do then. */
     RM_CHAIN_SAYS_STOPPED = 4,
-    /** Since its last answer it refused a datagram of an older server. */
-    RM_CHAIN_SAYS_OLD_GENERATION = 8,
-    /** Since its last answer it refused a datagram for another chain, or of another length. */
+    /** It refused the datagram that it answers: it obeys a higher term, or another server under the same one. */
+    RM_CHAIN_SAYS_OLD_TERM = 8,
+    /** Since it last obeyed it refused a datagram for another chain, or of another length. */
     RM_CHAIN_SAYS_MISDIRECTED = 16,
     /** The sequence had a gap before the datagram that it answers. */
     RM_CHAIN_SAYS_GAP = 32,
+    /** It was just switched on: it hears who sends, and obeys nobody yet. */
+    RM_CHAIN_SAYS_LISTENING = 64,
+    /** This answers a query. */
+    RM_CHAIN_SAYS_QUERIED = 128,
 };
+
+/** Low half of lane 0 in the answer to a query: a setpoint was obeyed so long ago, in microseconds, or longer, or
+ * never. */
+enum { RM_SUPPLY_LONG_AGO = 65535 };
+
+/** The highest term that the chain obeys, or has noted while it listens; 0: none. */
+static inline uint16_t rm_supply_answer_term(int32_t lane0) { return (uint16_t)((uint32_t)lane0 >> 16); }
+
+/** In the answer to a setpoint datagram the low 16 bits of its sequence. In the answer to a query the microseconds since
+ * the chain last obeyed a setpoint, rounded down; RM_SUPPLY_LONG_AGO: longer, or never. */
+static inline uint16_t rm_supply_answer_low(int32_t lane0) { return (uint16_t)(uint32_t)lane0; }
+
+/** Lane 0 of an answer. */
+static inline int32_t rm_supply_answer_lane(uint16_t term, uint16_t low) {
+    return (int32_t)((uint32_t)term << 16 | low);
+}
 
 /** How the server sees a supply, every cycle: the parameter supply/state. Several bits may be set. */
 enum rm_supply_state {

@@ -69,6 +69,8 @@ struct promise_test {
     uint64_t begin_tsc;
     /** Where the supplies stand. */
     union rm_lane stands[SUPPLIES];
+    /** The highest term that they were sent. */
+    uint16_t term;
     uint64_t grant_number;
     /** Of the guard's counters for the application: those when it began. */
     uint64_t judged[RM_GUARD_COUNTERS];
@@ -102,10 +104,11 @@ static void send_frame(struct promise_test *test, void const *frame, uint32_t le
 }
 
 /** A native datagram; `spoilt` changes a byte of its payload. */
-static void send_native(struct promise_test *test, uint32_t source_ipv4, uint8_t kind, uint16_t id, rm_turn turn,
-                        union rm_lane const *lanes, uint32_t lane_count, bool spoilt) {
+static void send_native_saying(struct promise_test *test, uint32_t source_ipv4, uint8_t kind, uint16_t id,
+                               uint16_t status, rm_turn turn, union rm_lane const *lanes, uint32_t lane_count,
+                               bool spoilt) {
     uint8_t frame[RM_FRAME_HEADER_BYTES + RM_NATIVE_LONGEST], payload[RM_NATIVE_LONGEST];
-    uint32_t const length = rm_native_write(payload, kind, id, 0, turn, lanes, lane_count);
+    uint32_t const length = rm_native_write(payload, kind, id, status, turn, lanes, lane_count);
     struct rm_flow const flow = {.source_ipv4 = source_ipv4,
                                  .destination_ipv4 = 0x0A1EFF01,
                                  .source_port = NATIVE_UDP_PORT,
@@ -114,6 +117,11 @@ static void send_native(struct promise_test *test, uint32_t source_ipv4, uint8_t
     payload[0] ^= spoilt;
     memcpy(frame + header, payload, length);
     send_frame(test, frame, header + length);
+}
+
+static void send_native(struct promise_test *test, uint32_t source_ipv4, uint8_t kind, uint16_t id, rm_turn turn,
+                        union rm_lane const *lanes, uint32_t lane_count, bool spoilt) {
+    send_native_saying(test, source_ipv4, kind, id, 0, turn, lanes, lane_count, spoilt);
 }
 
 /** What no instrument of this server sends, in turn. */
@@ -155,10 +163,13 @@ static void obey(struct promise_test *test, uint8_t const *frame, uint32_t lengt
         return;
     for (uint32_t i = 0; i < SUPPLIES && (datagram.flags & RM_SETPOINT_QUERY) == 0; ++i)
         test->stands[i].f = rm_setpoint_value(&datagram, i);
-    lanes[RM_SUPPLY_LANE_SEQUENCE].i = (int32_t)(uint32_t)datagram.sequence;
+    bool const query = (datagram.flags & RM_SETPOINT_QUERY) != 0;
+    test->term = query ? test->term : datagram.term;
+    lanes[RM_SUPPLY_LANE_SEQUENCE].i =
+        rm_supply_answer_lane(test->term, query ? RM_SUPPLY_LONG_AGO : (uint16_t)datagram.sequence);
     memcpy(lanes + RM_SUPPLY_LANE_FIRST, test->stands, sizeof test->stands);
-    send_native(test, CHAIN_IPV4, RM_KIND_POWER_SUPPLY, RM_CHAIN_ID_PARTS, datagram.turn, lanes,
-                RM_SUPPLY_LANE_FIRST + SUPPLIES, false);
+    send_native_saying(test, CHAIN_IPV4, RM_KIND_POWER_SUPPLY, RM_CHAIN_ID_PARTS, query ? RM_CHAIN_SAYS_QUERIED : 0,
+                       datagram.turn, lanes, RM_SUPPLY_LANE_FIRST + SUPPLIES, false);
 }
 
 /** What the instruments and the chain do until now. */

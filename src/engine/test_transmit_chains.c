@@ -167,14 +167,13 @@ static void wrong_answers_and_complaints_are_counted(void **state) {
     rig->chain[0].sequence_error = 5;
     rig_pass_cycles(rig, 3);
     rig->chain[0].sequence_error = 0;
-    rig->chain[0].says =
-        RM_CHAIN_SAYS_OLD_GENERATION | RM_CHAIN_SAYS_MISDIRECTED | RM_CHAIN_SAYS_GAP | RM_CHAIN_SAYS_STOPPED;
+    rig->chain[0].says = RM_CHAIN_SAYS_OLD_TERM | RM_CHAIN_SAYS_MISDIRECTED | RM_CHAIN_SAYS_GAP | RM_CHAIN_SAYS_STOPPED;
     rig_pass_cycles(rig, 4);
     rig->chain[0].says = 0;
     rig_pass_cycles(rig, 20);
     assert_int_equal(rig_chain_count(rig, 0, RM_CHAIN_WRONG_ANSWER), 3);
     assert_int_equal(rig_chain_count(rig, 0, RM_CHAIN_UNANSWERED), 3);
-    assert_int_equal(rig_chain_count(rig, 0, RM_CHAIN_OLD_GENERATION), 4);
+    assert_int_equal(rig_chain_count(rig, 0, RM_CHAIN_OLD_TERM), 4);
     assert_int_equal(rig_chain_count(rig, 0, RM_CHAIN_MISDIRECTED), 4);
     assert_int_equal(rig_chain_count(rig, 0, RM_CHAIN_GAPS), 4);
     assert_int_equal(rig_chain_count(rig, 0, RM_CHAIN_STOPPED), 4);

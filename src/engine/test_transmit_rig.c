@@ -201,13 +201,14 @@ void rig_free(struct transmit_rig *rig) {
 }
 
 /** The chain answers, part by part. */
-static void answer(struct transmit_rig *rig, uint32_t index) {
+static void answer(struct transmit_rig *rig, uint32_t index, uint16_t verdict) {
     struct transmit_rig_chain *const chain = &rig->chain[index];
     struct rm_config_chain const *const config = &rig->chain_config[index];
     for (uint32_t p = 0; p < config->instrument_count; ++p) {
-        struct rm_record record = {.turn = chain->turn, .tag = rm_tag_full_rate(rig->tsc, chain->says)};
+        struct rm_record record = {.turn = chain->turn, .tag = rm_tag_full_rate(rig->tsc, chain->says | verdict)};
         uint32_t state = 0;
-        record.lane[RM_SUPPLY_LANE_SEQUENCE].i = (int32_t)(uint32_t)(chain->sequence + chain->sequence_error);
+        record.lane[RM_SUPPLY_LANE_SEQUENCE].i =
+            rm_supply_answer_lane(chain->term, (uint16_t)(chain->sequence + chain->sequence_error));
         for (uint32_t i = 0; i < RM_SUPPLIES_PER_RECORD && p * RM_SUPPLIES_PER_RECORD + i < config->supply_count; ++i) {
             record.lane[RM_SUPPLY_LANE_FIRST + i].f = chain->stands[p * RM_SUPPLIES_PER_RECORD + i];
             state |= chain->bits[p * RM_SUPPLIES_PER_RECORD + i] << i * RM_SUPPLY_BITS;
@@ -229,12 +230,12 @@ static void obey(struct transmit_rig *rig, struct fake_frame const *frame) {
             datagram.count == rig->chain_config[index].supply_count);
     struct transmit_rig_chain *const chain = &rig->chain[index];
     bool const query = (datagram.flags & RM_SETPOINT_QUERY) != 0;
-    if (datagram.generation > chain->generation)
-        chain->sequence = 0;
-    require(datagram.generation >= chain->generation && datagram.sequence == chain->sequence + 1);
+    if (!query && datagram.term > chain->term)
+        chain->sequence = datagram.sequence - 1;
+    require(query || (datagram.term >= chain->term && datagram.sequence == chain->sequence + 1));
     chain->turn = datagram.turn;
-    chain->sequence = datagram.sequence;
-    chain->generation = datagram.generation;
+    chain->sequence = query ? chain->sequence : datagram.sequence;
+    chain->term = query ? chain->term : datagram.term;
     chain->sent_tsc = rig->tsc;
     ++chain->datagrams;
     chain->queries += query;
@@ -244,7 +245,7 @@ static void obey(struct transmit_rig *rig, struct fake_frame const *frame) {
             chain->stands[i] = chain->got[i];
     }
     if (!chain->mute)
-        answer(rig, index);
+        answer(rig, index, query ? RM_CHAIN_SAYS_QUERIED : 0);
 }
 
 static void obey_all(struct transmit_rig *rig) {

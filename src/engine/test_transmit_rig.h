@@ -53,7 +53,9 @@ struct transmit_rig_options {
 struct transmit_rig_chain {
     uint32_t datagrams, queries;
     rm_turn turn;
-    uint64_t sequence, generation, sent_tsc;
+    uint64_t sequence, sent_tsc;
+    /** The highest that it was sent. */
+    uint16_t term;
     /** Values of the newest setpoint datagram. */
     float got[RM_CHAIN_SUPPLIES_MAX];
 

@@ -106,6 +106,8 @@ enum rm_code rm_transmit_new(struct rm_transmit_setup const *setup, struct rm_tr
     if (made == NULL)
         return rm_fail(error, RM_E_NO_SPACE, "no memory for the transmit role");
     made->setup = *setup;
+    made->term = 1;
+    made->instance = (uint32_t)setup->generation | 1; /* not 0 */
     made->application_count = setup->config->application_count;
     made->chain_count = setup->config->chain_count;
     made->supply_count = setup->config->supply_count;

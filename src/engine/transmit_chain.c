@@ -102,7 +102,7 @@ static uint32_t compose_setpoint_frame(struct rm_transmit *transmit, struct rm_t
     if (!link->query && (moves || link->in_doubt || link->begins))
         rm_transmit_intend(link, values + link->first);
     return rm_setpoint_frame_fill(&link->frame, frame, link->query ? RM_SETPOINT_QUERY : 0, transmit->cycle_turn,
-                                  transmit->setup.generation, link->sequence + 1,
+                                  transmit->term, transmit->instance, link->sequence + !link->query,
                                   link->query ? NULL : values + link->first);
 }
 
@@ -138,7 +138,7 @@ static void hand_over_frames(struct rm_transmit *transmit, struct rm_transmit_se
         transmit->first_tsc = rm_tsc();
     for (uint32_t i = 0; i < count; ++i) {
         struct rm_transmit_link *const link = &transmit->link[sender->chain[sender->handed++]];
-        ++link->sequence;
+        link->sequence += !link->query;
         link->handed = true;
         if (link->in_doubt && !link->query)
             rm_transmit_note_transmitted(link);
@@ -200,7 +200,7 @@ static bool note_handed(struct rm_transmit *transmit, struct rm_transmit_link *l
     rm_counter_add(link->counters, RM_CHAIN_SENT, 1);
     if (link->parts != 0) {
         uint32_t const place = transmit->cycle % RM_TRANSMIT_WINDOW;
-        link->said[place] = link->sequence;
+        link->said[place] = link->query ? RM_TRANSMIT_ASKED : link->sequence;
         link->pending |= 1ull << place;
     }
     if (link->query)

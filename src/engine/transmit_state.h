@@ -53,7 +53,7 @@ struct rm_transmit_source {
 
 /** One chain. What every cycle needs of it comes first and lies in as few cache lines as it can. */
 struct rm_transmit_link {
-    /** Sequence number of the newest datagram handed to the port; 0 before the first. */
+    /** Sequence number of the newest setpoint datagram handed to the port; 0 before the first. */
     _Alignas(RM_CACHE_LINE) uint64_t sequence;
     /** Counters, as in `place`. */
     rm_counter *counters;
@@ -92,8 +92,11 @@ struct rm_transmit_link {
     /** Bit per place in the window: there was a wrong answer to the cycle. */
     uint64_t wrong;
 
+    /** Highest term of ours that it was heard to obey; 0: none. */
+    uint16_t ours;
+
     struct rm_transmit_chain place;
-    /** Sequence numbers, by the cycle's place in the window. */
+    /** Sequence numbers, by the cycle's place in the window; 0: nothing was sent, RM_TRANSMIT_ASKED: a query was. */
     uint64_t said[RM_TRANSMIT_WINDOW];
 };
 
@@ -123,6 +126,9 @@ struct rm_transmit_supply {
     double tolerance;
     uint32_t settle_cycles;
 };
+
+/** What a chain was sent in a cycle that it got a query in, in place of a sequence number. */
+#define RM_TRANSMIT_ASKED UINT64_MAX
 
 struct rm_transmit {
     struct rm_operator_put put;
@@ -176,6 +182,9 @@ struct rm_transmit {
 
     /* The cycle under way, or the last one. */
 
+    /** Term of our setpoints, and the instance that they are of. */
+    uint16_t term;
+    uint32_t instance;
     /** Number of the cycle, from 1. */
     uint64_t cycle;
 

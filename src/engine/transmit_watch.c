@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+#include <ringmaster/standby.h>
+
 /** The supply of this chain begins at `value`. */
 static void join_at(struct rm_transmit *transmit, struct rm_transmit_link *link, uint32_t index, double value) {
     link->begins = true;
@@ -150,15 +152,32 @@ static void count_what_it_says(struct rm_transmit_link *link, struct chain_answe
         says |= rm_tag_status(answer->part[p].tag);
     rm_counter *const counters = link->counters;
     rm_counter_add(counters, RM_CHAIN_ANSWERED, 1);
-    rm_counter_add(counters, RM_CHAIN_OLD_GENERATION, (says & RM_CHAIN_SAYS_OLD_GENERATION) != 0);
+    rm_counter_add(counters, RM_CHAIN_OLD_TERM, (says & RM_CHAIN_SAYS_OLD_TERM) != 0);
     rm_counter_add(counters, RM_CHAIN_MISDIRECTED, (says & RM_CHAIN_SAYS_MISDIRECTED) != 0);
     rm_counter_add(counters, RM_CHAIN_GAPS, (says & RM_CHAIN_SAYS_GAP) != 0);
     rm_counter_add(counters, RM_CHAIN_STOPPED, (says & RM_CHAIN_SAYS_STOPPED) != 0);
 }
 
+/** A chain that obeys a term which is not below ours, and does not obey us, obeys a server that was before: from now on
+ * our term is above that. */
+static void note_term(struct rm_transmit *transmit, struct rm_transmit_link *link, struct chain_answer const *answer) {
+    uint16_t const says = rm_tag_status(answer->part[0].tag);
+    uint16_t const term = rm_supply_answer_term(answer->part[0].lane[RM_SUPPLY_LANE_SEQUENCE].i);
+    bool const obeyed = (says & (RM_CHAIN_SAYS_OLD_TERM | RM_CHAIN_SAYS_LISTENING | RM_CHAIN_SAYS_QUERIED)) == 0;
+    if (obeyed)
+        link->ours = term;
+    else if (term >= transmit->term && term != link->ours && term < RM_TERM_MAX)
+        transmit->term = term + 1;
+}
+
+static bool is_listening(struct chain_answer const *answer) {
+    return (rm_tag_status(answer->part[0].tag) & RM_CHAIN_SAYS_LISTENING) != 0;
+}
+
 static void judge_answer(struct rm_transmit *transmit, struct rm_transmit_link *link,
                          struct chain_answer const *answer) {
     count_what_it_says(link, answer);
+    note_term(transmit, link, answer);
     link->silent = 0;
     for (uint32_t i = 0; i < link->count; ++i) {
         uint32_t const bits = bits_of(answer, i), index = link->first + i;
@@ -167,7 +186,7 @@ static void judge_answer(struct rm_transmit *transmit, struct rm_transmit_link *
         note_saturation(transmit, link, index, (bits & RM_SUPPLY_BIT_SATURATED) != 0);
         note_deviation(transmit, link, index, answer->cycle, readback);
     }
-    if (!link->joined)
+    if (!link->joined && !is_listening(answer))
         join_link(transmit, link, answer);
 }
 
@@ -175,21 +194,27 @@ enum part_verdict { PART_ABSENT, PART_GOOD, PART_WRONG };
 
 /** True when the answer is to another datagram of the same turn: a clock that was stepped back tells turns twice. */
 static bool answers_another(struct rm_transmit const *transmit, struct rm_transmit_link const *link, rm_turn turn,
-                            uint32_t sequence) {
+                            uint16_t sequence) {
     for (uint32_t place = 0; place < RM_TRANSMIT_WINDOW; ++place)
-        if (transmit->turn_of[place] == turn && (uint32_t)link->said[place] == sequence)
+        if (transmit->turn_of[place] == turn && (uint16_t)link->said[place] == sequence)
             return true;
     return false;
 }
 
 /** True for a sequence number from before those that are remembered. Its answer is late, and was counted as unanswered.
  * A clock that was stepped back that far tells its turn a second time, so the turn does not say how late it is. */
-static bool is_forgotten(struct rm_transmit_link const *link, uint32_t sequence) {
-    uint32_t oldest = (uint32_t)link->sequence + 1;
+static bool is_forgotten(struct rm_transmit_link const *link, uint16_t sequence) {
+    uint64_t oldest = link->sequence + 1;
     for (uint32_t place = 0; place < RM_TRANSMIT_WINDOW; ++place)
-        if (link->said[place] != 0 && (int32_t)((uint32_t)link->said[place] - oldest) < 0)
-            oldest = (uint32_t)link->said[place];
-    return (int32_t)(sequence - oldest) < 0;
+        if (link->said[place] != 0 && link->said[place] < oldest)
+            oldest = link->said[place];
+    return (int16_t)(uint16_t)(sequence - (uint16_t)oldest) < 0;
+}
+
+/** What an answer answers: a query, or the datagram of this sequence, of which the low 16 bits come back. */
+static uint64_t answered_by(struct rm_record const *record) {
+    bool const queried = (rm_tag_status(record->tag) & RM_CHAIN_SAYS_QUERIED) != 0;
+    return queried ? RM_TRANSMIT_ASKED : rm_supply_answer_low(record->lane[RM_SUPPLY_LANE_SEQUENCE].i);
 }
 
 /** One part of the answer to the datagram at `place`. */
@@ -197,9 +222,12 @@ static enum part_verdict read_part(struct rm_transmit const *transmit, struct rm
                                    uint32_t part, uint32_t place, struct rm_record *record) {
     if (rm_stream_read(&link->place.readback[part], transmit->turn_of[place], record) != RM_READ_OK)
         return PART_ABSENT;
-    uint32_t const sequence = (uint32_t)record->lane[RM_SUPPLY_LANE_SEQUENCE].i;
-    if (sequence == (uint32_t)link->said[place])
+    uint64_t const said = link->said[place], answered = answered_by(record);
+    if (answered == (said == RM_TRANSMIT_ASKED ? said : (uint16_t)said))
         return PART_GOOD;
+    if (answered == RM_TRANSMIT_ASKED) /* it does not say which query, so it may be late */
+        return PART_ABSENT;
+    uint16_t const sequence = (uint16_t)answered;
     bool const late =
         answers_another(transmit, link, transmit->turn_of[place], sequence) || is_forgotten(link, sequence);
     return late ? PART_ABSENT : PART_WRONG;
@@ -236,7 +264,7 @@ static void look_for_stray(struct rm_transmit *transmit, struct rm_transmit_link
     }
     struct rm_record record;
     if (rm_stream_read(&link->place.readback[0], head, &record) == RM_READ_OK &&
-        !is_forgotten(link, (uint32_t)record.lane[RM_SUPPLY_LANE_SEQUENCE].i))
+        answered_by(&record) != RM_TRANSMIT_ASKED && !is_forgotten(link, (uint16_t)answered_by(&record)))
         rm_counter_add(link->counters, RM_CHAIN_WRONG_ANSWER, 1);
 }
 

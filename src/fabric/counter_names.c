@@ -137,7 +137,7 @@ static char const *const chain_names[] = {
     "answered",
     "unanswered",
     "wrong_answer",
-    "old_generation",
+    "old_term",
     "misdirected",
     "gaps",
     "stopped",
@@ -178,7 +178,7 @@ static char const *const supply_names[] = {
     "queries",
     "malformed",
     "misdirected",
-    "old_generation",
+    "old_term",
     "gaps",
     "repeated",
     "answers",
@@ -187,6 +187,14 @@ static char const *const supply_names[] = {
     "saturations",
     "fault_lost",
     "fault_other",
+    "listened",
+    "power_cycles",
+    "two_masters",
+    "over_limit",
+    "over_slew",
+    "cycles_missed",
+    "cycles_doubled",
+    "longest_gap",
 };
 
 static char const *const recorder_names[] = {

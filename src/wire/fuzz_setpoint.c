@@ -25,7 +25,7 @@ static void check_frame(struct rm_setpoint_datagram const *datagram, float const
                         uint32_t length) {
     /* Addresses, ports and the tag are of the input too. */
     struct rm_flow const flow = {
-        .source_ipv4 = (uint32_t)datagram->generation,
+        .source_ipv4 = datagram->instance,
         .destination_ipv4 = (uint32_t)datagram->turn,
         .source_port = (uint16_t)datagram->sequence,
         .destination_port = datagram->chain,
@@ -34,8 +34,8 @@ static void check_frame(struct rm_setpoint_datagram const *datagram, float const
     uint8_t whole[RM_SETPOINT_FRAME_LONGEST], parts[RM_SETPOINT_FRAME_LONGEST];
     struct rm_setpoint_frame frame;
     require(rm_setpoint_frame_prepare(&frame, &flow, datagram->chain, datagram->count));
-    uint32_t const whole_length = rm_setpoint_frame_fill(&frame, whole, datagram->flags, datagram->turn,
-                                                         datagram->generation, datagram->sequence, values);
+    uint32_t const whole_length = rm_setpoint_frame_fill(&frame, whole, datagram->flags, datagram->turn, datagram->term,
+                                                         datagram->instance, datagram->sequence, values);
     uint32_t const header = rm_frame_write_header(parts, &flow, length);
     memcpy(parts + header, payload, length);
     rm_frame_write_udp_checksum(parts, length);
@@ -50,7 +50,7 @@ int LLVMFuzzerTestOneInput(uint8_t const *data, size_t size) {
     uint32_t const length = (uint32_t)size;
     enum rm_setpoint_fault const fault = rm_setpoint_parse(data, length, &datagram);
     if (fault != RM_SETPOINT_GOOD) {
-        require(fault >= RM_SETPOINT_TOO_SHORT && fault <= RM_SETPOINT_BAD_LENGTH);
+        require(fault >= RM_SETPOINT_TOO_SHORT && fault <= RM_SETPOINT_BAD_SENDER);
         return 0;
     }
     require(datagram.count >= 1 && datagram.count <= RM_CHAIN_SUPPLIES_MAX);
@@ -58,8 +58,8 @@ int LLVMFuzzerTestOneInput(uint8_t const *data, size_t size) {
     float values[RM_CHAIN_SUPPLIES_MAX];
     read_values(&datagram, values);
     uint8_t again[RM_SETPOINT_LONGEST];
-    uint32_t const written = rm_setpoint_write(again, datagram.flags, datagram.chain, datagram.turn,
-                                               datagram.generation, datagram.sequence, values, datagram.count);
+    uint32_t const written = rm_setpoint_write(again, datagram.flags, datagram.chain, datagram.turn, datagram.term,
+                                               datagram.instance, datagram.sequence, values, datagram.count);
     require(written == length && memcmp(again, data, length) == 0);
     check_frame(&datagram, values, data, length);
     return 0;

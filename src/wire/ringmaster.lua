@@ -57,24 +57,29 @@ local s = {
     chain = ProtoField.uint16("ringmaster_setpoint.chain", "Chain"),
     count = ProtoField.uint16("ringmaster_setpoint.count", "Supplies"),
     turn = ProtoField.uint64("ringmaster_setpoint.turn", "Turn", base.DEC),
-    generation = ProtoField.uint64("ringmaster_setpoint.generation", "Generation", base.DEC),
+    term = ProtoField.uint16("ringmaster_setpoint.term", "Term"),
+    instance = ProtoField.uint32("ringmaster_setpoint.instance", "Instance", base.HEX_DEC),
     sequence = ProtoField.uint64("ringmaster_setpoint.sequence", "Sequence", base.DEC),
     value = ProtoField.float("ringmaster_setpoint.value", "Setpoint"),
 }
-setpoint.fields = { s.magic, s.version, s.flags, s.query, s.chain, s.count, s.turn, s.generation, s.sequence, s.value }
+setpoint.fields = {
+    s.magic, s.version, s.flags, s.query, s.chain, s.count, s.turn, s.term, s.instance, s.sequence, s.value,
+}
 
 function setpoint.dissector(buffer, packet, tree)
     local length = buffer:len()
-    if length < 36 or length > 192 or buffer(0, 3):le_uint() ~= 0x015352 then
+    if length < 36 or length > 192 or buffer(0, 3):le_uint() ~= 0x025352 then
         return 0 -- not ours, or another version
     end
     local flags, chain, count = buffer(3, 1):uint(), buffer(4, 2):le_uint(), buffer(6, 2):le_uint()
-    if flags > 1 or count < 1 or count > 40 or length ~= 32 + 4 * count then
+    local term, zero, instance = buffer(16, 2):le_uint(), buffer(18, 2):le_uint(), buffer(20, 4):le_uint()
+    if flags > 1 or count < 1 or count > 40 or length ~= 32 + 4 * count or zero ~= 0 or instance == 0 or
+        (flags == 0 and term == 0) then
         return 0 -- a chain refuses it
     end
     packet.cols.protocol = "RINGMASTER"
-    packet.cols.info = string.format("%s chain %d turn %s sequence %s", flags == 1 and "query" or "setpoints", chain,
-        tostring(buffer(8, 8):le_uint64()), tostring(buffer(24, 8):le_uint64()))
+    packet.cols.info = string.format("%s chain %d turn %s term %d sequence %s", flags == 1 and "query" or "setpoints",
+        chain, tostring(buffer(8, 8):le_uint64()), term, tostring(buffer(24, 8):le_uint64()))
     local branch = tree:add(setpoint, buffer())
     branch:add_le(s.magic, buffer(0, 2))
     branch:add_le(s.version, buffer(2, 1))
@@ -82,7 +87,8 @@ function setpoint.dissector(buffer, packet, tree)
     branch:add_le(s.chain, buffer(4, 2))
     branch:add_le(s.count, buffer(6, 2))
     branch:add_le(s.turn, buffer(8, 8))
-    branch:add_le(s.generation, buffer(16, 8))
+    branch:add_le(s.term, buffer(16, 2))
+    branch:add_le(s.instance, buffer(20, 4))
     branch:add_le(s.sequence, buffer(24, 8))
     for offset = 32, length - 4, 4 do
         branch:add_le(s.value, buffer(offset, 4))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wire/setpoint.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 /** The first 32 bytes of a datagram as they stand on the wire. */
@@ -11,7 +12,9 @@ struct setpoint_header {
     uint16_t chain;
     uint16_t count;
     rm_turn turn;
-    uint64_t generation;
+    uint16_t term;
+    uint16_t zero;
+    uint32_t instance;
     uint64_t sequence;
 };
 
@@ -34,12 +37,16 @@ enum rm_setpoint_fault rm_setpoint_parse(uint8_t const *payload, uint32_t length
         return RM_SETPOINT_BAD_COUNT;
     if (length != RM_SETPOINT_HEADER_BYTES + 4u * header.count)
         return RM_SETPOINT_BAD_LENGTH;
+    bool const commands = (header.flags & RM_SETPOINT_QUERY) == 0;
+    if (header.zero != 0 || header.instance == 0 || (commands && header.term == 0))
+        return RM_SETPOINT_BAD_SENDER;
     *datagram = (struct rm_setpoint_datagram){
         .flags = header.flags,
         .chain = header.chain,
         .count = header.count,
         .turn = header.turn,
-        .generation = header.generation,
+        .term = header.term,
+        .instance = header.instance,
         .sequence = header.sequence,
         .values = payload + RM_SETPOINT_HEADER_BYTES,
     };
@@ -52,8 +59,8 @@ float rm_setpoint_value(struct rm_setpoint_datagram const *datagram, uint32_t i)
     return value;
 }
 
-uint32_t rm_setpoint_write(uint8_t *payload, uint8_t flags, uint16_t chain, rm_turn turn, uint64_t generation,
-                           uint64_t sequence, float const *values, uint32_t count) {
+uint32_t rm_setpoint_write(uint8_t *payload, uint8_t flags, uint16_t chain, rm_turn turn, uint16_t term,
+                           uint32_t instance, uint64_t sequence, float const *values, uint32_t count) {
     if (count < 1 || count > RM_CHAIN_SUPPLIES_MAX)
         return 0;
     struct setpoint_header const header = {
@@ -63,7 +70,8 @@ uint32_t rm_setpoint_write(uint8_t *payload, uint8_t flags, uint16_t chain, rm_t
         .chain = chain,
         .count = (uint16_t)count,
         .turn = turn,
-        .generation = generation,
+        .term = term,
+        .instance = instance,
         .sequence = sequence,
     };
     memcpy(payload, &header, sizeof header);

@@ -6,7 +6,7 @@
 #include "wire/internet_checksum.h"
 #include "wire/ipv4.h"
 
-enum { FLAGS_SHIFT = 24, TURN = 8, GENERATION = 16, SEQUENCE = 24 };
+enum { FLAGS_SHIFT = 24, TURN = 8, INSTANCE_SHIFT = 32 /**< in the word of term and instance */ };
 
 /** Both halves of a word. The sum of RFC 1071 may be taken over pieces of any even size and folded at the end; pieces
  * of 32 bits in a sum of 64 never overflow it, so nothing has to look after carries. */
@@ -15,7 +15,7 @@ static inline uint64_t sum_of_halves(uint64_t word) { return (word & UINT32_MAX)
 bool rm_setpoint_frame_prepare(struct rm_setpoint_frame *frame, struct rm_flow const *flow, uint16_t chain,
                                uint32_t count) {
     uint8_t payload[RM_SETPOINT_LONGEST];
-    uint32_t const length = rm_setpoint_write(payload, 0, chain, 0, 0, 0, NULL, count);
+    uint32_t const length = rm_setpoint_write(payload, 0, chain, 0, 0, 0, 0, NULL, count);
     if (length == 0)
         return false;
     *frame = (struct rm_setpoint_frame){.count = count};
@@ -50,15 +50,16 @@ static inline uint64_t copy_values(uint8_t *to, float const *values, uint32_t co
 }
 
 uint32_t rm_setpoint_frame_fill(struct rm_setpoint_frame const *frame, uint8_t *buffer, uint8_t flags, rm_turn turn,
-                                uint64_t generation, uint64_t sequence, float const *values) {
+                                uint16_t term, uint32_t instance, uint64_t sequence, float const *values) {
     uint8_t *const payload = buffer + frame->payload_offset;
     uint64_t const word = frame->word | (uint64_t)flags << FLAGS_SHIFT;
-    uint64_t const members[3] = {turn, generation, sequence};
+    uint64_t const sender = term | (uint64_t)instance << INSTANCE_SHIFT;
+    uint64_t const members[3] = {turn, sender, sequence};
     memcpy(buffer, frame->bytes, sizeof frame->bytes);
     memcpy(payload, &word, sizeof word);
     memcpy(payload + TURN, members, sizeof members);
     uint64_t sum = frame->constant_sum + ((uint64_t)flags << FLAGS_SHIFT) + sum_of_halves(turn) +
-                   sum_of_halves(generation) + sum_of_halves(sequence);
+                   sum_of_halves(sender) + sum_of_halves(sequence);
     if (values != NULL)
         sum += copy_values(payload + RM_SETPOINT_HEADER_BYTES, values, frame->count);
     else

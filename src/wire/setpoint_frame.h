@@ -2,11 +2,11 @@
 /** Whole frames of setpoints, for a sender that sends millions of them a second.
  *
  *     rm_setpoint_frame_prepare(&frame, &flow, chain, count);            once
- *     length = rm_setpoint_frame_fill(&frame, buffer, flags, turn, generation, sequence, values);
+ *     length = rm_setpoint_frame_fill(&frame, buffer, flags, turn, term, instance, sequence, values);
  *
- * From one cycle to the next a chain's frame differs in its flags, turn, generation, sequence, values and UDP checksum,
- * in nothing else. The rest is kept ready, and so is its part of the checksum. What comes out is what
- * rm_setpoint_write, rm_frame_write_header and rm_frame_write_udp_checksum make, bit by bit.
+ * From one cycle to the next a chain's frame differs in its flags, turn, term, sequence, values and UDP checksum, in
+ * nothing else. The rest is kept ready, and so is its part of the checksum. What comes out is what rm_setpoint_write,
+ * rm_frame_write_header and rm_frame_write_udp_checksum make, bit by bit.
  */
 #ifndef RM_WIRE_SETPOINT_FRAME_H
 #define RM_WIRE_SETPOINT_FRAME_H
@@ -41,6 +41,6 @@ bool rm_setpoint_frame_prepare(struct rm_setpoint_frame *frame, struct rm_flow c
 /** Writes the frame of one cycle to `buffer`, which has RM_SETPOINT_FRAME_LONGEST bytes at any alignment; returns its
  * length. There are as many `values` as prepared for; NULL, as for a query, stands for zeros. */
 uint32_t rm_setpoint_frame_fill(struct rm_setpoint_frame const *frame, uint8_t *buffer, uint8_t flags, rm_turn turn,
-                                uint64_t generation, uint64_t sequence, float const *values);
+                                uint16_t term, uint32_t instance, uint64_t sequence, float const *values);
 
 #endif

@@ -87,7 +87,7 @@ class Capture(unittest.TestCase):
                     self.assertEqual(packet["ringmaster.turn"], "")
 
 
-SETPOINT_NUMBERS = ["chain", "turn", "generation", "sequence"]
+SETPOINT_NUMBERS = ["chain", "turn", "term", "instance", "sequence"]
 SETPOINT_FIELDS = ["ip.checksum.status", "udp.checksum.status", "vlan.id", "ringmaster.turn"]
 SETPOINT_FIELDS += [f"ringmaster_setpoint.{name}" for name in ("version", "query", "count", *SETPOINT_NUMBERS, "value")]
 
@@ -110,8 +110,8 @@ class Setpoints(unittest.TestCase):
                     continue
                 self.assertEqual(packet["vlan.id"], "100" if vector["name"] == "vlan" else "")
                 for name in SETPOINT_NUMBERS:
-                    self.assertEqual(packet[f"ringmaster_setpoint.{name}"], vector[name])
-                self.assertEqual(packet["ringmaster_setpoint.version"], "1")
+                    self.assertEqual(int(packet[f"ringmaster_setpoint.{name}"], 0), int(vector[name]))
+                self.assertEqual(packet["ringmaster_setpoint.version"], "2")
                 self.assertIn(
                     packet["ringmaster_setpoint.query"].lower(),
                     ("1", "true") if vector["flags"] == "1" else ("0", "false"),

@@ -13,12 +13,13 @@
 #include "wire/setpoint_frame.h"
 #include "wire/test_guard_page.h"
 
-enum { LINE_MOST = 2048, FRAME_MOST = 512, VECTORS_LEAST = 22 };
+enum { LINE_MOST = 2048, FRAME_MOST = 512, VECTORS_LEAST = 27 };
 
 static float const values[RM_CHAIN_SUPPLIES_MAX] = {0.5f, -0.25f, 1e-40f, 3e38f, -0.0f};
 
 static uint32_t write_any(uint8_t *payload, uint32_t count) {
-    return rm_setpoint_write(payload, RM_SETPOINT_QUERY, 0xBEEF, 0x1122334455667788, UINT64_MAX, 42, values, count);
+    return rm_setpoint_write(payload, RM_SETPOINT_QUERY, 0xBEEF, 0x1122334455667788, UINT16_MAX, UINT32_MAX, 42, values,
+                             count);
 }
 
 static void written_datagrams_parse(void **state) {
@@ -35,7 +36,8 @@ static void written_datagrams_parse(void **state) {
         assert_int_equal(datagram.chain, 0xBEEF);
         assert_int_equal(datagram.count, count);
         assert_true(datagram.turn == 0x1122334455667788);
-        assert_true(datagram.generation == UINT64_MAX);
+        assert_int_equal(datagram.term, UINT16_MAX);
+        assert_true(datagram.instance == UINT32_MAX);
         assert_true(datagram.sequence == 42);
         assert_ptr_equal(datagram.values, payload + RM_SETPOINT_HEADER_BYTES);
         for (uint32_t i = 0; i < count; ++i) {
@@ -66,7 +68,7 @@ static void a_query_has_zeros(void **state) {
     uint8_t payload[RM_SETPOINT_LONGEST];
     static uint8_t const zeros[RM_SETPOINT_LONGEST];
     memset(payload, 0xA5, sizeof payload);
-    assert_int_equal(rm_setpoint_write(payload, RM_SETPOINT_QUERY, 1, 2, 3, 4, NULL, 10), 72);
+    assert_int_equal(rm_setpoint_write(payload, RM_SETPOINT_QUERY, 1, 2, 3, 4, 5, NULL, 10), 72);
     assert_memory_equal(payload + RM_SETPOINT_HEADER_BYTES, zeros, 40);
     assert_int_equal(payload[72], 0xA5);
 }
@@ -111,9 +113,37 @@ static void every_wrong_header_byte_is_named(void **state) {
                                  : RM_SETPOINT_BAD_COUNT);
         assert_judged(7, byte, byte == 0 ? RM_SETPOINT_GOOD : RM_SETPOINT_BAD_COUNT);
         for (uint32_t free_offset = 8; free_offset < RM_SETPOINT_HEADER_BYTES + 16; ++free_offset)
-            assert_judged(free_offset, byte, RM_SETPOINT_GOOD);
+            if (free_offset != 18 && free_offset != 19)
+                assert_judged(free_offset, byte, RM_SETPOINT_GOOD);
+        assert_judged(18, byte, byte == 0 ? RM_SETPOINT_GOOD : RM_SETPOINT_BAD_SENDER);
+        assert_judged(19, byte, byte == 0 ? RM_SETPOINT_GOOD : RM_SETPOINT_BAD_SENDER);
         assert_judged(4, byte, RM_SETPOINT_GOOD);
         assert_judged(5, byte, RM_SETPOINT_GOOD);
+    }
+}
+
+/** A query may be of a server that knows of no term yet; setpoints are of one, and both have an instance. */
+static void a_sender_has_a_term_and_an_instance(void **state) {
+    (void)state;
+    uint8_t payload[RM_SETPOINT_LONGEST];
+    struct {
+        uint8_t flags;
+        uint16_t term;
+        uint32_t instance;
+        enum rm_setpoint_fault fault;
+    } const senders[] = {
+        {0, 1, 1, RM_SETPOINT_GOOD},
+        {0, 0, 1, RM_SETPOINT_BAD_SENDER},
+        {0, 1, 0, RM_SETPOINT_BAD_SENDER},
+        {RM_SETPOINT_QUERY, 0, 1, RM_SETPOINT_GOOD},
+        {RM_SETPOINT_QUERY, 1, 0, RM_SETPOINT_BAD_SENDER},
+        {0, UINT16_MAX, UINT32_MAX, RM_SETPOINT_GOOD},
+    };
+    for (unsigned i = 0; i < sizeof senders / sizeof senders[0]; ++i) {
+        struct rm_setpoint_datagram datagram;
+        uint32_t const length =
+            rm_setpoint_write(payload, senders[i].flags, 1, 2, senders[i].term, senders[i].instance, 4, values, 3);
+        assert_int_equal(rm_setpoint_parse(payload, length, &datagram), senders[i].fault);
     }
 }
 
@@ -132,6 +162,7 @@ static void what_is_wrong_first_is_named(void **state) {
     assert_int_equal(rm_setpoint_parse(payload, 37, &datagram), RM_SETPOINT_BAD_COUNT);
     payload[6] = 1;
     assert_int_equal(rm_setpoint_parse(payload, 37, &datagram), RM_SETPOINT_BAD_LENGTH);
+    assert_int_equal(rm_setpoint_parse(payload, 36, &datagram), RM_SETPOINT_BAD_SENDER);
     assert_int_equal(datagram.count, 99);
 }
 
@@ -158,11 +189,12 @@ static void frames_from_templates_are_those_from_parts(void **state) {
             memset(wanted, round % 2 ? 0xFF : 0, sizeof wanted);
         bool const query = round % 7 == 0;
         uint8_t const flags = round % 11 ? query : (uint8_t)random();
-        uint16_t const chain = (uint16_t)random();
+        uint16_t const chain = (uint16_t)random(), term = (uint16_t)number[1];
+        uint32_t const instance = (uint32_t)(number[1] >> 32);
 
         uint8_t parts[RM_SETPOINT_FRAME_LONGEST];
         uint32_t const header = rm_frame_write_header(parts, &flow, RM_SETPOINT_HEADER_BYTES + 4 * count);
-        uint32_t const length = rm_setpoint_write(parts + header, flags, chain, number[0], number[1], number[2],
+        uint32_t const length = rm_setpoint_write(parts + header, flags, chain, number[0], term, instance, number[2],
                                                   query ? NULL : wanted, count);
         rm_frame_write_udp_checksum(parts, length);
 
@@ -171,7 +203,7 @@ static void frames_from_templates_are_those_from_parts(void **state) {
         uint8_t *const whole = guard - (header + length);
         random_bytes(whole, header + length);
         assert_int_equal(
-            rm_setpoint_frame_fill(&frame, whole, flags, number[0], number[1], number[2], query ? NULL : wanted),
+            rm_setpoint_frame_fill(&frame, whole, flags, number[0], term, instance, number[2], query ? NULL : wanted),
             header + length);
         assert_memory_equal(whole, parts, header + length);
     }
@@ -183,7 +215,7 @@ struct vector {
     char verdict[64];
     uint8_t frame[FRAME_MOST];
     uint32_t frame_length, header_length;
-    uint64_t flags, chain, turn, generation, sequence;
+    uint64_t flags, chain, turn, term, instance, sequence;
     float value[RM_CHAIN_SUPPLIES_MAX];
     uint32_t count;
 };
@@ -212,11 +244,8 @@ static void read_line(struct vector *vector, char const *key, char const *text) 
     struct {
         char const *key;
         uint64_t *to;
-    } const numbers[] = {{"flags", &vector->flags},
-                         {"chain", &vector->chain},
-                         {"turn", &vector->turn},
-                         {"generation", &vector->generation},
-                         {"sequence", &vector->sequence}};
+    } const numbers[] = {{"flags", &vector->flags}, {"chain", &vector->chain},       {"turn", &vector->turn},
+                         {"term", &vector->term},   {"instance", &vector->instance}, {"sequence", &vector->sequence}};
     if (strcmp(key, "name") == 0)
         snprintf(vector->name, sizeof vector->name, "%s", text);
     else if (strcmp(key, "verdict") == 0)
@@ -255,8 +284,8 @@ static bool read_vector(FILE *file, struct vector *vector) {
     return vector->name[0] != '\0';
 }
 
-static char const *const fault_names[] = {"good",          "too_short", "bad_magic", "unknown_version",
-                                          "unknown_flags", "bad_count", "bad_length"};
+static char const *const fault_names[] = {"good",          "too_short", "bad_magic",  "unknown_version",
+                                          "unknown_flags", "bad_count", "bad_length", "bad_sender"};
 
 enum { FAULTS = sizeof fault_names / sizeof fault_names[0] };
 
@@ -265,7 +294,8 @@ static void check_fields(struct vector const *vector, struct rm_setpoint_datagra
     assert_int_equal(datagram->chain, vector->chain);
     assert_int_equal(datagram->count, vector->count);
     assert_true(datagram->turn == vector->turn);
-    assert_true(datagram->generation == vector->generation);
+    assert_true(datagram->term == vector->term);
+    assert_true(datagram->instance == vector->instance);
     assert_true(datagram->sequence == vector->sequence);
     assert_memory_equal(datagram->values, vector->value, 4 * vector->count);
 }
@@ -284,8 +314,9 @@ static void check_written_back(struct vector const *vector, struct rm_datagram c
     struct rm_setpoint_frame frame;
     uint8_t written[RM_SETPOINT_FRAME_LONGEST];
     assert_true(rm_setpoint_frame_prepare(&frame, &flow, (uint16_t)vector->chain, vector->count));
-    assert_int_equal(rm_setpoint_frame_fill(&frame, written, (uint8_t)vector->flags, vector->turn, vector->generation,
-                                            vector->sequence, vector->value),
+    assert_int_equal(rm_setpoint_frame_fill(&frame, written, (uint8_t)vector->flags, vector->turn,
+                                            (uint16_t)vector->term, (uint32_t)vector->instance, vector->sequence,
+                                            vector->value),
                      vector->frame_length);
     assert_memory_equal(written, vector->frame, vector->frame_length);
 }
@@ -332,6 +363,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(a_query_has_zeros),
         cmocka_unit_test(every_length_is_judged_without_reading_on),
         cmocka_unit_test(every_wrong_header_byte_is_named),
+        cmocka_unit_test(a_sender_has_a_term_and_an_instance),
         cmocka_unit_test(what_is_wrong_first_is_named),
         cmocka_unit_test(frames_from_templates_are_those_from_parts),
         cmocka_unit_test_prestate(every_vector_gets_its_verdict, argv[1]),

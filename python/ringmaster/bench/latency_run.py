@@ -37,7 +37,7 @@ SETTLE_S = 1.0
 TIMEOUT_PERIODS = 20
 TIMEOUT_S = 0.1
 """For the turns after an edge, where the ring is late."""
-LOST = ("unsent", "unanswered", "gaps", "old_generation", "misdirected")
+LOST = ("unsent", "unanswered", "gaps", "old_term", "misdirected")
 """Counters of a chain that tell of setpoints or answers that did not come."""
 
 

@@ -718,10 +718,10 @@ COUNTERS: dict[str, tuple[Counter, ...]] = {
             "readbacks whose sequence number was not sent to this chain in that cycle, nor more than 64 cycles ago",
         ),
         Counter(
-            "old_generation",
+            "old_term",
             "count",
             "answers",
-            "in which the chain says that it refused an older server's datagram",
+            "in which the chain says that it refused this datagram: it obeys a higher term, or another server under the same one",
         ),
         Counter(
             "misdirected",
@@ -916,10 +916,10 @@ COUNTERS: dict[str, tuple[Counter, ...]] = {
             "refused: for another chain, or of another length",
         ),
         Counter(
-            "old_generation",
+            "old_term",
             "count",
             "datagrams",
-            "refused: of an older server",
+            "refused: of a lower term than it has seen, or of another server under the same one",
         ),
         Counter(
             "gaps",
@@ -968,6 +968,54 @@ COUNTERS: dict[str, tuple[Counter, ...]] = {
             "count",
             "datagrams",
             "answers sent with another chain's id, by a fault",
+        ),
+        Counter(
+            "listened",
+            "count",
+            "datagrams",
+            "setpoints heard and not obeyed, because it was just switched on",
+        ),
+        Counter(
+            "power_cycles",
+            "count",
+            "times",
+            "it was without power, by a fault or an event",
+        ),
+        Counter(
+            "two_masters",
+            "count",
+            "datagrams",
+            "obeyed, though it had obeyed a higher term, or another server of that term: there must be none",
+        ),
+        Counter(
+            "over_limit",
+            "count",
+            "setpoints",
+            "obeyed, and beyond the configured limits of their supply: there must be none",
+        ),
+        Counter(
+            "over_slew",
+            "count",
+            "setpoints",
+            "obeyed, and further from the last ones than the configured slew allows",
+        ),
+        Counter(
+            "cycles_missed",
+            "count",
+            "cycles",
+            "without setpoints that were obeyed, between two with such",
+        ),
+        Counter(
+            "cycles_doubled",
+            "count",
+            "cycles",
+            "with setpoints of two servers that were obeyed",
+        ),
+        Counter(
+            "longest_gap",
+            "gauge",
+            "cycles",
+            "from one obeyed setpoint to the next, the longest so far; 1: none was missed",
         ),
     ),
     "recorder": (

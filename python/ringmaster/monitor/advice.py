@@ -111,7 +111,7 @@ ADVICE: dict[tuple[str, str], tuple[bool, str]] = {
         True,
         "Another chain answers with this one's address and id, or an old answer came late: look for a doubled address.",
     ),
-    ("chain", "old_generation"): (True, "Another server sends to this chain: stop it."),
+    ("chain", "old_term"): (True, "Another server sends to this chain: stop it."),
     ("chain", "misdirected"): (
         True,
         "It was sent another chain's datagram, or one of another length: compare `chains` with the controller.",

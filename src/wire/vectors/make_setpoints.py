@@ -37,19 +37,21 @@ class Setpoints:
 
     chain: int
     turn: int
-    generation: int
+    term: int
+    instance: int
     sequence: int
     values: Sequence[float]
     flags: int = 0
     magic: int = 0x5352
-    version: int = 1
+    version: int = 2
+    zero: int = 0
     said: int | None = None
 
     def payload(self) -> bytes:
         """The datagram, 36 to 192 bytes."""
         count = len(self.values) if self.said is None else self.said
         head = struct.pack("<HBBHH", self.magic, self.version, self.flags, self.chain, count)
-        head += struct.pack("<QQQ", self.turn, self.generation, self.sequence)
+        head += struct.pack("<QHHIQ", self.turn, self.term, self.zero, self.instance, self.sequence)
         return head + struct.pack(f"<{len(self.values)}f", *self.values)
 
 
@@ -89,8 +91,8 @@ class Vector:
         return self.ethernet() + self.ipv4() + self.udp() + self.payload
 
 
-EIGHT = Setpoints(7, 1_000_008, 1_700_000_000_000_000_000, 83_334, [0.5, -0.25, 1.0, 0.0, 9.9609375, -10.0, 0.125, 2.5])
-ONE = replace(EIGHT, chain=0, sequence=0, turn=0, generation=1, values=[-0.0])
+EIGHT = Setpoints(7, 1_000_008, 5, 0x1797_9CFE, 83_334, [0.5, -0.25, 1.0, 0.0, 9.9609375, -10.0, 0.125, 2.5])
+ONE = replace(EIGHT, chain=0, sequence=0, turn=0, term=1, instance=1, values=[-0.0])
 
 
 def good(name: str, about: str, fields: Setpoints, tag: str = "") -> Vector:
@@ -116,10 +118,17 @@ def vectors() -> list[Vector]:
         good(
             "query", "The same chain is asked where its supplies stand.", replace(EIGHT, flags=QUERY, values=[0.0] * 8)
         ),
-        good("one", "The shortest: one supply, 36 bytes; the first datagram of a generation has sequence 0.", ONE),
+        good(
+            "first-query",
+            "A server that does not know of any term yet asks: term 0.",
+            replace(EIGHT, flags=QUERY, term=0, sequence=0, values=[0.0] * 8),
+        ),
+        good("one", "The shortest: one supply, 36 bytes; the first datagram of a term may have sequence 0.", ONE),
         good("forty", "The longest: 40 supplies, 192 bytes.", replace(EIGHT, chain=65535, values=longest)),
         good(
-            "largest", "All counters at their ends.", Setpoints(65535, limit - 1, limit, limit, [3.4028234663852886e38])
+            "largest",
+            "All counters at their ends.",
+            Setpoints(65535, limit - 1, 65535, 2**32 - 1, limit, [3.4028234663852886e38]),
         ),
         good("ten", "Ten supplies: they fit one answer.", replace(EIGHT, chain=96, values=longest[:10])),
         good("eleven", "Eleven need two answers.", replace(EIGHT, chain=96, values=longest[:11])),
@@ -131,7 +140,8 @@ def vectors() -> list[Vector]:
         Vector(
             "big-endian", "The magic's bytes in the wrong order.", "bad_magic", replace(EIGHT, magic=0x5253).payload()
         ),
-        Vector("version-2", "A version that does not exist.", "unknown_version", replace(EIGHT, version=2).payload()),
+        Vector("version-1", "The version before this one.", "unknown_version", replace(EIGHT, version=1).payload()),
+        Vector("version-3", "A version that does not exist.", "unknown_version", replace(EIGHT, version=3).payload()),
         Vector("flags-2", "A flag that does not exist.", "unknown_flags", replace(EIGHT, flags=2).payload()),
         Vector("flags-81", "And one beside a known one.", "unknown_flags", replace(EIGHT, flags=0x81).payload()),
         Vector("count-0", "Of no supply.", "bad_count", replace(EIGHT, said=0).payload()),
@@ -140,6 +150,9 @@ def vectors() -> list[Vector]:
         Vector("cut", "One value less than it says.", "bad_length", EIGHT.payload()[:-4]),
         Vector("half-a-value", "Ends in the middle of a value.", "bad_length", EIGHT.payload()[:-2]),
         Vector("surplus", "One value more than it says.", "bad_length", EIGHT.payload() + bytes(4)),
+        Vector("term-0", "Setpoints of no term.", "bad_sender", replace(EIGHT, term=0).payload()),
+        Vector("instance-0", "Of no server.", "bad_sender", replace(EIGHT, instance=0).payload()),
+        Vector("zero-1", "Bytes 18 and 19 are not zero.", "bad_sender", replace(EIGHT, zero=1).payload()),
     ]
 
 
@@ -150,7 +163,9 @@ def block(number: int, vector: Vector) -> str:
     if vector.payload:
         lines.append(f"payload {vector.payload.hex(' ')}")
     if fields := vector.fields:
-        lines += [f"{name} {getattr(fields, name)}" for name in ("flags", "chain", "turn", "generation", "sequence")]
+        lines += [
+            f"{name} {getattr(fields, name)}" for name in ("flags", "chain", "turn", "term", "instance", "sequence")
+        ]
         lines.append(f"f32 {' '.join(map(str, fields.values))}")
     return "\n".join(lines) + "\n"
 
