@@ -69,7 +69,7 @@ enum rm_standby_reason {
     RM_STANDBY_SWITCHED = 3,
     /** A majority of chains obeys a higher term. */
     RM_STANDBY_DEPOSED = 4,
-    /** A majority of chains did not answer. */
+    /** A majority of chains did not answer, or it slept. In the role ACTIVE: and then went on, for nobody else had. */
     RM_STANDBY_UNANSWERED = 5,
     /** The link brings nothing any more. */
     RM_STANDBY_LINK_LOST = 6,
