@@ -264,6 +264,7 @@ void rm_host_decisions_record(struct rm_host_decisions *decisions, struct rm_hos
         [RM_DECISION_VISIBLE] = decisions_sum_visible(decisions),
     };
     memcpy(record.lane, lane, sizeof lane);
+    decisions->last = record;
     decisions_put(decisions, RM_DECISION_STREAM, &record);
     decisions->has_stepped = true;
 }

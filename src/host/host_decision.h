@@ -54,6 +54,8 @@ struct rm_host_decisions {
     float (*sent)[RM_LANES];
 
     struct rm_host_journal journal;
+    /** The record of `decision` that was put last. */
+    struct rm_record last;
     uint64_t grant_number;
     /** When the step was over whose records are put. */
     uint64_t tsc;

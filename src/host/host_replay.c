@@ -7,14 +7,79 @@
 
 #include "base/fail.h"
 #include "base/zeroed.h"
-#include "host/host_replay_given.h"
+#include "host/host_obey.h"
+#include "host/host_replay_stream.h"
 #include "host/host_setup.h"
 
-static void replay_capture(void *context, uint32_t stream, struct rm_record const *record, uint64_t tsc) {
+struct rm_host_replay {
+    struct rm_replay_stream decision, adopted;
+    /** [mask], [group], [end], [input]. */
+    struct rm_replay_stream *mask, *sent, *end, *input;
+    /** Of an application that takes runs. */
+    struct rm_host_runs runs;
+    struct rm_host_setup setup;
+    struct rm_host_program *program;
+    /** Makes the record that is compared with the recorded one. */
+    struct rm_host_decisions decisions;
+    struct rm_host_obey obey;
+    /** [input] the last record that came. */
+    struct rm_record *record;
+    bool *missing;
+    /** [actuator] the last command. */
+    double *setpoint;
+
+    uint32_t masks, groups, ends;
+    /** Where a read that fails says why. */
+    struct rm_error *error;
+};
+
+/** Its records go nowhere: the last one is compared. */
+static void replay_put_nowhere(void *context, uint32_t stream, struct rm_record const *record, uint64_t tsc) {
+    (void)context;
+    (void)stream;
+    (void)record;
     (void)tsc;
+}
+
+/* ── its streams ── */
+
+static struct rm_replay_stream *replay_stream(struct rm_host_replay *replay, enum rm_obey_stream stream,
+                                              uint32_t number) {
+    switch (stream) {
+    case RM_OBEY_DECISION:
+        return &replay->decision;
+    case RM_OBEY_ADOPTED:
+        return &replay->adopted;
+    case RM_OBEY_MISSING:
+        return &replay->mask[number];
+    case RM_OBEY_SENT:
+        return &replay->sent[number];
+    case RM_OBEY_UNFINISHED:
+        return &replay->end[number];
+    case RM_OBEY_INPUT:
+        break;
+    }
+    return &replay->input[number];
+}
+
+static enum rm_obey_look replay_at(void *context, enum rm_obey_stream stream, uint32_t number, rm_turn turn,
+                                   struct rm_record const **record) {
     struct rm_host_replay *replay = context;
-    if (stream == RM_DECISION_STREAM)
-        replay->own = *record;
+    struct rm_replay_stream *const from = replay_stream(replay, stream, number);
+    *record = rm_replay_stream_at(from, turn, &replay->obey.code, replay->error);
+    if (*record != NULL)
+        return RM_OBEY_IS_THERE;
+    return from->found.last == RM_TURN_NONE || from->found.last < turn ? RM_OBEY_HAS_ENDED : RM_OBEY_IS_NOWHERE;
+}
+
+static enum rm_obey_look replay_next(void *context, enum rm_obey_stream stream, rm_turn *turn,
+                                     struct rm_record const **record) {
+    struct rm_host_replay *replay = context;
+    *record = rm_replay_stream_next(replay_stream(replay, stream, 0), *turn, &replay->obey.code, replay->error);
+    if (*record == NULL)
+        return RM_OBEY_IS_NOWHERE;
+    *turn = (*record)->turn;
+    return RM_OBEY_IS_THERE;
 }
 
 /* ── life ── */
@@ -24,7 +89,7 @@ static enum rm_code replay_open_program(struct rm_host_replay *replay, struct rm
     rm_host_decisions_close(&replay->decisions);
     rm_host_program_close(replay->program);
     replay->program = NULL;
-    replay->decisions = (struct rm_host_decisions){.put = replay_capture, .context = replay};
+    replay->decisions = (struct rm_host_decisions){.put = replay_put_nowhere};
     enum rm_code const code = rm_host_program_open(&replay->setup, &replay->program, error);
     if (code != RM_OK)
         return code;
@@ -98,7 +163,7 @@ static enum rm_code replay_fit(struct rm_host_replay *replay, struct rm_recorded
 static enum rm_code replay_find_first(struct rm_host_replay *replay, struct rm_error *error) {
     enum rm_code code = RM_OK;
     struct rm_record const *at = rm_replay_stream_next(&replay->decision, 0, &code, error);
-    while (at != NULL && rm_replay_lane(at, RM_DECISION_STEP) != 0)
+    while (at != NULL && rm_obey_lane(at, RM_DECISION_STEP) != 0)
         at = rm_replay_stream_next(&replay->decision, at->turn + replay->setup.period_turns, &code, error);
     if (code != RM_OK)
         return code;
@@ -107,7 +172,7 @@ static enum rm_code replay_find_first(struct rm_host_replay *replay, struct rm_e
                        "%s/decision has no step 0: a replay begins where the application was granted its supplies, so "
                        "that has to be in the recording",
                        replay->setup.name);
-    replay->next = replay->next_adopted = at->turn;
+    replay->obey.next = replay->obey.next_adopted = at->turn;
     return RM_OK;
 }
 
@@ -134,7 +199,19 @@ static enum rm_code replay_make(struct rm_host_replay *replay, struct rm_host_se
         code = replay_find_first(replay, error);
     if (code == RM_OK)
         code = replay_open_program(replay, error);
-    return code == RM_OK ? replay_fit(replay, recorded, error) : code;
+    if (code == RM_OK)
+        code = replay_fit(replay, recorded, error);
+    if (code != RM_OK)
+        return code;
+    replay->obey.source = (struct rm_obey_source){.at = replay_at, .next = replay_next, .context = replay};
+    replay->obey.program = replay->program;
+    replay->obey.decisions = &replay->decisions;
+    replay->obey.runs = &replay->runs;
+    replay->obey.record = replay->record;
+    replay->obey.missing = replay->missing;
+    if (!rm_host_obey_open(&replay->obey))
+        return rm_fail(error, RM_E_NO_SPACE, "no memory to replay \"%s\"", setup->name);
+    return RM_OK;
 }
 
 enum rm_code rm_host_replay_open(struct rm_host_setup const *setup, struct rm_recorded_source const *recorded,
@@ -159,6 +236,7 @@ static void replay_close_streams(struct rm_replay_stream *stream, uint32_t count
 void rm_host_replay_close(struct rm_host_replay *replay) {
     if (replay == NULL)
         return;
+    rm_host_obey_close(&replay->obey);
     rm_host_decisions_close(&replay->decisions);
     rm_host_program_close(replay->program);
     replay_close_streams(replay->mask, replay->masks);
@@ -179,111 +257,29 @@ struct rm_host_program const *rm_host_replay_program(struct rm_host_replay const
     return replay->program;
 }
 
-char const *rm_replay_difference_text(enum rm_replay_difference differs) {
-    static char const *const TEXT[] = {"nothing", "decision", "settings",  "sent",
-                                       "inputs",  "result",   "setpoints", "visible"};
-    return TEXT[differs];
-}
-
 /* ── one step ── */
 
-/** A step 0: `init`, in a process that was opened anew where it was so. */
-static bool replay_begin(struct rm_host_replay *replay, struct rm_replay_step *step) {
-    bool const was_opened = (rm_replay_lane(&step->decision, RM_DECISION_FLAGS) & RM_DECISION_OPENED) != 0;
-    if (was_opened && replay->has_begun)
-        step->code = replay_open_program(replay, step->error);
-    if (was_opened)
-        replay->generation = 0;
-    if (step->code != RM_OK || !rm_replay_adopt_settings(replay, step) || !rm_replay_take_sent(replay, step))
-        return false;
-    step->code = rm_host_program_init(replay->program, step->error);
-    for (uint32_t i = 0; i < replay->setup.input_count; ++i)
-        replay->record[i] = (struct rm_record){.turn = RM_TURN_NONE};
-    rm_host_decisions_begin(&replay->decisions, rm_replay_lane(&step->decision, RM_DECISION_GRANT));
-    return step->code == RM_OK;
-}
-
-/** `low` as the number of 64 bits that is next to `near`, at or above it. */
-static uint64_t replay_extend(uint64_t near, uint32_t low) { return near + (uint32_t)(low - (uint32_t)near); }
-
-static void replay_make_step(struct rm_host_replay *replay, struct rm_replay_step *step) {
-    struct rm_host_program *program = replay->program;
-    struct rm_exchange const *now = &program->command.exchange;
-    program->given.allowed = (struct rm_exchange){
-        .asked = replay_extend(now->asked, rm_replay_lane(&step->decision, RM_DECISION_ASKED)),
-        .adopted = replay_extend(now->adopted, rm_replay_lane(&step->decision, RM_DECISION_ADOPTED)),
-    };
-    rm_host_program_expect(program, NULL);
-    for (uint32_t i = 0; i < replay->setup.input_count; ++i)
-        if (!replay->missing[i])
-            rm_host_program_arrive(program, i, &replay->record[i]);
-    uint32_t const missing = rm_replay_lane(&step->decision, RM_DECISION_MISSING);
-    struct rm_host_outcome outcome = {.skipped = rm_replay_lane(&step->decision, RM_DECISION_SKIPPED)};
-    outcome.committed =
-        rm_host_program_step(program, step->decision.turn, replay->record, replay->missing, missing) == RM_STEP_SEND;
-    outcome.setpoints = rm_host_decisions_setpoints(&replay->decisions, outcome.committed);
-    memcpy(replay->setpoint, program->command.setpoint, replay->setup.actuator_count * sizeof replay->setpoint[0]);
-    rm_host_program_prepare(program);
-    rm_host_decisions_record(&replay->decisions, &outcome);
-    rm_host_program_work(program);
-    step->told->step = program->given.steps;
-    step->told->committed = outcome.committed;
-}
-
-/** The first lane that is not as it was recorded. */
-static void replay_compare(struct rm_host_replay const *replay, struct rm_replay_step *step) {
-    static struct {
-        enum rm_decision_lane lane;
-        enum rm_replay_difference differs;
-        char const *what;
-    } const COMPARED[] = {
-        {RM_DECISION_INPUTS, RM_REPLAY_INPUTS, "the inputs, or what had been sent, are not those that the step had"},
-        {RM_DECISION_ASKED, RM_REPLAY_RESULT, "what was asked of `work`"},
-        {RM_DECISION_ADOPTED, RM_REPLAY_RESULT, "results of `work` that were adopted"},
-        {RM_DECISION_SETPOINTS, RM_REPLAY_SETPOINTS, "the setpoints are others"},
-        {RM_DECISION_VISIBLE, RM_REPLAY_VISIBLE, "readings or streams are others"},
-    };
-    for (unsigned i = 0; i < sizeof COMPARED / sizeof COMPARED[0]; ++i) {
-        uint32_t const own = rm_replay_lane(&replay->own, COMPARED[i].lane);
-        uint32_t const recorded = rm_replay_lane(&step->decision, COMPARED[i].lane);
-        if (own == recorded)
-            continue;
-        if (COMPARED[i].differs == RM_REPLAY_RESULT)
-            rm_replay_differs(step, RM_REPLAY_RESULT, "%s: %u, and %u on record", COMPARED[i].what, own, recorded);
-        else
-            rm_replay_differs(step, COMPARED[i].differs, "%s: checksum %08x, and %08x on record", COMPARED[i].what, own,
-                              recorded);
-        return;
-    }
-}
-
-/** The step is the one that follows; or another beginning. */
-static bool replay_check_order(struct rm_host_replay *replay, struct rm_replay_step *step) {
-    uint32_t const number = rm_replay_lane(&step->decision, RM_DECISION_STEP);
-    uint32_t const expected = replay->has_begun ? (uint32_t)replay->program->steps : 0;
-    step->told->step = number;
-    if (number == expected || number == 0)
+/** A step 0 in a process that was opened anew. */
+static bool replay_opens_again(struct rm_host_replay *replay, struct rm_obey_step const *step) {
+    if (!rm_host_obey_is_first(step) || !rm_host_obey_is_opened(step) || !replay->obey.has_begun)
         return true;
-    return rm_replay_differs(step, RM_REPLAY_DECISION, "step %u is on record, and step %u is not", number, expected);
+    replay->obey.code = replay_open_program(replay, replay->error);
+    replay->obey.program = replay->program;
+    return replay->obey.code == RM_OK;
 }
 
 enum rm_code rm_host_replay_step(struct rm_host_replay *replay, struct rm_host_replayed *told, struct rm_error *error) {
-    struct rm_replay_step step = {.told = told, .code = RM_OK, .error = error};
-    struct rm_record const *record = rm_replay_stream_next(&replay->decision, replay->next, &step.code, error);
-    if (record == NULL)
-        return step.code != RM_OK ? step.code : RM_E_ABSENT;
-    step.decision = *record;
-    *told = (struct rm_host_replayed){.turn = record->turn, .setpoint = replay->setpoint};
-    replay->next = record->turn + replay->setup.period_turns;
-    if (!replay_check_order(replay, &step))
-        return step.code;
-    bool const begins = rm_replay_lane(&step.decision, RM_DECISION_STEP) == 0;
-    bool const is_given = begins ? replay_begin(replay, &step)
-                                 : rm_replay_adopt_settings(replay, &step) && rm_replay_take_sent(replay, &step);
-    if (!is_given || !rm_replay_take_inputs(replay, &step))
-        return step.code;
-    replay_make_step(replay, &step);
-    replay->has_begun = true;
-    replay_compare(replay, &step);
-    return step.code;
+    struct rm_obey_step step = {.told = told};
+    struct rm_host_obey *const obey = &replay->obey;
+    replay->error = error;
+    enum rm_obeyed obeyed = rm_host_obey_find(obey, &step);
+    if (obeyed == RM_OBEY_WAITS)
+        return obey->code != RM_OK ? obey->code : RM_E_ABSENT;
+    if (obeyed != RM_OBEY_GIVEN || !replay_opens_again(replay, &step) ||
+        rm_host_obey_give(obey, &step, error) != RM_OBEY_GIVEN)
+        return obey->code;
+    rm_host_obey_make_step(obey, &step, replay->setpoint);
+    rm_host_program_work(replay->program);
+    rm_host_obey_compare(&step, &replay->decisions.last);
+    return obey->code;
 }

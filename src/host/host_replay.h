@@ -22,40 +22,9 @@
 
 #include <ringmaster/error.h>
 
+#include "host/host_obey.h"
 #include "host/host_program.h"
 #include "host/host_recorded.h"
-
-/** What of a step is not as it was recorded: the first of these. */
-enum rm_replay_difference {
-    RM_REPLAY_SAME = 0,
-    /** A decision record is missing: the step before is not there. */
-    RM_REPLAY_DECISION,
-    /** Values of settings are not there, or others. */
-    RM_REPLAY_SETTINGS,
-    /** What had been sent is not there. */
-    RM_REPLAY_SENT,
-    /** A record or a mask is not there, or the checksum of inputs is another. It is also of what had been sent. */
-    RM_REPLAY_INPUTS,
-    /** `work` was asked, or its result adopted, in another step. */
-    RM_REPLAY_RESULT,
-    /** The setpoints are others, or were committed in the one and not in the other. */
-    RM_REPLAY_SETPOINTS,
-    /** Readings or streams are others. */
-    RM_REPLAY_VISIBLE,
-};
-
-/** A step that was replayed. */
-struct rm_host_replayed {
-    rm_turn turn;
-    /** Steps since init. */
-    uint64_t step;
-    enum rm_replay_difference differs;
-    /** What differs, in words: "bpm03/raw has no record of this turn". Empty where nothing does. */
-    char text[160];
-    /** The step's command, of all actuators, as it was committed. Valid until the next step. */
-    double const *setpoint;
-    bool committed;
-};
 
 struct rm_host_replay;
 
@@ -70,9 +39,6 @@ enum rm_code rm_host_replay_step(struct rm_host_replay *replay, struct rm_host_r
 
 /** Its program, for what the step was given and told. Another one after a step that opened the application anew. */
 struct rm_host_program const *rm_host_replay_program(struct rm_host_replay const *replay);
-
-/** The difference in one word: "inputs", "settings". Constant. */
-char const *rm_replay_difference_text(enum rm_replay_difference differs);
 
 /** NULL is allowed. */
 void rm_host_replay_close(struct rm_host_replay *replay);
