@@ -264,7 +264,8 @@ struct rm_application_code {
     /** 1: inputs may have several records in a step, and each step is given all since the one before, also where steps
      * between the two were skipped (`run` of struct rm_step). Then there is no `arrive`. 0: inputs have the application's own period. */
     uint32_t takes_runs;
-    /** Bytes of the state. The host allocates it, and zeroes it before each init. */
+    /** Bytes of the state. The host allocates it, and zeroes it before each init. Another server goes on from a copy of
+     * these bytes: so they are numbers, and no pointers. */
     size_t state_bytes;
 
     struct rm_setting const *settings;
@@ -315,6 +316,15 @@ struct rm_application_code {
     /** Runs on the thread beside, between `open` and `close`, also while there is no state. It touches nothing but
      * `setup->memory`. */
     void (*work)(struct rm_application_setup const *setup);
+    /** Writes what steps see of `memory` and change there, between two steps, so that another server can go on from there
+     * (docs/applications.md#on-two-servers). Returns the bytes, at most `capacity`. With `bytes` NULL it writes nothing,
+     * and returns the most that it will ever need. `work` may be running. An application with `open` and without it
+     * cannot be followed. One whose memory stays as `open` made it has nothing to write, and returns 0. */
+    size_t (*pack)(struct rm_application_setup const *setup, void *bytes, size_t capacity);
+    /** Takes over what `pack` wrote on another server, after `init`. No step and no `work` runs meanwhile. Returns RM_OK, or an
+     * error that says what does not fit; then `memory` is as after `init`, or any that a later `unpack` replaces whole. */
+    enum rm_code (*unpack)(struct rm_application_setup const *setup, void const *bytes, size_t count,
+                           struct rm_error *error);
 };
 
 /** The name of the constant in the shared object. */

@@ -326,6 +326,7 @@ void rm_host_program_expect(struct rm_host_program *program, double *setpoint) {
         next[i] = program->unset[i] ? program->sent[i] : last[i];
     }
     program->command.setpoint = next;
+    program->is_expected = true;
 }
 
 void rm_host_program_prepare(struct rm_host_program *program) {

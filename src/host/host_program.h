@@ -81,6 +81,8 @@ struct rm_host_program {
     bool has_unset;
     /** There was a step since init. */
     bool has_stepped;
+    /** The next command was prepared: `unset` is of it. */
+    bool is_expected;
 
     void *state, *memory;
     /** `open` was called, so `close` must be. */
@@ -140,6 +142,7 @@ static inline enum rm_step_result rm_host_program_step(struct rm_host_program *p
     program->given.is_missing = is_missing;
     program->given.missing = missing;
     program->has_stepped = true;
+    program->is_expected = false;
     rm_host_rows_expect(&program->rows, turn);
     return program->code.it->step(&program->passed, program->state, &program->given, &program->command);
 }
