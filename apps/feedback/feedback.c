@@ -20,6 +20,7 @@
 #include "io/settings.h"
 #include "io/tell.h"
 #include "open.h"
+#include "pack.h"
 #include "state/comparison.h"
 #include "state/gap.h"
 
@@ -269,4 +270,6 @@ struct rm_application_code const ringmaster_application = {
     .arrive = feedback_rows_arrive,
     .prepare = feedback_prepare,
     .work = feedback_work,
+    .pack = feedback_pack,
+    .unpack = feedback_unpack,
 };

@@ -105,10 +105,9 @@ static bool make_cycle(struct feedback *feedback, uint32_t rows) {
     feedback->golden.whole = calloc(rows + 1, sizeof *feedback->golden.whole);
     feedback->watched = calloc(rows + 1, sizeof *feedback->watched);
     feedback->row_used = calloc(rows + 1, 1);
-    feedback->requests.row_in = calloc(rows + 1, 1);
     return cycle->error != NULL && cycle->pending != NULL && cycle->leapt != NULL && cycle->is_leap != NULL &&
            feedback->cumulated.squares != NULL && feedback->golden.now != NULL && feedback->golden.whole != NULL &&
-           feedback->watched != NULL && feedback->row_used != NULL && feedback->requests.row_in != NULL;
+           feedback->watched != NULL && feedback->row_used != NULL;
 }
 
 static bool make_outputs(struct feedback *feedback, struct rm_application_setup const *setup) {
@@ -119,21 +118,22 @@ static bool make_outputs(struct feedback *feedback, struct rm_application_setup 
     feedback->actuator_column = calloc(setup->actuator_count + 1, sizeof *feedback->actuator_column);
     feedback->actuator_of = calloc(outputs + 1, sizeof *feedback->actuator_of);
     feedback->actuator = calloc(columns + 1, sizeof *feedback->actuator);
-    feedback->requests.column_in = calloc(columns + 1, 1);
     feedback->other = calloc(setup->actuator_count + 1, sizeof *feedback->other);
     feedback->of_other = calloc(outputs + 1, sizeof *feedback->of_other);
     feedback->standing = calloc(outputs + 1, sizeof *feedback->standing);
     return feedback->has_come != NULL && feedback->input != NULL && feedback->run != NULL &&
            feedback->actuator_column != NULL && feedback->actuator_of != NULL && feedback->actuator != NULL &&
-           feedback->requests.column_in != NULL && feedback->other != NULL && feedback->of_other != NULL &&
-           feedback->standing != NULL &&
+           feedback->other != NULL && feedback->of_other != NULL && feedback->standing != NULL &&
            feedback_delivery_make(&feedback->delivery, setup->actuator_count, setup->actuator_low,
                                   setup->actuator_high);
 }
 
 static enum rm_code make_all(struct feedback *feedback, struct rm_application_setup const *setup,
                              struct rm_error *error) {
-    if (make_cycle(feedback, feedback->layout.rows) && make_outputs(feedback, setup) &&
+    bool made = feedback_requests_make(&feedback->requests, &feedback->layout);
+    for (uint32_t i = 0; i < FEEDBACK_LEFT; ++i)
+        made = made && feedback_requests_make(&feedback->left[i], &feedback->layout);
+    if (made && make_cycle(feedback, feedback->layout.rows) && make_outputs(feedback, setup) &&
         feedback_loop_make(&feedback->loop, &feedback->configuration, &feedback->layout, feedback->rate_hz) &&
         feedback_mains_make(&feedback->mains, &feedback->layout, feedback->rate_hz))
         return feedback_solver_make(&feedback->solver, &feedback->configuration, &feedback->layout, feedback->rate_hz,
@@ -217,7 +217,6 @@ static void free_cycle(struct feedback *feedback) {
     free(feedback->golden.whole);
     free(feedback->watched);
     free(feedback->row_used);
-    free(feedback->requests.row_in);
 }
 
 void feedback_close(void *memory) {
@@ -236,7 +235,9 @@ void feedback_close(void *memory) {
     free(feedback->actuator_column);
     free(feedback->actuator_of);
     free(feedback->actuator);
-    free(feedback->requests.column_in);
+    feedback_requests_free(&feedback->requests);
+    for (uint32_t i = 0; i < FEEDBACK_LEFT; ++i)
+        feedback_requests_free(&feedback->left[i]);
     free(feedback->other);
     free(feedback->of_other);
     free(feedback->standing);

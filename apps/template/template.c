@@ -174,6 +174,25 @@ static enum rm_step_result step(struct rm_application_setup const *setup, void *
     return RM_STEP_SEND; /* or RM_STEP_QUIET: commit nothing. The guard takes that as having stopped, after a while. */
 }
 
+/** For a standby server, which goes on from a copy of the state: what else steps would need is written here. `memory` is
+ * the file, which the other server has read too, and no step changes it: so there is nothing to write. An application
+ * that keeps what it learns in `memory` writes that, and takes it over in `unpack`. Leave both out without `open`. */
+static size_t pack(struct rm_application_setup const *setup, void const *state, void *bytes, size_t capacity) {
+    (void)state;
+    (void)setup;
+    (void)bytes;
+    (void)capacity;
+    return 0;
+}
+
+static enum rm_code unpack(struct rm_application_setup const *setup, void *state, void const *bytes, size_t count,
+                           struct rm_error *error) {
+    (void)setup;
+    (void)state;
+    (void)bytes;
+    return count == 0 ? RM_OK : rm_fail(error, RM_E_CONFIG, "%zu bytes, expected none", count);
+}
+
 /** Called when a request asks for other settings, each of which is within its limits already. Refuse here what does not
  * go together; the reason goes to the requester. May be left out. `error` may be NULL. */
 static bool accept(struct rm_application_setup const *setup, void const *state, double const *setting,
@@ -200,4 +219,6 @@ struct rm_application_code const ringmaster_application = {
     .accept = accept,
     .open = read_file,
     .close = free_file,
+    .pack = pack,
+    .unpack = unpack,
 };

@@ -265,7 +265,7 @@ struct rm_application_code {
      * between the two were skipped (`run` of struct rm_step). Then there is no `arrive`. 0: inputs have the application's own period. */
     uint32_t takes_runs;
     /** Bytes of the state. The host allocates it, and zeroes it before each init. Another server goes on from a copy of
-     * these bytes: so they are numbers, and no pointers. */
+     * these bytes: so they are numbers, or `unpack` sets its pointers right. */
     size_t state_bytes;
 
     struct rm_setting const *settings;
@@ -320,10 +320,11 @@ struct rm_application_code {
      * (docs/applications.md#on-two-servers). Returns the bytes, at most `capacity`. With `bytes` NULL it writes nothing,
      * and returns the most that it will ever need. `work` may be running. An application with `open` and without it
      * cannot be followed. One whose memory stays as `open` made it has nothing to write, and returns 0. */
-    size_t (*pack)(struct rm_application_setup const *setup, void *bytes, size_t capacity);
-    /** Takes over what `pack` wrote on another server, after `init`. No step and no `work` runs meanwhile. Returns RM_OK, or an
-     * error that says what does not fit; then `memory` is as after `init`, or any that a later `unpack` replaces whole. */
-    enum rm_code (*unpack)(struct rm_application_setup const *setup, void const *bytes, size_t count,
+    size_t (*pack)(struct rm_application_setup const *setup, void const *state, void *bytes, size_t capacity);
+    /** Takes over what `pack` wrote on another server, after `init`, and after the state's bytes were copied: a pointer in
+     * there is set right. No step and no `work` runs meanwhile. Returns RM_OK, or an error that says what does not fit;
+     * then `init`, or another `unpack`, comes next. */
+    enum rm_code (*unpack)(struct rm_application_setup const *setup, void *state, void const *bytes, size_t count,
                            struct rm_error *error);
 };
 

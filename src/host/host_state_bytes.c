@@ -136,7 +136,7 @@ enum rm_code rm_host_state_can_be_saved(struct rm_host_program const *program, s
 }
 
 static size_t state_pack(struct rm_host_program const *program, void *bytes, size_t room) {
-    return program->code.it->pack != NULL ? program->code.it->pack(&program->passed, bytes, room) : 0;
+    return program->code.it->pack != NULL ? program->code.it->pack(&program->passed, program->state, bytes, room) : 0;
 }
 
 size_t rm_host_state_room(struct rm_host_program const *program) {
@@ -236,7 +236,8 @@ enum rm_code rm_host_state_check(struct rm_host_program const *program, void con
 static enum rm_code state_unpack(struct rm_host_program const *program, void const *bytes, size_t count,
                                  struct rm_error *error) {
     struct rm_error reason = {.code = RM_E_CONFIG, .text = "unpack failed and does not say why"};
-    if (program->code.it->unpack == NULL || program->code.it->unpack(&program->passed, bytes, count, &reason) == RM_OK)
+    if (program->code.it->unpack == NULL ||
+        program->code.it->unpack(&program->passed, program->state, bytes, count, &reason) == RM_OK)
         return RM_OK;
     return rm_fail(error, RM_E_CONFIG, "the application does not take the copied state of \"%s\": %s",
                    program->setup.name, reason.text);

@@ -39,7 +39,10 @@ void feedback_ask(struct feedback *feedback, struct rm_application_setup const *
     /* If not now, once more in the next cycle. */
     feedback->has_request =
         feedback->exchange.asked < given->allowed.asked && feedback_solver_ask(&feedback->solver, requests);
-    feedback->exchange.asked += feedback->has_request;
+    if (!feedback->has_request)
+        return;
+    feedback_requests_copy(&feedback->left[feedback->exchange.asked % FEEDBACK_LEFT], requests, &feedback->layout);
+    ++feedback->exchange.asked;
 }
 
 void feedback_take_answer(struct feedback *feedback, struct rm_step const *given) {
@@ -50,7 +53,7 @@ void feedback_take_answer(struct feedback *feedback, struct rm_step const *given
         return;
     ++feedback->exchange.adopted;
     if (answer->solution == NULL) {
-        feedback->failed = answer->number;
+        feedback->failed = answer->asked.number;
         feedback_solver_take(&feedback->solver, answer);
         return;
     }

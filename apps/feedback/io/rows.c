@@ -10,7 +10,7 @@
 static void use_row(struct feedback *feedback, uint32_t row, int32_t error_nm) {
     struct feedback_answer const *answer = feedback->loop.answer;
     feedback->cycle.error[row] = error_nm;
-    if (answer != NULL && answer->row_in[row])
+    if (answer != NULL && answer->asked.row_in[row])
         feedback_product_add(&answer->solution->product, feedback->loop.sum, row, error_nm);
 }
 

@@ -257,7 +257,7 @@ static void take_part(struct feedback_loop const *loop, struct feedback_answer *
 static void note_in(struct feedback_loop *loop) {
     for (uint32_t output = 0; output < loop->layout->outputs; ++output) {
         uint32_t const column = loop->layout->column_of[output];
-        loop->is_in[output] = column != UINT32_MAX && loop->answer->column_in[column];
+        loop->is_in[output] = column != UINT32_MAX && loop->answer->asked.column_in[column];
     }
 }
 

@@ -18,8 +18,7 @@ static void free_answer(struct feedback_answer *answer) {
     }
     if (answer->solution != NULL)
         feedback_solution_free(answer->solution);
-    free(answer->row_in);
-    free(answer->column_in);
+    feedback_requests_free(&answer->asked);
     free(answer);
 }
 
@@ -62,11 +61,25 @@ static bool complete_part(struct feedback_solver const *solver, struct feedback_
     return answer->errors[p] != NULL && answer->outputs[p] != NULL && answer->inverse[p] != NULL;
 }
 
-static bool *copy_of(bool const *from, uint32_t count) {
-    bool *to = malloc(count + 1);
-    if (to != NULL)
-        memcpy(to, from, count);
-    return to;
+bool feedback_requests_make(struct feedback_requests *requests, struct feedback_layout const *layout) {
+    requests->row_in = calloc(layout->rows + 1, 1);
+    requests->column_in = calloc(layout->actuators + 1, 1);
+    return requests->row_in != NULL && requests->column_in != NULL;
+}
+
+void feedback_requests_free(struct feedback_requests *requests) {
+    free(requests->row_in);
+    free(requests->column_in);
+}
+
+void feedback_requests_copy(struct feedback_requests *to, struct feedback_requests const *from,
+                            struct feedback_layout const *layout) {
+    bool *const row_in = to->row_in, *const column_in = to->column_in;
+    memcpy(row_in, from->row_in, layout->rows);
+    memcpy(column_in, from->column_in, layout->actuators);
+    *to = *from;
+    to->row_in = row_in;
+    to->column_in = column_in;
 }
 
 /** An answer in any case: one without a solution says that there is none. */
@@ -75,13 +88,13 @@ static struct feedback_answer *solver_solve_request(struct feedback_solver const
     struct feedback_answer *answer = calloc(1, sizeof *answer);
     if (answer == NULL)
         return NULL;
-    answer->number = requests->number;
-    answer->row_in = copy_of(requests->row_in, solver->layout->rows);
-    answer->column_in = copy_of(requests->column_in, solver->layout->actuators);
+    bool good = feedback_requests_make(&answer->asked, solver->layout);
+    if (good)
+        feedback_requests_copy(&answer->asked, requests, solver->layout);
+    answer->asked.number = requests->number;
     struct feedback_solution const *before = solver->last != NULL ? solver->last->solution : NULL;
-    bool good = answer->row_in != NULL && answer->column_in != NULL &&
-                feedback_solution_make(solver->configuration, solver->layout, solver->rate_hz, requests, before,
-                                       &answer->solution, NULL) == RM_OK;
+    good = good && feedback_solution_make(solver->configuration, solver->layout, solver->rate_hz, requests, before,
+                                          &answer->solution, NULL) == RM_OK;
     for (uint32_t p = 0; good && p < solver->layout->part_count; ++p)
         good = complete_part(solver, answer, p);
     if (!good && answer->solution != NULL) {
@@ -91,16 +104,10 @@ static struct feedback_answer *solver_solve_request(struct feedback_solver const
     return answer;
 }
 
-static bool make_requests(struct feedback_requests *requests, struct feedback_layout const *layout) {
-    requests->row_in = calloc(layout->rows + 1, 1);
-    requests->column_in = calloc(layout->actuators + 1, 1);
-    return requests->row_in != NULL && requests->column_in != NULL;
-}
-
 enum rm_code feedback_solver_make(struct feedback_solver *solver, struct feedback_configuration const *configuration,
                                   struct feedback_layout const *layout, double rate_hz, struct rm_error *error) {
     *solver = (struct feedback_solver){.configuration = configuration, .layout = layout, .rate_hz = rate_hz};
-    if (make_requests(&solver->question, layout) && make_requests(&solver->in_work, layout))
+    if (feedback_requests_make(&solver->question, layout) && feedback_requests_make(&solver->in_work, layout))
         return RM_OK;
     return rm_fail(error, RM_E_NO_SPACE, "no memory for the matrix's masks");
 }
@@ -109,26 +116,14 @@ void feedback_solver_free(struct feedback_solver *solver, struct feedback_answer
     free_answer(taken);
     free_answer(atomic_load(&solver->ready));
     free_answer(atomic_load(&solver->spent));
-    free(solver->question.row_in);
-    free(solver->question.column_in);
-    free(solver->in_work.row_in);
-    free(solver->in_work.column_in);
-}
-
-static void copy_requests(struct feedback_requests *to, struct feedback_requests const *from,
-                          struct feedback_layout const *layout) {
-    bool *const row_in = to->row_in, *const column_in = to->column_in;
-    memcpy(row_in, from->row_in, layout->rows);
-    memcpy(column_in, from->column_in, layout->actuators);
-    *to = *from;
-    to->row_in = row_in;
-    to->column_in = column_in;
+    feedback_requests_free(&solver->question);
+    feedback_requests_free(&solver->in_work);
 }
 
 bool feedback_solver_ask(struct feedback_solver *solver, struct feedback_requests const *requests) {
     if (!rm_mailbox_is_free(&solver->mailbox))
         return false;
-    copy_requests(&solver->question, requests, solver->layout);
+    feedback_requests_copy(&solver->question, requests, solver->layout);
     rm_mailbox_post(&solver->mailbox);
     return true;
 }
@@ -157,11 +152,40 @@ void feedback_solver_work(struct feedback_solver *solver) {
     free_answer(atomic_exchange_explicit(&solver->spent, NULL, memory_order_acq_rel));
     if (!rm_mailbox_take(&solver->mailbox))
         return;
-    copy_requests(&solver->in_work, &solver->question, solver->layout);
+    feedback_requests_copy(&solver->in_work, &solver->question, solver->layout);
     rm_mailbox_free(&solver->mailbox);
     struct feedback_answer *answer = solver_solve_request(solver);
     if (answer != NULL && answer->solution != NULL)
         solver->last = answer;
     /* Release: the answer is whole. */
     atomic_store_explicit(&solver->ready, answer, memory_order_release);
+}
+
+/** Asks and solves, in one: the answer waits to be taken. */
+static bool solver_solve_now(struct feedback_solver *solver, struct feedback_requests const *requests) {
+    if (!feedback_solver_ask(solver, requests))
+        return false;
+    feedback_solver_work(solver);
+    return feedback_solver_look(solver) != NULL;
+}
+
+enum rm_code feedback_solver_restore(struct feedback_solver *solver, struct feedback_answer *old,
+                                     struct feedback_requests const *taken, struct feedback_requests const *first,
+                                     struct feedback_requests const *second, struct feedback_answer **answer,
+                                     struct rm_error *error) {
+    free_answer(old);
+    free_answer(atomic_exchange(&solver->ready, NULL));
+    free_answer(atomic_exchange(&solver->spent, NULL));
+    if (rm_mailbox_take(&solver->mailbox)) /* a question that is asked no more */
+        rm_mailbox_free(&solver->mailbox);
+    solver->last = *answer = NULL;
+    if (taken != NULL) {
+        if (!solver_solve_now(solver, taken) || feedback_solver_look(solver)->solution == NULL)
+            return rm_fail(error, RM_E_CONFIG, "the matrix in use cannot be solved here");
+        *answer = feedback_solver_look(solver);
+        feedback_solver_take(solver, NULL);
+    }
+    bool const is_asked = (second == NULL || solver_solve_now(solver, first)) &&
+                          (first == NULL || feedback_solver_ask(solver, second != NULL ? second : first));
+    return is_asked ? RM_OK : rm_fail(error, RM_E_NO_SPACE, "no memory to solve the matrix that was asked for");
 }

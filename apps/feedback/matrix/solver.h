@@ -29,11 +29,10 @@
 /** A solution, and what the stepping thread needs with it. From when the stepping thread takes it, it is that thread's
  * alone; but `solution` itself is never changed. */
 struct feedback_answer {
-    uint64_t number;
+    /** The question: its number, and rows and columns that took part. */
+    struct feedback_requests asked;
     /** NULL: what was asked for cannot be solved. */
     struct feedback_solution *solution;
-    /** Rows and columns that took part, as asked for. */
-    bool *row_in, *column_in;
 
     struct feedback_controllers controllers[FEEDBACK_PARTS_MAX];
     /** [row · channels + channel] `errors` of the basis, transposed for speed. */
@@ -75,6 +74,20 @@ struct feedback_answer *feedback_solver_look(struct feedback_solver *solver);
 
 /** Stepping thread: takes the answer that feedback_solver_look gave, and gives `old` (or NULL) back. */
 void feedback_solver_take(struct feedback_solver *solver, struct feedback_answer *old);
+
+/** While nobody is in feedback_solver_work, and in the place of both threads: begins anew with the answers to `taken`
+ * (NULL: there is none), which becomes `*answer`, and to `first` and `second` (NULL: fewer were under way). All are
+ * solved here but the last one under way, which waits to be solved. `old` is the answer that the stepping thread had. */
+enum rm_code feedback_solver_restore(struct feedback_solver *solver, struct feedback_answer *old,
+                                     struct feedback_requests const *taken, struct feedback_requests const *first,
+                                     struct feedback_requests const *second, struct feedback_answer **answer,
+                                     struct rm_error *error);
+
+/** A question of one's own to keep: room for its masks, and a copy. */
+bool feedback_requests_make(struct feedback_requests *requests, struct feedback_layout const *layout);
+void feedback_requests_free(struct feedback_requests *requests);
+void feedback_requests_copy(struct feedback_requests *to, struct feedback_requests const *from,
+                            struct feedback_layout const *layout);
 
 /** Solver's thread: solves the question, if there is one, and frees old answers. */
 void feedback_solver_work(struct feedback_solver *solver);

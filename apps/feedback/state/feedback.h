@@ -21,6 +21,9 @@
 #include "states.h"
 #include "watch.h"
 
+/** Most questions that are left and not answered: one in the solver's mailbox, and one that it solves or has solved. */
+enum { FEEDBACK_LEFT = 2 };
+
 /** A run of actuators and outputs that follow each other in both orders, so that they are copied together. */
 struct feedback_run {
     uint32_t actuator, output, count;
@@ -133,6 +136,8 @@ struct feedback {
     struct feedback_requests requests;
     /** Questions that the solver's thread was left, and answers that were taken, since `open`. */
     struct rm_exchange exchange;
+    /** [number of the question, from 0 on, modulo FEEDBACK_LEFT] those that were left last, as they were. */
+    struct feedback_requests left[FEEDBACK_LEFT];
 
     bool has_request, was_shadow;
     /** State of the last cycle. */
