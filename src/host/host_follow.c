@@ -41,7 +41,7 @@ enum rm_host_followed rm_host_follow_give(struct rm_host_follow *follow, struct 
     if (obeyed == RM_OBEY_WAITS) {
         follow->waits += told->turn != RM_TURN_NONE && told->turn != follow->waited;
         follow->waited = told->turn;
-        return RM_FOLLOW_WAITS;
+        return RM_FOLLOW_WAITING;
     }
     if (told->differs == RM_REPLAY_SAME) { /* `init` refused */
         told->differs = RM_REPLAY_DECISION;

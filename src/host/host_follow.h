@@ -8,7 +8,7 @@
  *       or nothing: then it begins with the first step of both processes
  *     each time that something may have come:
  *         switch (rm_host_follow_step(&follow, &told)) {
- *         case RM_FOLLOW_WAITS:      … nothing yet: a record, an input or a result of `work` is still to come
+ *         case RM_FOLLOW_WAITING:    … nothing yet: a record, an input or a result of `work` is still to come
  *         case RM_FOLLOW_STEPPED:    … told.differs says whether it came to the same bits, told.setpoint what it wants
  *         case RM_FOLLOW_NEEDS_COPY: … told.text says what is missing here: it follows again from a copy of the state
  *         }
@@ -29,7 +29,7 @@
 #include "host/host_obey.h"
 
 enum rm_host_followed {
-    RM_FOLLOW_WAITS,
+    RM_FOLLOW_WAITING,
     RM_FOLLOW_STEPPED,
     RM_FOLLOW_NEEDS_COPY,
 };

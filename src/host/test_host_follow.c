@@ -139,7 +139,7 @@ static enum rm_host_followed follow_on(struct follow_test *it, struct rm_host_re
         enum rm_host_followed const followed = rm_host_follow_step(&it->follow, told);
         if (followed == RM_FOLLOW_NEEDS_COPY || (followed == RM_FOLLOW_STEPPED && told->differs != RM_REPLAY_SAME))
             return followed;
-        if (followed == RM_FOLLOW_WAITS) {
+        if (followed == RM_FOLLOW_WAITING) {
             if (told->turn == RM_TURN_NONE && it->decided > end)
                 return followed;
             let_come(it);
