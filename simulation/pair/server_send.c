@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What a server sends to chains, and what it makes of their answers: as the transmit role does it. */
+#include <math.h>
+
+#include "pair.h"
+
+/* ── answers ── */
+
+/** Supplies of a chain stand where its answer says. */
+static void pair_server_join(struct rm_pair *pair, struct rm_pair_server *server, uint32_t c,
+                             struct rm_chain_answer const *answer) {
+    struct rm_config_chain const *const chain = &pair->config->chain[c];
+    uint32_t supply = chain->first_supply;
+    for (uint32_t p = 0; p < answer->parts; ++p) {
+        struct rm_native native;
+        struct rm_record record;
+        if (rm_native_parse(answer->payload[p], answer->length[p], &native) != RM_PORT_DECODED)
+            return;
+        rm_native_record(&native, native.turn, 0, &record);
+        for (uint32_t s = RM_SUPPLY_LANE_FIRST; s < native.lane_count; ++s, ++supply) {
+            rm_guard_join(server->guard, supply, (double)record.lane[s].f);
+            server->sent[supply] = rm_guard_setpoints(server->guard)[supply];
+        }
+    }
+    server->contact[c].joined = true;
+    server->contact[c].lost = false;
+    for (uint32_t s = chain->first_supply; s < chain->first_supply + chain->supply_count; ++s)
+        rm_guard_fault(server->guard, s, false);
+}
+
+/** Rounded down: a chain that was silent for 2.9 cycles was not for three. */
+static uint32_t pair_silent_cycles(struct rm_pair const *pair, uint16_t us) {
+    return us == RM_SUPPLY_LONG_AGO ? UINT32_MAX : (uint32_t)((double)us * 1e3 / pair->period_ns);
+}
+
+void rm_pair_server_answer(struct rm_pair *pair, uint32_t index, uint32_t c, struct rm_chain_answer const *answer) {
+    struct rm_pair_server *const server = &pair->server[index];
+    struct rm_pair_contact *const contact = &server->contact[c];
+    struct rm_native native;
+    struct rm_record record;
+    if (rm_native_parse(answer->payload[0], answer->length[0], &native) != RM_PORT_DECODED)
+        return;
+    rm_native_record(&native, native.turn, 0, &record);
+    int32_t const lane = record.lane[RM_SUPPLY_LANE_SEQUENCE].i;
+    bool const asked = (native.status & RM_CHAIN_SAYS_QUERIED) != 0;
+    struct rm_standby_answer const told = {
+        .cycle = native.turn / pair->config->setpoints.period_turns,
+        .term = rm_supply_answer_term(lane),
+        .obeyed = !asked && (native.status & (RM_CHAIN_SAYS_OLD_TERM | RM_CHAIN_SAYS_LISTENING)) == 0,
+        .asked = asked,
+        .silent_cycles = asked ? pair_silent_cycles(pair, rm_supply_answer_low(lane)) : 0,
+        .listening = (native.status & RM_CHAIN_SAYS_LISTENING) != 0,
+    };
+    rm_standby_answer(&server->standby, c, &told);
+    if (told.obeyed && told.cycle > contact->obeyed)
+        contact->obeyed = told.cycle;
+    contact->silent = 0;
+    if (server->standby.role != RM_STANDBY_ACTIVE)
+        return;
+    bool const refused = (native.status & RM_CHAIN_SAYS_OLD_TERM) != 0 && told.term > server->standby.term;
+    if (refused)
+        contact->joined = false; /* it goes another way: where it stands then, is asked */
+    else if (!contact->joined && asked && !told.listening)
+        pair_server_join(pair, server, c, answer);
+}
+
+/* ── datagrams ── */
+
+static void pair_server_post(struct rm_pair *pair, struct rm_pair_server *server, uint32_t c, uint8_t flags,
+                             float const *values) {
+    struct rm_config_chain const *const chain = &pair->config->chain[c];
+    bool const asks = (flags & RM_SETPOINT_QUERY) != 0;
+    struct rm_setpoint_datagram const datagram = {
+        .flags = flags,
+        .chain = chain->id,
+        .count = (uint16_t)chain->supply_count,
+        .turn = rm_pair_turn(pair, server->cycle),
+        .term = (uint16_t)(server->standby.role == RM_STANDBY_ACTIVE || !asks ? server->standby.term
+                                                                              : server->standby.highest_term),
+        .instance = server->instance,
+        .sequence = asks ? server->contact[c].sequence : ++server->contact[c].sequence,
+    };
+    rm_pair_send(pair, server->index, c, &datagram, values);
+}
+
+static void pair_server_send_chain(struct rm_pair *pair, struct rm_pair_server *server, uint32_t c) {
+    struct rm_config_chain const *const chain = &pair->config->chain[c];
+    struct rm_pair_contact *const contact = &server->contact[c];
+    if (!contact->joined) {
+        pair_server_post(pair, server, c, RM_SETPOINT_QUERY, NULL);
+        return;
+    }
+    float const *const values = rm_guard_setpoints(server->guard) + chain->first_supply;
+    pair_server_post(pair, server, c, 0, values);
+    for (uint32_t s = 0; s < chain->supply_count; ++s)
+        server->sent[chain->first_supply + s] = values[s];
+    if (++contact->silent <= pair->config->setpoints.lost_cycles)
+        return;
+    contact->joined = false;
+    contact->lost = true;
+    for (uint32_t s = chain->first_supply; s < chain->first_supply + chain->supply_count; ++s)
+        rm_guard_fault(server->guard, s, true);
+}
+
+void rm_pair_server_send(struct rm_pair *pair, uint32_t index) {
+    struct rm_pair_server *const server = &pair->server[index];
+    uint32_t const chains = pair->config->chain_count;
+    server->sent_cycle = server->cycle;
+    uint32_t const end = server->stops_within ? server->stop_at_chain % chains : chains;
+    for (uint32_t c = 0; c < end; ++c)
+        pair_server_send_chain(pair, server, c);
+    server->stopped |= server->stops_within;
+}
+
+void rm_pair_server_resume(struct rm_pair *pair, uint32_t index) {
+    struct rm_pair_server *const server = &pair->server[index];
+    bool const within = server->stops_within;
+    server->stopped = server->stops_within = false;
+    for (uint32_t c = server->stop_at_chain % pair->config->chain_count; within && c < pair->config->chain_count; ++c)
+        pair_server_send_chain(pair, server, c);
+}
+
+void rm_pair_server_ask(struct rm_pair *pair, uint32_t index, uint64_t cycle) {
+    struct rm_pair_server *const server = &pair->server[index];
+    if (server->cycle != cycle)
+        return;
+    for (uint32_t c = 0; c < pair->config->chain_count; ++c)
+        pair_server_post(pair, server, c, RM_SETPOINT_QUERY, NULL);
+}
