@@ -110,8 +110,6 @@ void rm_pair_say_restless(struct rm_pair const *pair) {
 
 void rm_pair_say_difference(struct rm_pair const *pair, struct rm_pair_server const *server) {
     struct rm_host_replayed const *const told = &server->stepping.told;
-    if (told->differs == RM_REPLAY_INPUTS && told->text[0] != '\0' && pair->setup->disturbed > 0)
-        return;
     fprintf(stderr, "cycle %" PRIu64 ": server %u does not follow step %" PRIu64 ": %s: %s\n",
             pair->cycle - pair->first_cycle, server->index + 1, told->step, rm_replay_difference_text(told->differs),
             told->text);

@@ -290,7 +290,8 @@ uint64_t rm_pair_stepping_follow(struct rm_pair *pair, struct rm_pair_server *se
             stepping->needs_copy = true;
             stepping->differences += !named;
             stepping->named += named;
-            rm_pair_say_difference(pair, server);
+            if (!named)
+                rm_pair_say_difference(pair, server);
             return 0;
         }
         rm_host_program_work(stepping->program);
@@ -335,6 +336,7 @@ uint64_t rm_pair_stepping_restore(struct rm_pair *pair, struct rm_pair_server *s
         return 0;
     }
     rm_host_follow_begin(&stepping->follow, place.turn, place.generation);
+    rm_host_program_work(stepping->program); /* what was asked of it before */
     stepping->has_begun = true;
     stepping->needs_copy = false;
     stepping->turn = place.turn;
