@@ -28,6 +28,8 @@ static bool chain_drop_datagram(struct rm_chain *chain, enum rm_supply_counter c
 }
 
 void rm_chain_switch_on(struct rm_chain *chain, double time) {
+    if (chain->judge != NULL)
+        rm_chain_judge_was_off(chain->judge, chain->judged_as);
     chain->term = 0;
     chain->instance = 0;
     chain->obeys = chain->stopped = false;
@@ -64,7 +66,23 @@ static bool in_sequence(struct rm_chain *chain, struct rm_setpoint_datagram cons
     return true;
 }
 
+static void chain_tell_judge(struct rm_chain const *chain, struct rm_setpoint_datagram const *datagram, double time) {
+    float values[RM_CHAIN_SUPPLIES_MAX];
+    for (uint32_t s = 0; s < chain->config->supply_count; ++s)
+        values[s] = rm_setpoint_value(datagram, s);
+    rm_chain_judge_obeyed(chain->judge, chain->judged_as,
+                          &(struct rm_chain_obeyed){.time = time,
+                                                    .turn = datagram->turn,
+                                                    .sequence = datagram->sequence,
+                                                    .instance = datagram->instance,
+                                                    .term = datagram->term,
+                                                    .values = values,
+                                                    .tripped = chain->tripped});
+}
+
 static void chain_obey_datagram(struct rm_chain *chain, struct rm_setpoint_datagram const *datagram, double time) {
+    if (chain->judge != NULL)
+        chain_tell_judge(chain, datagram, time);
     chain->obeys = true;
     chain->sequence = datagram->sequence;
     chain->obeyed_at = time;
@@ -199,6 +217,8 @@ static void chain_stop_supplies(struct rm_chain *chain) {
     chain->stopped = true;
     for (uint32_t s = 0; chain->config->ramps && s < chain->config->supply_count; ++s)
         rm_supply_go_safe(&chain->supply[s], chain->stops_at);
+    if (chain->config->ramps && chain->judge != NULL)
+        rm_chain_judge_moved(chain->judge, chain->judged_as);
     chain->stops_at = INFINITY;
 }
 

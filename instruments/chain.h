@@ -30,6 +30,7 @@
 #include <ringmaster/supply.h>
 
 #include "chain_faults.h"
+#include "chain_judge.h"
 #include "supply.h"
 #include "wire/native.h"
 
@@ -51,6 +52,9 @@ struct rm_chain {
     struct rm_supply *supply;
     /** Counters of the set `supply`. */
     rm_counter *counters;
+    /** Who hears of what it obeys, and its number there; NULL: nobody. */
+    struct rm_chain_judge *judge;
+    uint32_t judged_as;
     /** The highest term that was obeyed, or noted while it listens; 0: none. Its server's instance. */
     uint16_t term;
     uint32_t instance;

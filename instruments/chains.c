@@ -10,6 +10,9 @@
 /** Four places for each chain there may be: hardly any two want the same. */
 enum { TABLE_BITS = 10, TABLE = 1 << TABLE_BITS };
 
+/* What the judge allows a take-over: 3 cycles are missed until the standby suspects, as many until its own majority. */
+enum { SWAP_STEPS = 8, DIVIDED_CYCLES = 16 };
+
 _Static_assert(TABLE >= 4 * RM_CONFIG_CHAINS_MAX, "the table is mostly free");
 
 static uint32_t place_of(uint32_t ipv4) { return ipv4 * 0x9E3779B1u >> (32 - TABLE_BITS); }
@@ -44,6 +47,32 @@ static uint32_t find_faults(struct rm_ring_supplies const *config, uint32_t chai
     return count;
 }
 
+/** Lets all that the chains obey be judged. */
+static enum rm_code begin_judging(struct rm_chains *chains, rm_counter *const *counters, struct rm_error *error) {
+    struct rm_ring_supplies const *const config = chains->config;
+    if (config->limits == NULL)
+        return RM_OK;
+    uint32_t supplies[RM_CONFIG_CHAINS_MAX];
+    for (uint32_t c = 0; c < config->chain_count; ++c)
+        supplies[c] = config->chains[c].config.supply_count;
+    struct rm_chain_judge_setup const setup = {
+        .chains = config->chain_count,
+        .supplies = supplies,
+        .limits = config->limits,
+        .counters = counters,
+        .period_turns = config->period_turns,
+        .cycle_s = config->cycle_s,
+        .swap_steps = SWAP_STEPS,
+        .divided_cycles = DIVIDED_CYCLES,
+    };
+    enum rm_code const code = rm_chain_judge_new(&setup, &chains->judge, error);
+    for (uint32_t c = 0; code == RM_OK && c < config->chain_count; ++c) {
+        chains->chain[c].judge = chains->judge;
+        chains->chain[c].judged_as = c;
+    }
+    return code;
+}
+
 static bool virtual_chains_allocate(struct rm_chains *chains, struct rm_ring_supplies const *config) {
     chains->chain = calloc(config->chain_count, sizeof *chains->chain);
     chains->supply = calloc(config->supply_count, sizeof *chains->supply);
@@ -69,7 +98,10 @@ enum rm_code rm_chains_make(struct rm_ring_supplies const *config, uint64_t seed
                       rm_noise_u64(seed) ^ rm_noise_u64(c + 1), counters[c]);
         enter_chain(chains, c);
     }
-    return RM_OK;
+    enum rm_code const code = begin_judging(chains, counters, error);
+    if (code != RM_OK)
+        rm_chains_free(chains);
+    return code;
 }
 
 void rm_chains_free(struct rm_chains *chains) {
@@ -77,6 +109,7 @@ void rm_chains_free(struct rm_chains *chains) {
     free(chains->supply);
     free(chains->fault);
     free(chains->table);
+    rm_chain_judge_free(chains->judge);
     *chains = (struct rm_chains){0};
 }
 

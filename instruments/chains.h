@@ -23,6 +23,8 @@ struct rm_chains {
     struct rm_chain_fault *fault;
     /** Chains by a hash of their address; RM_CHAINS_NOBODY: free. */
     uint32_t *table;
+    /** Of what they obey; NULL where the configuration has no limits. */
+    struct rm_chain_judge *judge;
 
     uint64_t start_tsc;
     double seconds_per_tick;

@@ -93,8 +93,9 @@ static enum rm_code allocate_ring_chains(struct rm_resolve *resolve) {
     to->chains = calloc(RM_CONFIG_CHAINS_MAX, sizeof *to->chains);
     to->supplies = calloc(RM_CONFIG_SUPPLIES_MAX, sizeof *to->supplies);
     to->described = calloc(RM_CONFIG_SUPPLIES_MAX, sizeof *to->described);
+    to->limits = calloc(RM_CONFIG_SUPPLIES_MAX, sizeof *to->limits);
     to->faults = calloc(resolve->file->chain_faults_count + 1, sizeof *to->faults);
-    if (to->chains == NULL || to->supplies == NULL || to->described == NULL || to->faults == NULL)
+    if (to->chains == NULL || to->supplies == NULL || to->described == NULL || to->limits == NULL || to->faults == NULL)
         return rm_resolve_fail_plain(resolve, RM_E_NO_SPACE, "%s: no memory for the supplies", resolve->path);
     return RM_OK;
 }

@@ -241,6 +241,7 @@ void rm_ring_config_free(struct rm_ring_config *config) {
     free(config->supplies.chains);
     free(config->supplies.supplies);
     free(config->supplies.described);
+    free(config->supplies.limits);
     free(config->supplies.faults);
     free(config->supplies.responses);
     rm_ring_machine_free(&config->machine);

@@ -61,6 +61,11 @@ struct rm_ring_supplies {
     uint32_t supply_count;
     /** [supply] its index in the configuration, which has its name. */
     uint32_t *described;
+    /** [supply] what a server may send it by the configuration; NULL: nobody judges that. */
+    struct rm_chain_judge_limits *limits;
+    /** Of the cycles of setpoints. */
+    uint64_t period_turns;
+    double cycle_s;
     struct rm_ring_chain_fault *faults;
     uint32_t fault_count;
     /** In the order of their instruments. */

@@ -54,6 +54,18 @@ static struct rm_supply_config derive_supply(struct rm_config_supply const *from
     return to;
 }
 
+/** What a server may send, whatever the supply can. */
+static void derive_limits(struct rm_resolve const *resolve, struct rm_ring_supplies *supplies) {
+    struct rm_config const *const machine = resolve->machine;
+    supplies->period_turns = machine->setpoints.period_turns;
+    supplies->cycle_s = (double)machine->setpoints.period_turns / machine->turn_rate_hz;
+    for (uint32_t s = 0; s < supplies->supply_count; ++s) {
+        struct rm_config_supply const *const from = &machine->supply[supplies->described[s]];
+        supplies->limits[s] = (struct rm_chain_judge_limits){
+            .low = from->low, .high = from->high, .slew = from->slew_per_s * supplies->cycle_s};
+    }
+}
+
 static enum rm_code fail_ring_supply(struct rm_resolve *resolve, uint32_t entry, char const *key, double value,
                                      double low, double high) {
     return rm_resolve_fail(resolve, "supplies", entry, key, "found %g, expected %g to %g", value, low, high);
@@ -139,6 +151,7 @@ enum rm_code rm_resolve_supplies(struct rm_resolve *resolve) {
         return rm_resolve_fail_plain(resolve, RM_E_NO_SPACE, "%s: no memory for the supplies", resolve->path);
     for (uint32_t s = 0; s < supplies->supply_count; ++s)
         supplies->supplies[s] = derive_supply(&resolve->machine->supply[supplies->described[s]]);
+    derive_limits(resolve, supplies);
     enum rm_code code = RM_OK;
     for (uint32_t e = 0; e < resolve->file->supplies_count; ++e)
         code = rm_code_first(code, take_supply_overlay(resolve, e, chosen));

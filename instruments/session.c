@@ -126,6 +126,7 @@ static void sum_up(struct session_run *run, struct rm_sender_result const *resul
         .tsc_hz = run->tsc_hz,
         .chains = session->ring->supplies.chain_count,
         .supply_counters = run->publication.supply_counters,
+        .verdict = run->duty.chains.judge == NULL ? NULL : rm_chain_judge_verdict(run->duty.chains.judge),
         .beam = session->simulated ? &session->ring->beam : NULL,
     };
     if (session->json)

@@ -45,12 +45,58 @@ static uint64_t sum_refused(struct rm_summary const *summary) {
            sum_supply(summary, RM_SUPPLY_OLD_TERM) + sum_supply(summary, RM_SUPPLY_REPEATED);
 }
 
+/** What the judge counted in the chains' own counters. */
+static enum rm_supply_counter const judged[] = {
+    RM_SUPPLY_TWO_MASTERS, RM_SUPPLY_OVER_LIMIT, RM_SUPPLY_OVER_SLEW, RM_SUPPLY_CYCLES_MISSED, RM_SUPPLY_CYCLES_DOUBLED,
+};
+enum { JUDGED = sizeof judged / sizeof judged[0] };
+
+static uint64_t longest_gap(struct rm_summary const *summary) {
+    uint64_t longest = 0;
+    for (uint32_t c = 0; c < summary->chains; ++c) {
+        uint64_t const gap = rm_counter_get(summary->supply_counters[c], RM_SUPPLY_LONGEST_GAP);
+        longest = gap > longest ? gap : longest;
+    }
+    return longest;
+}
+
+/** What must not be: nothing is printed for people where there is none of it. */
+static void print_violations(struct rm_summary const *summary, FILE *out) {
+    struct rm_chain_verdict const *const verdict = summary->verdict;
+    uint64_t const masters = sum_supply(summary, RM_SUPPLY_TWO_MASTERS) + verdict->two_instances;
+    uint64_t const limits = sum_supply(summary, RM_SUPPLY_OVER_LIMIT), slews = sum_supply(summary, RM_SUPPLY_OVER_SLEW);
+    if (masters + limits + slews + verdict->divided != 0)
+        fprintf(out,
+                "violations: two masters %" PRIu64 ", beyond limits %" PRIu64 ", beyond slew %" PRIu64
+                ", divided chains %" PRIu64 "\n",
+                masters, limits, slews, verdict->divided);
+    if (verdict->swaps != 0)
+        fprintf(out, "%" PRIu64 " swaps to another server, of %" PRIu64 " cycles at most\n", verdict->swaps,
+                verdict->longest_swap_cycles);
+}
+
+static void print_judge_json(struct rm_summary const *summary, FILE *out) {
+    struct rm_chain_verdict const *const verdict = summary->verdict;
+    fputs(", \"judge\": {", out);
+    for (unsigned i = 0; i < JUDGED; ++i)
+        fprintf(out, "\"%s\": %" PRIu64 ", ", rm_counter_name(RM_COUNTER_SET_SUPPLY, judged[i]),
+                sum_supply(summary, judged[i]));
+    fprintf(out,
+            "\"longest_gap\": %" PRIu64 ", \"two_instances\": %" PRIu64 ", \"divided\": %" PRIu64
+            ", \"longest_divided_cycles\": %.3f, \"swaps\": %" PRIu64 ", \"swap_cycles\": %" PRIu64
+            ", \"longest_swap_cycles\": %" PRIu64 "}",
+            longest_gap(summary), verdict->two_instances, verdict->divided, verdict->longest_divided_cycles,
+            verdict->swaps, verdict->swap_cycles, verdict->longest_swap_cycles);
+}
+
 static void print_chains(struct rm_summary const *summary, FILE *out) {
     fprintf(out,
             "%u chains obeyed %" PRIu64 " setpoint datagrams, were asked %" PRIu64 " times, refused %" PRIu64
             ", sent %" PRIu64 " answers\n",
             summary->chains, sum_supply(summary, RM_SUPPLY_SETPOINTS), sum_supply(summary, RM_SUPPLY_QUERIES),
             sum_refused(summary), sum_supply(summary, RM_SUPPLY_ANSWERS));
+    if (summary->verdict != NULL)
+        print_violations(summary, out);
 }
 
 static void print_chains_json(struct rm_summary const *summary, FILE *out) {
@@ -59,6 +105,8 @@ static void print_chains_json(struct rm_summary const *summary, FILE *out) {
             ", \"answers\": %" PRIu64,
             summary->chains, sum_supply(summary, RM_SUPPLY_SETPOINTS), sum_supply(summary, RM_SUPPLY_QUERIES),
             sum_refused(summary), sum_supply(summary, RM_SUPPLY_ANSWERS));
+    if (summary->verdict != NULL)
+        print_judge_json(summary, out);
 }
 
 void rm_summary_print(struct rm_summary const *summary, FILE *out) {

@@ -8,6 +8,7 @@
 
 #include <ringmaster/counter.h>
 
+#include "chain_judge.h"
 #include "motion.h"
 #include "sender.h"
 
@@ -26,6 +27,8 @@ struct rm_summary {
     uint32_t chains;
     /** [chain] block of the set `supply`. */
     rm_counter *const *supply_counters;
+    /** Of what the chains obeyed; NULL: nobody judged. */
+    struct rm_chain_verdict const *verdict;
     /** NULL for a replay. */
     struct rm_beam_config const *beam;
 };
@@ -35,7 +38,8 @@ void rm_summary_print(struct rm_summary const *summary, FILE *out);
 
 /** Prints one JSON object on one line: instruments, sent, turns, link_down_turns, skipped_turns, unsent, seconds,
  * turn_rate_hz, rate_pps, waits, wait_us, longest_wait_us, tune_x, tune_y (null for a replay) and faults by name.
- * Where there are chains it also has chains and what they counted: setpoints, queries, answers, refused. */
+ * Where there are chains it also has chains and what they counted: setpoints, queries, answers, refused; and `judge`,
+ * what the judge of the chains found (chain_judge.h), by the names of its counters and of struct rm_chain_verdict. */
 void rm_summary_print_json(struct rm_summary const *summary, FILE *out);
 
 #endif

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /** A virtual chain of supplies takes a setpoint datagram, without any port behind it. Bursts of 64 setpoint frames, chain
  * after chain, all of a chain's supplies moving at every cycle of 10 µs. Every round runs two loops in turn: one only
- * writes the frames, one hands each burst to rm_chain_port_poll as well, which takes them apart, moves the supplies and
- * writes the answers. Printed, for each kind of supplies, is the median of the rounds' differences per datagram, their
- * middle half, and how many cycles per second one core would manage: the link's own cost comes on top. */
+ * writes the frames, one hands each burst to rm_chain_port_poll as well, which takes them apart, moves the supplies,
+ * judges what they obey and writes the answers. Printed, for each kind of supplies, is the median of the rounds'
+ * differences per datagram, their middle half, and how many cycles per second one core would manage: the link's own
+ * cost comes on top. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,11 +40,16 @@ static void chain_cost_make(struct bench *bench, uint32_t chains, uint32_t suppl
         .chain_count = chains,
         .supplies = bench_allocate((size_t)chains * supplies * sizeof *bench->config.supplies),
         .supply_count = chains * supplies,
+        .limits = bench_allocate((size_t)chains * supplies * sizeof *bench->config.limits),
+        .period_turns = 1,
+        .cycle_s = CYCLE_SECONDS,
     };
     rm_counter *counters = bench_allocate((size_t)chains * RM_SUPPLY_COUNTERS * sizeof *counters);
     rm_counter **blocks = bench_allocate(chains * sizeof *blocks);
     for (uint32_t s = 0; s < chains * supplies; ++s)
         bench->config.supplies[s] = *kind;
+    for (uint32_t s = 0; s < chains * supplies; ++s)
+        bench->config.limits[s] = (struct rm_chain_judge_limits){.low = -10, .high = 10, .slew = 2};
     for (uint32_t c = 0; c < chains; ++c) {
         struct rm_ring_chain *chain = &bench->config.chains[c];
         *chain = (struct rm_ring_chain){
