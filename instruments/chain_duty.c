@@ -22,35 +22,51 @@ static bool is_open(struct rm_chain_duty const *duty, uint32_t port) {
     return false;
 }
 
-static enum rm_code open_chain_port(struct rm_chain_duty *duty, struct rm_ring_config const *ring, uint32_t index,
-                                    struct rm_port *shared, struct rm_error *error) {
-    struct rm_port *port = shared;
-    enum rm_code code = RM_OK;
-    if (shared == NULL) {
-        code = rm_port_open(&ring->ports[index].port, &duty->own_port[duty->port_count], error);
-        port = duty->own_port[duty->port_count];
-    }
-    if (code != RM_OK)
-        return code;
-    return rm_chain_port_make(port, index, &duty->chains, &duty->chain_port[duty->port_count++], error);
+/** The port to one server: one that is open, or one of the chains' own. */
+static enum rm_code open_to(struct rm_port_config const *config, struct rm_port *shared, struct rm_port **own,
+                            struct rm_port **port, struct rm_error *error) {
+    *port = shared;
+    if (shared != NULL)
+        return RM_OK;
+    enum rm_code const code = rm_port_open(config, own, error);
+    *port = *own;
+    return code;
 }
 
-static enum rm_code open_ports(struct rm_chain_duty *duty, struct rm_ring_config const *ring,
-                               struct rm_port *const *open, struct rm_error *error) {
+static enum rm_code open_chain_port(struct rm_chain_duty *duty, struct rm_ring_config const *ring, uint32_t index,
+                                    struct rm_port *const shared[RM_CONFIG_SERVERS], double tsc_hz,
+                                    struct rm_error *error) {
+    struct rm_ring_port const *config = &ring->ports[index];
+    uint32_t const at = duty->port_count++;
+    struct rm_port *port[RM_CONFIG_SERVERS];
+    enum rm_code code = open_to(&config->port, shared[0], &duty->own_port[at][0], &port[0], error);
+    if (code == RM_OK && config->paired)
+        code = open_to(&config->second, shared[1], &duty->own_port[at][1], &port[1], error);
+    if (code == RM_OK && config->paired)
+        code = rm_pair_make(port, 0, tsc_hz, &duty->pair[at], error);
+    if (code != RM_OK)
+        return code;
+    return rm_chain_port_make(port[0], config->paired ? &duty->pair[at] : NULL, index, &duty->chains,
+                              &duty->chain_port[at], error);
+}
+
+static enum rm_code open_ports(struct rm_chain_duty *duty, struct rm_ring_config const *ring, rm_open_ports const open,
+                               double tsc_hz, struct rm_error *error) {
     duty->chain_port = calloc(ring->port_count, sizeof *duty->chain_port);
     duty->own_port = calloc(ring->port_count, sizeof *duty->own_port);
-    if (duty->chain_port == NULL || duty->own_port == NULL)
+    duty->pair = calloc(ring->port_count, sizeof *duty->pair);
+    if (duty->chain_port == NULL || duty->own_port == NULL || duty->pair == NULL)
         return rm_fail(error, RM_E_NO_SPACE, "no memory for the ports of %u chains", ring->supplies.chain_count);
     enum rm_code code = RM_OK;
     for (uint32_t c = 0; c < ring->supplies.chain_count && code == RM_OK; ++c) {
         uint32_t const port = ring->supplies.chains[c].port;
         if (!is_open(duty, port))
-            code = open_chain_port(duty, ring, port, open[port], error);
+            code = open_chain_port(duty, ring, port, open[port], tsc_hz, error);
     }
     return code;
 }
 
-enum rm_code rm_chain_duty_open(struct rm_ring_config const *ring, struct rm_port *const open[RM_RING_PORTS_MAX],
+enum rm_code rm_chain_duty_open(struct rm_ring_config const *ring, rm_open_ports const open,
                                 rm_counter *const *counters, double tsc_hz, struct rm_chain_duty *duty,
                                 struct rm_error *error) {
     struct rm_ring_supplies const *config = &ring->supplies;
@@ -63,7 +79,7 @@ enum rm_code rm_chain_duty_open(struct rm_ring_config const *ring, struct rm_por
     if (code == RM_OK && duty->currents == NULL)
         code = rm_fail(error, RM_E_NO_SPACE, "no memory for %u supplies", config->supply_count);
     if (code == RM_OK)
-        code = open_ports(duty, ring, open, error);
+        code = open_ports(duty, ring, open, tsc_hz, error);
     if (code != RM_OK)
         rm_chain_duty_close(duty);
     return code;
@@ -72,11 +88,14 @@ enum rm_code rm_chain_duty_open(struct rm_ring_config const *ring, struct rm_por
 void rm_chain_duty_close(struct rm_chain_duty *duty) {
     for (uint32_t p = 0; p < duty->port_count; ++p) {
         rm_chain_port_free(&duty->chain_port[p]);
-        if (duty->own_port[p] != NULL)
-            rm_port_close(duty->own_port[p]);
+        rm_pair_free(&duty->pair[p]);
+        for (uint32_t s = 0; s < RM_CONFIG_SERVERS; ++s)
+            if (duty->own_port[p][s] != NULL)
+                rm_port_close(duty->own_port[p][s]);
     }
     free(duty->chain_port);
     free(duty->own_port);
+    free(duty->pair);
     rm_chains_free(&duty->chains);
     free(duty->currents);
     *duty = (struct rm_chain_duty){0};

@@ -19,8 +19,11 @@ struct rm_chain_duty {
     struct rm_chains chains;
     /** [port that chains are at]. */
     struct rm_chain_port *chain_port;
-    /** [port that chains are at] the port, if it is open for the chains alone; NULL: it is the sender's too. */
-    struct rm_port **own_port;
+    /** [port that chains are at] the port, and that of a pair's second server, if it is open for the chains alone; NULL: it
+     * is the sender's too, or there is one server. */
+    struct rm_port *(*own_port)[RM_CONFIG_SERVERS];
+    /** [port that chains are at] used where there are two servers. */
+    struct rm_pair *pair;
 
     uint32_t port_count;
     /** Resets asked for so far. */
@@ -41,9 +44,11 @@ struct rm_chain_duty {
     void *state;
 };
 
-/** Opens the ports of the ring's chains. `open` [port] are the ports that are open already, or NULL: those are used as
- * they are. */
-enum rm_code rm_chain_duty_open(struct rm_ring_config const *ring, struct rm_port *const open[RM_RING_PORTS_MAX],
+/** Ports that are open already, by ring's port and server; or NULL. */
+typedef struct rm_port *rm_open_ports[RM_RING_PORTS_MAX][RM_CONFIG_SERVERS];
+
+/** Opens the ports of the ring's chains, but for those that are open already: they are used as they are. */
+enum rm_code rm_chain_duty_open(struct rm_ring_config const *ring, rm_open_ports const open,
                                 rm_counter *const *counters, double tsc_hz, struct rm_chain_duty *duty,
                                 struct rm_error *error);
 void rm_chain_duty_close(struct rm_chain_duty *duty);

@@ -8,9 +8,9 @@
 
 enum { QUEUE = 0, SOURCE_MAC = 6 /**< offset in a frame */, MAC_BYTES = 6 };
 
-enum rm_code rm_chain_port_make(struct rm_port *port, uint32_t index, struct rm_chains *chains,
+enum rm_code rm_chain_port_make(struct rm_port *port, struct rm_pair *pair, uint32_t index, struct rm_chains *chains,
                                 struct rm_chain_port *made, struct rm_error *error) {
-    *made = (struct rm_chain_port){.port = port, .index = index, .chains = chains};
+    *made = (struct rm_chain_port){.port = port, .pair = pair, .index = index, .chains = chains};
     made->peer = calloc(chains->config->chain_count, sizeof *made->peer);
     if (made->peer == NULL)
         return rm_fail(error, RM_E_NO_SPACE, "no memory for %u chains", chains->config->chain_count);
@@ -22,6 +22,24 @@ void rm_chain_port_free(struct rm_chain_port *port) {
     *port = (struct rm_chain_port){0};
 }
 
+/* To one server, or to both. */
+
+static uint32_t answer_reserve(struct rm_chain_port *port) {
+    return port->pair != NULL ? rm_pair_reserve(port->pair, &port->out, RM_BURST)
+                              : rm_port_reserve(port->port, QUEUE, &port->out, RM_BURST);
+}
+
+static uint32_t answer_send(struct rm_chain_port *port) {
+    return port->pair != NULL ? rm_pair_send(port->pair, &port->out) : rm_port_send(port->port, QUEUE, &port->out);
+}
+
+static void answer_release(struct rm_chain_port *port, struct rm_burst *burst) {
+    if (port->pair != NULL)
+        rm_pair_release(port->pair, burst);
+    else
+        rm_port_release(port->port, QUEUE, burst);
+}
+
 /** Sends what was filled, and gives back the rest. */
 static void chain_port_flush(struct rm_chain_port *port) {
     struct rm_burst spare = {0};
@@ -30,13 +48,13 @@ static void chain_port_flush(struct rm_chain_port *port) {
         spare.handle[spare.count++] = port->out.handle[i];
     }
     port->out.count = port->filled;
-    uint32_t const sent = port->filled == 0 ? 0 : rm_port_send(port->port, QUEUE, &port->out);
+    uint32_t const sent = port->filled == 0 ? 0 : answer_send(port);
     for (uint32_t i = 0; i < sent; ++i)
         rm_counter_add(port->owner[i], RM_SUPPLY_ANSWERS, 1);
     if (port->out.count != 0)
-        rm_port_release(port->port, QUEUE, &port->out);
+        answer_release(port, &port->out);
     if (spare.count != 0)
-        rm_port_release(port->port, QUEUE, &spare);
+        answer_release(port, &spare);
     port->out.count = 0;
     port->filled = 0;
 }
@@ -45,7 +63,7 @@ static void chain_port_flush(struct rm_chain_port *port) {
 static uint8_t *chain_port_answer_buffer(struct rm_chain_port *port) {
     if (port->filled == port->out.count) {
         chain_port_flush(port);
-        if (rm_port_reserve(port->port, QUEUE, &port->out, RM_BURST) == 0)
+        if (answer_reserve(port) == 0)
             return NULL;
     }
     return port->out.data[port->filled];
@@ -101,14 +119,21 @@ static void chain_port_take_frame(struct rm_chain_port *port, uint32_t i, double
         send_answer(port, index, peer_of(port, index, frame, &datagram));
 }
 
-uint32_t rm_chain_port_poll(struct rm_chain_port *port, double time) {
-    uint32_t const count = rm_port_receive(port->port, QUEUE, &port->in);
+static uint32_t take_burst(struct rm_chain_port *port, struct rm_port *from, double time) {
+    uint32_t const count = rm_port_receive(from, QUEUE, &port->in);
     if (count == 0)
         return 0;
     for (uint32_t i = 0; i < count; ++i)
         chain_port_take_frame(port, i, time);
-    rm_port_release(port->port, QUEUE, &port->in);
-    if (port->out.count != 0)
+    rm_port_release(from, QUEUE, &port->in);
+    return count;
+}
+
+uint32_t rm_chain_port_poll(struct rm_chain_port *port, double time) {
+    uint32_t count = take_burst(port, port->port, time);
+    if (port->pair != NULL)
+        count += take_burst(port, port->pair->port[1], time);
+    if (count != 0 && port->out.count != 0)
         chain_port_flush(port);
     return count;
 }

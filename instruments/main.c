@@ -245,6 +245,9 @@ static void describe_ring(struct rm_ring_config const *ring) {
     if (!ring->machine.present)
         printf("tunes %g and %g; ", ring->beam.tune_x, ring->beam.tune_y);
     printf("%u faults, %u events\n", ring->fault_count, ring->event_count);
+    if (ring->ports[0].paired)
+        printf("all of it goes to both servers, %s and %s\n", ring->description->standby.server[0].name,
+               ring->description->standby.server[1].name);
 }
 
 /** Whether a lattice has what the file says of it shows only when it is read. */

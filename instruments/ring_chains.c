@@ -11,6 +11,8 @@
 #include "ring_resolve.h"
 #include "wire/arp.h"
 
+static double const TIMEOUT_S = 0.1;
+
 /** One that the configuration gives none has the MAC that its address makes: the server finds it by broadcast. */
 static void take_mac(struct rm_config_chain const *from, struct rm_ring_chain *to) {
     static uint8_t const broadcast[6] = {0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF};
@@ -50,7 +52,7 @@ static enum rm_code add_chain(struct rm_resolve *resolve, uint32_t described) {
         .first = supplies->supply_count,
         .config = {.id = from->id,
                    .supply_count = from->supply_count,
-                   .timeout_s = 1e-3 * rm_yaml_default(&rm_ring_chain_schema, "timeout_ms")},
+                   .timeout_s = from->timeout_s != 0 ? from->timeout_s : TIMEOUT_S},
     };
     strcpy(to->name, from->name);
     strcpy(to->entry, from->entry);

@@ -9,6 +9,8 @@
 #include <ringmaster/pattern.h>
 
 #include "base/fail.h"
+#include "base/yaml_document.h"
+#include "config/servers.h"
 #include "ring_file.h"
 #include "ring_resolve.h"
 
@@ -121,6 +123,8 @@ static enum rm_code resolve_ring(struct rm_resolve *resolve) {
                                           NULL};
     enum rm_code const code = resolve_each(resolve, alone);
     enum rm_code ends = rm_resolve_ports(resolve);
+    if (ends == RM_OK && resolve->second != NULL)
+        ends = rm_resolve_second(resolve);
     if (ends == RM_OK)
         ends = resolve_each(resolve, at_ports);
     if (ends == RM_OK)
@@ -170,21 +174,65 @@ bool rm_resolve_means(char const *name, char const *own, char const *entry) {
     return strcmp(name, "all") == 0 || strcmp(name, entry) == 0 || rm_pattern_matches(name, own);
 }
 
+/** The files as they are for one server, or each for its own of a pair. */
+struct ring_reading {
+    struct rm_config *machine[RM_CONFIG_SERVERS];
+    struct rm_ring_file *overlay[RM_CONFIG_SERVERS];
+    /** 1, or 2. */
+    uint32_t count;
+};
+
+/** {server} and {number} are in an overlay what they are in the server's file. */
+static enum rm_code read_overlay(char const *path, struct rm_config_standby const *standby, void **data,
+                                 struct rm_errors *errors) {
+    struct rm_yaml_document document;
+    struct rm_error error;
+    enum rm_code code = rm_yaml_document_open(path, &document, &error);
+    if (code != RM_OK) {
+        rm_errors_add(errors, &error);
+        return code;
+    }
+    if (standby->present)
+        code = rm_config_put_server(&document, standby->server[standby->own].name, standby->own, errors);
+    if (code == RM_OK)
+        code = rm_yaml_take(&document, &rm_ring_schema, data, errors);
+    rm_yaml_document_close(&document);
+    return code;
+}
+
 /** Without an overlay all is as its schema has it. */
-static enum rm_code load_overlay(char const *path, struct rm_ring_file **file, struct rm_errors *errors) {
+static enum rm_code load_overlay(char const *path, struct rm_config_standby const *standby, struct rm_ring_file **file,
+                                 struct rm_errors *errors) {
     void *data = NULL;
     enum rm_code const code = path == NULL ? rm_yaml_load_nothing(&rm_ring_schema, &data, errors)
-                                           : rm_yaml_load_all(path, &rm_ring_schema, &data, errors);
+                                           : read_overlay(path, standby, &data, errors);
     *file = data;
     return code;
 }
 
-static enum rm_code resolve_files(struct rm_ring_files const *files, struct rm_ring_file const *file,
+static enum rm_code read_files(struct rm_ring_files const *files, struct ring_reading *reading,
+                               struct rm_errors *errors) {
+    static struct rm_config_standby const unknown; /* of a file that is wrong */
+    enum rm_code const described = rm_config_load_machines(files->config, reading->machine, &reading->count, errors);
+    enum rm_code code = described;
+    if (described != RM_OK)
+        reading->machine[0] = reading->machine[1] = NULL;
+    uint32_t const overlays = described == RM_OK ? reading->count : 1;
+    for (uint32_t s = 0; s < overlays && (s == 0 || code == RM_OK); ++s)
+        code = rm_code_first(code,
+                             load_overlay(files->overlay, described == RM_OK ? &reading->machine[s]->standby : &unknown,
+                                          &reading->overlay[s], errors));
+    return code;
+}
+
+static enum rm_code resolve_files(struct rm_ring_files const *files, struct ring_reading const *reading,
                                   struct rm_ring_config *config, struct rm_errors *errors) {
-    struct rm_resolve part = {.path = files->overlay != NULL ? files->overlay : files->config,
+    struct rm_resolve part = {.path = files->overlay != NULL ? files->overlay : config->description->source_path,
                               .ports_wanted = files->ports,
-                              .file = file,
+                              .file = reading->overlay[0],
                               .machine = config->description,
+                              .second_file = reading->overlay[1],
+                              .second = reading->machine[1],
                               .config = config,
                               .errors = errors};
     enum rm_code code;
@@ -199,14 +247,15 @@ static enum rm_code resolve_files(struct rm_ring_files const *files, struct rm_r
 
 enum rm_code rm_ring_config_load_all(struct rm_ring_files const *files, struct rm_ring_config *config,
                                      struct rm_errors *errors) {
-    struct rm_ring_file *file = NULL;
+    struct ring_reading reading = {.count = 0};
     *config = (struct rm_ring_config){0};
-    enum rm_code const described = rm_config_load_machine(files->config, &config->description, errors);
-    enum rm_code code = rm_code_first(described, load_overlay(files->overlay, &file, errors));
+    enum rm_code code = read_files(files, &reading, errors);
+    config->description = reading.machine[0];
     if (code == RM_OK)
-        code = resolve_files(files, file, config, errors);
-    if (file != NULL)
-        rm_yaml_free(&rm_ring_schema, file);
+        code = resolve_files(files, &reading, config, errors);
+    for (uint32_t s = 0; s < RM_CONFIG_SERVERS; ++s)
+        rm_yaml_free(&rm_ring_schema, reading.overlay[s]);
+    rm_config_free(reading.machine[1]);
     if (code != RM_OK)
         rm_ring_config_free(config);
     return code;

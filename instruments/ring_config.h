@@ -65,6 +65,10 @@ struct rm_ring_fault {
 struct rm_ring_port {
     /** For kind udp, each group has its own bind_ipv4. */
     struct rm_port_config port;
+    /** The ring is of a pair of servers: what leaves by the port goes to the second one, too, by `second`. All ports of
+     * a ring are paired, or none. */
+    bool paired;
+    struct rm_port_config second;
     /** Where datagrams go; each group has its own source address. */
     struct rm_flow flow;
     /** Bytes of an IPv4 packet; longer datagrams are fragmented. For sockets the kernel does that. */

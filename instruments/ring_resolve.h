@@ -20,6 +20,9 @@ struct rm_resolve {
     struct rm_ring_file const *file;
     /** The configuration. */
     struct rm_config const *machine;
+    /** Both of the second server, where the ring is that of a pair; else NULL. */
+    struct rm_ring_file const *second_file;
+    struct rm_config const *second;
     struct rm_ring_config *config;
     /** [port of the configuration] index of the ring's port, or RM_RING_NO_PORT. */
     uint32_t ring_port[RM_CONFIG_PORTS_MAX];
@@ -31,6 +34,8 @@ struct rm_resolve {
 
 enum rm_code rm_resolve_frames(struct rm_resolve *resolve);
 enum rm_code rm_resolve_ports(struct rm_resolve *resolve);
+/** Of a pair: the ports of the second server. */
+enum rm_code rm_resolve_second(struct rm_resolve *resolve);
 enum rm_code rm_resolve_beam(struct rm_resolve *resolve);
 enum rm_code rm_resolve_instruments(struct rm_resolve *resolve);
 enum rm_code rm_resolve_groups(struct rm_resolve *resolve);

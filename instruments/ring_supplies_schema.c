@@ -86,7 +86,8 @@ static cyaml_schema_field_t const chain_fields[] = {
     CYAML_FIELD_STRING_PTR(RM_KEY("name", "A chain, an entry of the configuration, a pattern, or all.", .example = "c"),
                            TEXT, struct rm_ring_file_chain, name, 1, RM_VIRTUAL_NAME_BYTES - 1),
     CYAML_FIELD_FLOAT_PTR(RM_KEY("timeout_ms", "When no setpoint has come for so long they have stopped; 0: never.",
-                                 .unit = "ms", .fallback = "100", RM_RANGE(0, 1e9), .late = true),
+                                 .unit = "ms", .otherwise = "the configuration's timeout_us, else 100",
+                                 .example = "100", RM_RANGE(0, 1e9)),
                           MAYBE, struct rm_ring_file_chain, timeout_ms),
     CYAML_FIELD_ENUM_PTR(
         RM_KEY("stop", "What the chain does then: stay, or go to its safe values.", .fallback = "hold", .late = true),

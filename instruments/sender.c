@@ -16,6 +16,10 @@
 
 static double const LOOK_SECONDS = 1e-3;
 
+/** A server that shares its core with others is off it for some milliseconds now and then. One that is stopped holds the
+ * other one up so long, once. */
+static double const PATIENCE_SECONDS = 20e-3;
+
 struct sender {
     struct rm_sender_setup const *setup;
     atomic_bool const *stop;
@@ -23,6 +27,7 @@ struct sender {
     struct rm_sender_schedule schedule;
     struct rm_sender_group *groups;
     struct rm_sender_link *links;
+    struct rm_pair *pairs; /**< [link]; NULL: there is one server */
     struct rm_sender_desk desk;
     uint64_t index;           /**< next turn of the run */
     uint64_t joined, end;     /**< its first turn, and the one after its last */
@@ -368,13 +373,26 @@ static uint64_t turns_of_a_burst(struct rm_sender_setup const *setup) {
     return turns < RM_BURST ? (uint64_t)turns : RM_BURST;
 }
 
+static enum rm_code pair_links(struct sender *sender, double tsc_hz, struct rm_error *error) {
+    struct rm_sender_setup const *setup = sender->setup;
+    enum rm_code code = RM_OK;
+    for (uint32_t l = 0; l < setup->port_count && code == RM_OK; ++l) {
+        struct rm_port *const ports[RM_CONFIG_SERVERS] = {setup->ports[l], setup->seconds[l]};
+        code = rm_pair_make(ports, PATIENCE_SECONDS, tsc_hz, &sender->pairs[l], error);
+        sender->links[l].pair = &sender->pairs[l];
+    }
+    return code;
+}
+
 static enum rm_code sender_make(struct sender *sender, double tsc_hz, struct rm_error *error) {
     struct rm_sender_setup const *setup = sender->setup;
     sender->groups = calloc(setup->member_count, sizeof *sender->groups);
     sender->links = calloc(setup->port_count, sizeof *sender->links);
+    sender->pairs = setup->seconds == NULL ? NULL : calloc(setup->port_count, sizeof *sender->pairs);
     sender->schedule.section = calloc(setup->member_count, sizeof *sender->schedule.section);
     sender->schedule.first_turn = setup->first_turn;
-    if (sender->groups == NULL || sender->links == NULL || sender->schedule.section == NULL)
+    if (sender->groups == NULL || sender->links == NULL || (setup->seconds != NULL && sender->pairs == NULL) ||
+        sender->schedule.section == NULL)
         return rm_fail(error, RM_E_NO_SPACE, "no memory to send for %u instruments", setup->member_count);
     for (uint32_t l = 0; l < setup->port_count; ++l) {
         rm_sender_link_init(&sender->links[l], setup->ports[l], tsc_hz, sender->stop);
@@ -383,7 +401,7 @@ static enum rm_code sender_make(struct sender *sender, double tsc_hz, struct rm_
         sender->links[l].meanwhile_state = sender;
         sender->links[l].lock_step = in_lock_step(sender) ? &sender->lock_step : NULL;
     }
-    enum rm_code code = RM_OK;
+    enum rm_code code = sender->pairs == NULL ? RM_OK : pair_links(sender, tsc_hz, error);
     for (uint32_t g = 0; g < setup->member_count && code == RM_OK; ++g)
         code = make_group(sender, g, error);
     sender->batch_turns = turns_of_a_burst(setup);
@@ -395,8 +413,11 @@ static enum rm_code sender_make(struct sender *sender, double tsc_hz, struct rm_
 static void sender_destroy(struct sender *sender) {
     for (uint32_t g = 0; sender->groups != NULL && g < sender->setup->member_count; ++g)
         rm_sender_group_free(&sender->groups[g]);
+    for (uint32_t l = 0; sender->pairs != NULL && l < sender->setup->port_count; ++l)
+        rm_pair_free(&sender->pairs[l]);
     free(sender->groups);
     free(sender->links);
+    free(sender->pairs);
     free(sender->schedule.section);
     free(sender);
 }
@@ -446,6 +467,9 @@ enum rm_code rm_sender_run(struct rm_sender_setup const *setup, double tsc_hz, a
     result->turns = sender->index - sender->joined - sender->link_down_turns - sender->skipped_turns;
     result->link_down_turns = sender->link_down_turns;
     result->skipped_turns = sender->skipped_turns;
+    for (uint32_t l = 0; sender->pairs != NULL && l < setup->port_count; ++l)
+        for (uint32_t s = 0; s < RM_CONFIG_SERVERS; ++s)
+            result->missed[s] += sender->pairs[l].missed[s];
     sender_destroy(sender);
     return code;
 }

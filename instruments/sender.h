@@ -6,7 +6,7 @@
  * the last of them. After a stall the sender catches up as fast as the link takes it, for turn numbers belong to the
  * clock and not to the sender; it never sends a turn before its time.
  *
- * It begins when all links are up. Later, while a link is down, its turns pass unsent, as those of a real instrument
+ * It begins when all links are up; a link to both servers of a pair is up when one of them is there. Later, while a link is down, its turns pass unsent, as those of a real instrument
  * would, and the other links go on. While all are down the sender waits; it goes on with the turn that is due when one
  * is back.
  *
@@ -30,6 +30,7 @@
 #include "lock_step.h"
 #include "net/port.h"
 #include "pace.h"
+#include "pair.h"
 #include "virtual_instrument.h"
 #include "wire/frame.h"
 
@@ -91,6 +92,8 @@ struct rm_sender_setup {
 
     /** Each sends in its queue 0. */
     struct rm_port *const *ports;
+    /** [port] the same of the second server of a pair, which gets the same datagrams; NULL: there is one server. */
+    struct rm_port *const *seconds;
     uint32_t port_count;
     /** UDP checksums are written. */
     bool udp_checksum;
@@ -123,6 +126,8 @@ struct rm_sender_result {
     uint64_t skipped_turns;
     /** Seconds from the first turn to the last. */
     double seconds;
+    /** Of a pair: datagrams and fragments that each server did not take, and the other one did. */
+    uint64_t missed[RM_CONFIG_SERVERS];
 };
 
 /** Runs until all turns are sent or `stop` becomes true. Arrays of the setup stay in use until it returns.

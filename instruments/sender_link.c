@@ -14,7 +14,27 @@ void rm_sender_link_init(struct rm_sender_link *link, struct rm_port *port, doub
     *link = (struct rm_sender_link){.port = port, .stop = stop, .look_ticks = (uint64_t)(LOOK_SECONDS * tsc_hz)};
 }
 
-bool rm_sender_link_works(struct rm_sender_link const *link) { return rm_port_check(link->port, NULL) == RM_OK; }
+bool rm_sender_link_works(struct rm_sender_link const *link) {
+    return link->pair != NULL ? rm_pair_works(link->pair) : rm_port_check(link->port, NULL) == RM_OK;
+}
+
+/* One of these for each of the port's own: to one server, or to both. */
+
+static uint32_t link_reserve(struct rm_sender_link *link, uint32_t wanted) {
+    return link->pair != NULL ? rm_pair_reserve(link->pair, &link->burst, wanted)
+                              : rm_port_reserve(link->port, QUEUE, &link->burst, wanted);
+}
+
+static uint32_t link_send(struct rm_sender_link *link) {
+    return link->pair != NULL ? rm_pair_send(link->pair, &link->burst) : rm_port_send(link->port, QUEUE, &link->burst);
+}
+
+static void link_release(struct rm_sender_link *link, struct rm_burst *burst) {
+    if (link->pair != NULL)
+        rm_pair_release(link->pair, burst);
+    else
+        rm_port_release(link->port, QUEUE, burst);
+}
 
 /** Waiting for a link: since when, and when to ask next whether it is up. */
 struct link_wait {
@@ -65,7 +85,7 @@ static bool send_filled(struct rm_sender_link *link) {
         struct link_wait wait = wait_begin(link);
         bool waited = false;
         uint32_t taken;
-        while ((taken = rm_port_send(link->port, QUEUE, &link->burst)) == 0 && sending) {
+        while ((taken = link_send(link)) == 0 && sending) {
             waited = true;
             sending = sender_link_wait_on(link, &wait);
         }
@@ -92,9 +112,9 @@ void rm_sender_link_flush(struct rm_sender_link *link) {
     struct rm_burst spare;
     take_spare(link, &spare);
     if (link->filled != 0 && !send_filled(link))
-        rm_port_release(link->port, QUEUE, &link->burst);
+        link_release(link, &link->burst);
     if (spare.count != 0)
-        rm_port_release(link->port, QUEUE, &spare);
+        link_release(link, &spare);
     link->burst.count = 0;
     link->filled = 0;
 }
@@ -102,7 +122,7 @@ void rm_sender_link_flush(struct rm_sender_link *link) {
 static bool sender_link_reserve(struct rm_sender_link *link) {
     uint32_t const wanted = link->expected == 0 ? 1 : link->expected > RM_BURST ? RM_BURST : link->expected;
     struct link_wait wait = wait_begin(link);
-    while ((link->burst.count = rm_port_reserve(link->port, QUEUE, &link->burst, wanted)) == 0)
+    while ((link->burst.count = link_reserve(link, wanted)) == 0)
         if (!sender_link_wait_on(link, &wait))
             return false;
     return true;

@@ -12,11 +12,14 @@
 #include <ringmaster/counter.h>
 
 #include "net/port.h"
+#include "pair.h"
 
 struct rm_lock_step;
 
 struct rm_sender_link {
     struct rm_port *port;
+    /** It and the same port of the other server of a pair; NULL: there is one server. */
+    struct rm_pair *pair;
     atomic_bool const *stop;
     /** TSC ticks after which a waiting sender asks again whether the link is still up. */
     uint64_t look_ticks;

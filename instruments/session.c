@@ -29,7 +29,7 @@ struct session_run {
 /** Whether DPDK is needed. */
 static bool needs_net(struct rm_ring_config const *ring) {
     for (uint32_t p = 0; p < ring->port_count; ++p)
-        if (ring->ports[p].port.kind != RM_PORT_UDP)
+        if (ring->ports[p].port.kind != RM_PORT_UDP) /* as a pair's second one, which is of the same kind */
             return true;
     return false;
 }
@@ -52,13 +52,19 @@ static enum rm_code make_members(struct session_run *run, struct rm_error *error
     return code;
 }
 
+static void tell_of_end(struct rm_port *open, struct rm_port_config const *port) {
+    if (rm_port_check(open, NULL) != RM_OK)
+        fprintf(stderr, "ringmaster-instruments: waiting for the other end of %s\n",
+                port->socket_path[0] != '\0' ? port->socket_path : port->interface);
+}
+
 static void tell_of_waiting(struct rm_sender_ports const *ports, struct rm_ring_config const *ring) {
-    for (uint32_t p = 0; p < ports->count; ++p)
-        if (rm_port_check(ports->port[p], NULL) != RM_OK) {
-            struct rm_port_config const *port = &ring->ports[ports->of[p].index].port;
-            fprintf(stderr, "ringmaster-instruments: waiting for the other end of %s\n",
-                    port->socket_path[0] != '\0' ? port->socket_path : port->interface);
-        }
+    for (uint32_t p = 0; p < ports->count; ++p) {
+        struct rm_ring_port const *to = &ring->ports[ports->of[p].index];
+        tell_of_end(ports->port[p], &to->port);
+        if (to->paired)
+            tell_of_end(ports->second[p], &to->second);
+    }
 }
 
 static void publish_currents(void *state, double const *currents) {
@@ -79,7 +85,7 @@ static void begin_turns(void *state, struct rm_turn_pace const *pace) {
 /** Whether chains share a port with instruments. */
 static bool shares_ports(struct session_run const *run) {
     for (uint32_t p = 0; p < run->duty.port_count; ++p)
-        if (run->duty.own_port[p] == NULL)
+        if (run->duty.own_port[p][0] == NULL)
             return true;
     return false;
 }
@@ -90,9 +96,10 @@ static enum rm_code open_chains(struct session_run *run, struct rm_error *error)
     struct rm_ring_config const *ring = run->session->ring;
     if (!has_chains(run))
         return RM_OK;
-    struct rm_port *open[RM_RING_PORTS_MAX];
+    rm_open_ports open;
     for (uint32_t p = 0; p < RM_RING_PORTS_MAX; ++p)
-        open[p] = rm_sender_ports_shared(&run->ports, p);
+        for (uint32_t s = 0; s < RM_CONFIG_SERVERS; ++s)
+            open[p][s] = rm_sender_ports_shared(&run->ports, p, s);
     enum rm_code const code =
         rm_chain_duty_open(ring, open, run->publication.supply_counters, run->tsc_hz, &run->duty, error);
     if (code != RM_OK)
@@ -115,6 +122,8 @@ static void post_kick(void *state) {
         fprintf(stderr, "ringmaster-instruments: %s\n", error.text);
 }
 
+static bool is_paired(struct rm_ring_config const *ring) { return ring->port_count != 0 && ring->ports[0].paired; }
+
 static void sum_up(struct session_run *run, struct rm_sender_result const *result) {
     struct rm_session const *session = run->session;
     struct rm_summary const summary = {
@@ -128,6 +137,7 @@ static void sum_up(struct session_run *run, struct rm_sender_result const *resul
         .supply_counters = run->publication.supply_counters,
         .verdict = run->duty.chains.judge == NULL ? NULL : rm_chain_judge_verdict(run->duty.chains.judge),
         .beam = session->simulated ? &session->ring->beam : NULL,
+        .server = is_paired(session->ring) ? session->ring->description->standby.server : NULL,
     };
     if (session->json)
         rm_summary_print_json(&summary, stdout);
@@ -144,6 +154,7 @@ static enum rm_code session_send_all(struct session_run *run, struct rm_error *e
         .member_count = ring->group_count,
         .network_count = ring->network_count,
         .ports = run->ports.port,
+        .seconds = rm_sender_ports_paired(&run->ports) ? run->ports.second : NULL,
         .port_count = run->ports.count,
         .udp_checksum = ring->udp_checksum,
         .source = session->source,

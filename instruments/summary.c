@@ -136,6 +136,10 @@ void rm_summary_print(struct rm_summary const *summary, FILE *out) {
                 summary->result.skipped_turns);
     if (summary->unsent != 0)
         fprintf(out, "; %" PRIu64 " refused by the port", summary->unsent);
+    for (uint32_t s = 0; s < RM_CONFIG_SERVERS; ++s)
+        if (summary->result.missed[s] != 0)
+            fprintf(out, "; %" PRIu64 " not taken by server %s, which the other one has", summary->result.missed[s],
+                    summary->server[s].name);
     fputc('\n', out);
 }
 
@@ -160,6 +164,9 @@ void rm_summary_print_json(struct rm_summary const *summary, FILE *out) {
         fprintf(out, "%s\"%s\": %" PRIu64, f == 0 ? "" : ", ", rm_counter_name(RM_COUNTER_SET_SENDER, faults[f]),
                 sum_sender_counter(summary, faults[f]));
     fputc('}', out);
+    if (summary->server != NULL)
+        fprintf(out, ", \"missed\": {\"%s\": %" PRIu64 ", \"%s\": %" PRIu64 "}", summary->server[0].name,
+                summary->result.missed[0], summary->server[1].name, summary->result.missed[1]);
     if (summary->chains != 0)
         print_chains_json(summary, out);
     fputs("}\n", out);

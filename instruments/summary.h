@@ -31,6 +31,8 @@ struct rm_summary {
     struct rm_chain_verdict const *verdict;
     /** NULL for a replay. */
     struct rm_beam_config const *beam;
+    /** The two servers of a pair; NULL: there is one. */
+    struct rm_config_server const *server;
 };
 
 /** Prints one line for people. */
@@ -38,6 +40,7 @@ void rm_summary_print(struct rm_summary const *summary, FILE *out);
 
 /** Prints one JSON object on one line: instruments, sent, turns, link_down_turns, skipped_turns, unsent, seconds,
  * turn_rate_hz, rate_pps, waits, wait_us, longest_wait_us, tune_x, tune_y (null for a replay) and faults by name.
+ * For a pair it also has missed, by server.
  * Where there are chains it also has chains and what they counted: setpoints, queries, answers, refused; and `judge`,
  * what the judge of the chains found (chain_judge.h), by the names of its counters and of struct rm_chain_verdict. */
 void rm_summary_print_json(struct rm_summary const *summary, FILE *out);

@@ -60,7 +60,7 @@ static void chain_cost_make(struct bench *bench, uint32_t chains, uint32_t suppl
         blocks[c] = &counters[(size_t)c * RM_SUPPLY_COUNTERS];
     }
     bench_must(rm_chains_make(&bench->config, 1, blocks, 0, 1e9, &bench->chains, &error), &error);
-    bench_must(rm_chain_port_make(&bench->port, 0, &bench->chains, &bench->chain_port, &error), &error);
+    bench_must(rm_chain_port_make(&bench->port, NULL, 0, &bench->chains, &bench->chain_port, &error), &error);
 }
 
 static void write_answer_frame(struct bench *bench, uint32_t i, uint32_t chain) {

@@ -87,8 +87,8 @@ static enum rm_code find_server(struct rm_yaml_document const *document, struct 
                        named->server, named->file, name[0], named->file, name[1]);
 }
 
-static enum rm_code put_server(struct rm_yaml_document *document, char const *name, uint32_t own,
-                               struct rm_errors *errors) {
+enum rm_code rm_config_put_server(struct rm_yaml_document *document, char const *name, uint32_t own,
+                                  struct rm_errors *errors) {
     struct rm_yaml_word const words[] = {{SERVER, name}, {NUMBER, own == 0 ? "1" : "2"}};
     struct rm_error error;
     enum rm_code const code = rm_yaml_document_replace(document, words, sizeof words / sizeof words[0], &error);
@@ -114,5 +114,5 @@ enum rm_code rm_config_choose_server(struct rm_yaml_document *document, struct r
     enum rm_code code = find_server(document, named, name, own, errors);
     code = rm_code_first(code, check_apart(document, "workspace", errors));
     code = rm_code_first(code, check_apart(document, "setpoints.terms", errors));
-    return code == RM_OK ? put_server(document, name[*own], *own, errors) : code;
+    return code == RM_OK ? rm_config_put_server(document, name[*own], *own, errors) : code;
 }

@@ -37,4 +37,8 @@ bool rm_config_server_names(struct rm_yaml_document const *document,
 enum rm_code rm_config_choose_server(struct rm_yaml_document *document, struct rm_config_named const *named,
                                      uint32_t *own, struct rm_errors *errors);
 
+/** Puts a server's name and number into the texts of a document, which may be another than that of its file. */
+enum rm_code rm_config_put_server(struct rm_yaml_document *document, char const *name, uint32_t own,
+                                  struct rm_errors *errors);
+
 #endif
