@@ -38,6 +38,12 @@ ASKING: dict[str, tuple[str, ...]] = {
     "tunefeedback on": (),
     "tunefeedback off": (),
     "tunefeedback target": ("now",),
+    "standby status": (),
+    "standby why": (),
+    "standby switch": (),
+    "standby hold": (),
+    "standby release": (),
+    "standby acknowledge": (),
     "feedback status": (),
     "feedback why": (),
     "feedback on": (),
@@ -69,7 +75,7 @@ ELSEWHERE = {
     *("calibration template", "calibration check", "calibration convert", "measure", "bench", "twin"),
     *("generate", "record", "archive", "postmortem", "gateway fast-archiver", "gateway metrics"),
     *("feedback predict", "feedback matrix twin", "feedback matrix convert", "feedback matrix show"),
-    *("tunefeedback matrix", "forward", "cameras", "view"),
+    *("standby run", "standby reset", "tunefeedback matrix", "forward", "cameras", "view"),
 }
 """Those that ask none; of a group its name means all that are not above."""
 FILES = {

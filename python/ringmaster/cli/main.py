@@ -54,6 +54,7 @@ Examples:
   ringmaster tune chromaticity elettra2.mat --mapping bpms.yaml
   ringmaster feedback why
   ringmaster tunefeedback status
+  ringmaster standby status configs/standby.yaml
   ringmaster doctor --for ingest
   ringmaster archive ls /archive
   ringmaster gateway epics
@@ -79,6 +80,7 @@ MODULES = {
     **dict.fromkeys(("save", "diff", "restore"), "snapshot"),
     **{name: name for name in ("demo", "ls", "get", "put", "monitor", "top", "feedback", "replay", "calibration")},
     "premortem": "premortem",
+    "standby": "standby",
     "spectrum": "spectrum",
     "correlate": "correlate",
     "optics": "optics",

@@ -133,6 +133,11 @@ def _supplies(config: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any
                 yield from ((name + own, supply) for own in _numbers(supply))
 
 
+def chains(config: Mapping[str, Any]) -> list[str]:
+    """Names of all daisy chains, in their order."""
+    return [str(entry["name"]) + number for entry in config.get("chains") or [] for number in _numbers(entry)]
+
+
 def instruments(config: Mapping[str, Any], kind: str) -> list[str]:
     """Names of all instruments of a kind."""
     listed = config.get("instruments") or []
