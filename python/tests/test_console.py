@@ -109,13 +109,14 @@ def test_every_page_is_shown_by_its_key(make_owner: MakeOwner, size: tuple[int, 
         "no supplies",
         "no applications",
         "no orbit feedback",
+        "this server is alone",
     )
 
     async def walk() -> None:
         app = Console(ringmaster.attach("demo"))
         async with app.run_test(size=size) as pilot:
             for key, (name, mark) in enumerate(zip(PAGE_NAMES, marks, strict=True), start=1):
-                await pilot.press(PAGE_KEYS[key - 1] if key <= 10 else "minus")
+                await pilot.press(PAGE_KEYS[key - 1] if key <= 10 else ("minus", "equals_sign")[key - 11])
                 assert f"{PAGE_KEYS[key - 1]} {name}" in shown(app)
                 assert mark in shown(app), shown(app)
             await press(pilot, ["tab"])

@@ -151,6 +151,10 @@ def press(view: View, *keys: str, orbit: Orbit | None = None) -> list[Action]:
         def feedback(self) -> None:
             """There is none."""
 
+        @property
+        def standby(self) -> None:
+            """The server is alone."""
+
     named = {" ": "space"}
     return [view.press(named.get(key, key), key if len(key) == 1 else None, PAGES, Shown()) for key in keys]
 

@@ -29,6 +29,7 @@ PAGE_NAMES = (
     "supplies",
     "applications",
     "feedback",
+    "standby",
 )
 
 

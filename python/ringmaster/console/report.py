@@ -9,6 +9,8 @@ from ringmaster.monitor.faults import Fault
 from ringmaster.monitor.feedback import FeedbackFigures
 from ringmaster.monitor.figures import PathFigures, PortFigures
 from ringmaster.monitor.monitor import Snapshot
+from ringmaster.monitor.standby import StandbyLook
+from ringmaster.standby.figures import as_json as standby_as_json
 
 SCHEMA = 1
 """Goes up when a key is taken away or changes its meaning; new keys may come any time."""
@@ -39,6 +41,7 @@ def as_json(snapshot: Snapshot) -> dict[str, Any]:
         ],
         "applications": [{**asdict(one), "state": one.state.name.lower()} for one in snapshot.applications],
         "feedback": _feedback(snapshot.feedback) if snapshot.feedback else None,
+        "standby": _standby(snapshot.standby) if snapshot.standby else None,
         "links": {
             "ports": [_link(port) for port in snapshot.ports],
             "networks": [_network(path) for path in snapshot.paths],
@@ -52,6 +55,11 @@ def as_json(snapshot: Snapshot) -> dict[str, Any]:
 def _feedback(figures: FeedbackFigures) -> dict[str, Any]:
     named = {state.name.lower(): share for state, share in figures.lately.items()}
     return {**asdict(figures), "state": figures.state.name.lower(), "lately": named}
+
+
+def _standby(look: StandbyLook) -> dict[str, Any]:
+    """As `ringmaster standby status --json` has it."""
+    return {**standby_as_json(look.figures), "missing": look.missing}
 
 
 def _link(port: PortFigures) -> dict[str, Any]:

@@ -14,7 +14,7 @@ TAB_GAP = 2
 """Blanks between two tabs."""
 
 KEYS = (
-    ("1…9, 0, -, tab, ← →", "another page; tab and arrows leave out pages without content"),
+    ("1…9, 0, -, =, tab, ← →", "another page; tab and arrows leave out pages without content"),
     ("↑ ↓ page home end", "move the cursor, or scroll"),
     ("enter, escape", "details of what is under the cursor, and back"),
     ("s, S", "sort by the next column; turn the order round"),

@@ -7,9 +7,11 @@ from enum import Enum, auto
 from typing import Protocol
 
 from ringmaster.beam.orbit import Orbit
-from ringmaster.monitor.feedback import FeedbackFigures, presses
+from ringmaster.monitor import feedback, standby
+from ringmaster.monitor.feedback import FeedbackFigures
+from ringmaster.monitor.standby import StandbyLook
 
-PAGE_KEYS = "1234567890-"
+PAGE_KEYS = "1234567890-="
 """The key of each page; it stays the same when other pages are hidden."""
 PAGE_STEP = 10
 """Lines that page up and page down move."""
@@ -36,6 +38,10 @@ class Shown(Protocol):
     @property
     def feedback(self) -> FeedbackFigures | None:
         """The orbit feedback, where there is one."""
+
+    @property
+    def standby(self) -> StandbyLook | None:
+        """The pair of servers, where this is one of two."""
 
 
 class Listing(Protocol):
@@ -100,14 +106,21 @@ class View:
             return Action.QUIT
         if character == "r":
             return Action.RESET
-        if self.page == "feedback" and shown.feedback is not None:
-            self.asked = presses(shown.feedback, character)
-            if self.asked:
-                return Action.ASK
+        self.asked = self._asks(character, shown)
+        if self.asked:
+            return Action.ASK
         if not self._turn_page(key, character, pages) and not self._change(key, character, shown):
             listing = next(page for page in pages if page.name == self.page)
             self._move(key, character, listing)
         return Action.NONE
+
+    def _asks(self, character: str | None, shown: Shown) -> list[tuple[str, float | str]]:
+        """What a key of the page's own asks to be set."""
+        if self.page == "feedback" and shown.feedback is not None:
+            return feedback.presses(shown.feedback, character)
+        if self.page == "standby" and shown.standby is not None:
+            return standby.presses(shown.standby, character)
+        return []
 
     def _type(self, key: str, character: str | None) -> None:
         if key == "escape":

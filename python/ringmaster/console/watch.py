@@ -16,6 +16,7 @@ from ringmaster.fabric.workspace import Workspace, attach
 from ringmaster.feedback.names import State
 from ringmaster.monitor.feedback import FeedbackFigures, Motions, find_feedback, read_motion
 from ringmaster.monitor.monitor import Monitor, Snapshot
+from ringmaster.monitor.standby import StandbyLook
 from ringmaster.monitor.tune_spectrum import TuneSpectrum, read_tune_spectrum
 
 RATE_WINDOW_S = 1.0
@@ -81,6 +82,11 @@ class Frame:
     def feedback(self) -> FeedbackFigures | None:
         """The orbit feedback, None where none runs."""
         return self.snapshot.feedback
+
+    @property
+    def standby(self) -> StandbyLook | None:
+        """This server as one of two, None where it is alone."""
+        return self.snapshot.standby
 
 
 class Watch:

@@ -48,6 +48,7 @@ from ringmaster.monitor.figures import (
     stream_figures,
 )
 from ringmaster.monitor.postmortem import PostmortemFigures, read_postmortem
+from ringmaster.monitor.standby import StandbyLook, read_standby_look
 from ringmaster.monitor.tune import TuneFigures, read_simulated, read_tune
 from ringmaster.monitor.tune_spectrum import TuneLines, read_tune_spectrum
 
@@ -103,6 +104,8 @@ class Snapshot:
     """Ports by which the server generates packets."""
     postmortem: PostmortemFigures | None = None
     """None where no watch of the post-mortem runs."""
+    standby: StandbyLook | None = None
+    """None where the server is not one of two."""
     real_time_ratio: float | None = None
     """In simulated time, seconds of the machine per second of the clock; None where time is real."""
 
@@ -184,6 +187,7 @@ class Monitor:
             tune_lines=spectrum.lines if spectrum else None,
             generators=tuple(map(generator_figures, readings.get("generator", []))),
             postmortem=read_postmortem(ws),
+            standby=read_standby_look(ws),
             real_time_ratio=real_time_ratio(ws),
         )
 

@@ -18,6 +18,7 @@ from ringmaster.console.pages import (
     orbit,
     overview,
     ports,
+    standby,
     streams,
     supplies,
     tune,
@@ -74,6 +75,13 @@ PAGES: tuple[Page, ...] = (
         feedback.ABOUT,
         keys=feedback.keys,
         has_content=lambda frame: frame.feedback is not None,
+    ),
+    Page(
+        standby.NAME,
+        standby.draw,
+        standby.ABOUT,
+        keys=standby.keys,
+        has_content=lambda frame: frame.standby is not None,
     ),
 )
 

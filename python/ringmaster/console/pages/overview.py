@@ -4,7 +4,7 @@
 from ringmaster.console import units
 from ringmaster.console.lines import Column, Line, Span, alarming, beside, heading, line, table
 from ringmaster.console.marks import spark
-from ringmaster.console.pages import cores, faults, orbit, tune
+from ringmaster.console.pages import cores, faults, orbit, standby, tune
 from ringmaster.console.pages.common import postmortem
 from ringmaster.console.pages.streams import rate
 from ringmaster.console.view import View
@@ -84,7 +84,7 @@ def figures(frame: Frame, width: int) -> list[Line]:
         words = f"waits {units.share(core.waiting_share)}"
         courses = history.of("core", core.name, "busy")
         lines.append(_row(f"core {core.name}", f"{units.share(core.busy_share)} busy", courses, wide, Span(words), 1.0))
-    return [*lines, line(), *_clock(frame, width), *_beam(frame), *postmortem(frame, LABEL)]
+    return [*lines, line(), *_clock(frame, width), *_beam(frame), *_standby(frame), *postmortem(frame, LABEL)]
 
 
 def _row(
@@ -133,6 +133,10 @@ def _clock(frame: Frame, width: int) -> list[Line]:
             Span(f"{live} of {len(streams)} instruments send", style),
         ),
     ]
+
+
+def _standby(frame: Frame) -> list[Line]:
+    return [] if frame.standby is None else [standby.summary(frame.standby, LABEL)]
 
 
 def _beam(frame: Frame) -> list[Line]:
