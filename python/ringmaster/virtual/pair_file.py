@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The files of a pair of servers on this host: made from those of one server, or of a pair elsewhere.
+
+What is made is JSON, which is YAML too: comments are for people, and these files are for programs.
+"""
+
+import json
+import os
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ringmaster.feedback.server_file import read_yaml
+from ringmaster.programs.cores import cores
+
+NAMES = ("a", "b")
+CONFIG, OVERLAY, KEY = "pair.yaml", "pair-ring.yaml", "standby.key"
+KEY_BYTES = 32
+CYCLES_OF_TIMEOUT = 2
+"""Beside N: the time-out of a chain is longer than N + 2 cycles."""
+
+
+@dataclass(frozen=True)
+class Links:
+    """Addresses between the two servers: one for each server and link, as "127.0.0.1:4671"."""
+
+    a: tuple[str, ...]
+    b: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Timing:
+    """How soon a standby takes over. On shared cores a stall of the host is no end of a server: so allow for some."""
+
+    missed_cycles: int
+    timeout_s: float
+    """Of the chains; more than missed_cycles + 2 cycles."""
+    begin_s: float = 1.0
+
+
+def write_key(path: Path) -> None:
+    """A new key, which nobody else may read."""
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+        file.write(secrets.token_hex(KEY_BYTES) + "\n")
+
+
+def paired(one: Mapping[str, Any], directory: Path, links: Links, timing: Timing) -> dict[str, Any]:
+    """A server's configuration as one of two servers, whose links and sockets are this host's."""
+    server_core = cores()[1]
+    whole = {**one, "workspace": f"{one['workspace']}-{{server}}", "polling": {"naps": True}}
+    whole["ports"] = [_port(port, directory) for port in one["ports"]]
+    whole["roles"] = [{**role, "core": server_core} for role in one["roles"]]
+    whole["chains"] = [{**chain, "timeout": f"{1e6 * timing.timeout_s:.0f} us"} for chain in one["chains"]]
+    whole["setpoints"] = {**one["setpoints"], "terms": f"{directory}/{{server}}.terms"}
+    whole["standby"] = {
+        "key": KEY,
+        "missed_cycles": timing.missed_cycles,
+        "begin": f"{1e3 * timing.begin_s:.0f} ms",
+        "servers": [{"name": name, "links": [*of]} for name, of in zip(NAMES, (links.a, links.b), strict=True)],
+    }
+    return whole
+
+
+def _port(port: Mapping[str, Any], directory: Path) -> dict[str, Any]:
+    """Each server has sockets of its own, and an address of its own where it has one."""
+    own = {**port, "socket": f"{directory}/{port['name']}-{{server}}.sock"} if "socket" in port else {**port}
+    if "answer" in own:
+        own["answer"] = str(own["answer"]).rpartition(".")[0] + ".25{number}"
+    return own
+
+
+def write_pair(directory: Path, config: Path, overlay: Path, links: Links, timing: Timing) -> tuple[Path, Path]:
+    """Both files and the key, in ``directory``; returns the servers' and the ring's."""
+    made, ring = read_yaml(config), {**read_yaml(overlay), "core": cores()[0]}
+    write_key(directory / KEY)
+    for name, content in ((CONFIG, paired(made, directory, links, timing)), (OVERLAY, ring)):
+        (directory / name).write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+    return directory / CONFIG, directory / OVERLAY
