@@ -2,6 +2,7 @@
 """A running feedback: its parameters by their short names, and what its rows and actuators are called."""
 
 import os
+import re
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -21,6 +22,8 @@ from ringmaster.feedback.server_file import applications
 Floats = NDArray[np.float64]
 MOST_VALUES = 512
 """In one request: request.h, RM_REQUEST_VALUE_BYTES."""
+CONFIG_FILE = re.compile(r"(.*\.ya?ml)(?:@[\w-]+)?", re.DOTALL)
+"""A server's file on its command line: FILE, or FILE@NAME of one of two."""
 
 
 class FeedbackAbsent(ObjectNotFound):
@@ -194,7 +197,7 @@ def _folders(ws: Workspace, name: str) -> list[Path]:
             words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
         except OSError:  # ended, or another user's
             continue
-        files = [start / os.fsdecode(word) for word in words if word.endswith((b".yaml", b".yml"))]
+        files = [start / file[1] for word in words if (file := CONFIG_FILE.fullmatch(os.fsdecode(word)))]
         folders += [file.parent for file in files]
     return folders
 
