@@ -166,7 +166,7 @@ def test_keys_turn_pages() -> None:
     press(view, "tab", "right", "shift+tab", "left", "left")
     assert view.page == "ports"
     press(view, "1", "left")
-    assert view.page == "feedback"
+    assert view.page == "standby"
     press(view, "9")
     assert view.page == "supplies"
     press(view, "0")

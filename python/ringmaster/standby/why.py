@@ -82,7 +82,7 @@ def _of_this_server(it: StandbyFigures) -> Iterator[str]:
         yield (
             f"{it.peer} is {it.link.peer_role.name if it.link.peer_role is not None else 'not heard'}: there is no "
             f"active server to copy from. {it.server} begins when the chains have stood without setpoints for "
-            f"`standby.begin`"
+            f"`standby.begin_s`"
         )
     for follower in it.followers:
         if not follower.in_step:

@@ -52,12 +52,12 @@ def paired(one: Mapping[str, Any], directory: Path, links: Links, timing: Timing
     whole = {**one, "workspace": f"{one['workspace']}-{{server}}", "polling": {"naps": True}}
     whole["ports"] = [_port(port, directory) for port in one["ports"]]
     whole["roles"] = [{**role, "core": server_core} for role in one["roles"]]
-    whole["chains"] = [{**chain, "timeout": f"{1e6 * timing.timeout_s:.0f} us"} for chain in one["chains"]]
+    whole["chains"] = [{**chain, "timeout_us": 1e6 * timing.timeout_s} for chain in one["chains"]]
     whole["setpoints"] = {**one["setpoints"], "terms": f"{directory}/{{server}}.terms"}
     whole["standby"] = {
         "key": KEY,
         "missed_cycles": timing.missed_cycles,
-        "begin": f"{1e3 * timing.begin_s:.0f} ms",
+        "begin_s": timing.begin_s,
         "servers": [{"name": name, "links": [*of]} for name, of in zip(NAMES, (links.a, links.b), strict=True)],
     }
     return whole
