@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The demo's loop at a tenth of its rate, in lock-step: for tests of few cycles on a host with few cores."""
 
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,16 +10,7 @@ from harness import wait_for
 from ringmaster.feedback.names import State
 from ringmaster.virtual import loop as virtual_loop
 from ringmaster.virtual.ring import FULL_TURN_RATE_HZ
-
-SLOWER = 10
-
-
-def make_slow(path: Path) -> None:
-    """All that is in Hz of a loop's law is slower, and lines are not for it."""
-    text = re.sub(
-        r"(integral_hz|crossover_hz): ([\d.]+)", lambda at: f"{at[1]}: {float(at[2]) / SLOWER}", path.read_text()
-    )
-    path.write_text(re.sub(r"^    resonators: .*\n", "", text, flags=re.MULTILINE))
+from ringmaster.virtual.slower import SLOWER, make_slow
 
 
 @contextmanager

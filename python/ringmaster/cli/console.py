@@ -7,7 +7,9 @@ One widget draws the whole terminal from lines of text, and only those that chan
 import asyncio
 import os
 import signal
+from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 from typing import Any, ClassVar
 
 from rich.segment import Segment
@@ -86,9 +88,19 @@ class Console(App[None]):
         self._watch = Watch(ws, dead)
         self._view = View(page)
         self._rate_hz = rate_hz
+        self._does: dict[str, Callable[[], str]] = {}
         self._allowed = os.sched_getaffinity(0)
         self._kept_off: set[int] | None = None
         self._frame: Frame = self._watch.look()
+
+    def follow(self, chosen: Callable[[], Path | None]) -> None:
+        """Shows the workspace that is chosen at each look, of several that are alike."""
+        self._watch.follow(chosen)
+
+    def add_key(self, key: str, words: str, does: Callable[[], str]) -> None:
+        """A key of the caller's own; what it returns is the news."""
+        self._view.more_keys[key] = words
+        self._does[key] = does
 
     def compose(self) -> ComposeResult:
         """One widget, which is the whole terminal."""
@@ -125,6 +137,8 @@ class Console(App[None]):
         if action == Action.QUIT:
             self.exit()
             return
+        if action == Action.OWN:
+            self._watch.say(self._does[str(event.character)]())
         if action == Action.RESET:
             self._watch.reset()
         if action == Action.ASK:

@@ -25,7 +25,11 @@ FULL_RATE_HZ = 1_157_000.0
 """ringmaster.virtual.ring.FULL_TURN_RATE_HZ, which is dear to import."""
 
 
-@click.command(epilog=examples("ringmaster demo", "DEMO_SECONDS=20 ringmaster demo", "ringmaster demo --ring turns"))
+@click.command(
+    epilog=examples(
+        "ringmaster demo", "DEMO_SECONDS=20 ringmaster demo", "ringmaster demo --ring turns", "ringmaster demo --pair"
+    )
+)
 @click.option("--seconds", type=float, envvar="DEMO_SECONDS", help="Run that long, then print JSON. [env DEMO_SECONDS]")
 @click.option("--turn-rate", type=float, metavar="HZ", help="Send at this rate instead of the highest that is carried.")
 @click.option(
@@ -40,7 +44,8 @@ FULL_RATE_HZ = 1_157_000.0
     type=click.Path(path_type=Path, file_okay=False),
     help="Record into this folder, and leave it there; without it what was recorded goes with the demo.",
 )
-def demo(seconds: float | None, turn_rate: float | None, ring: str, archive: Path | None) -> None:
+@click.option("--pair", is_flag=True, help="Two servers; a key kills the one that sends.")
+def demo(seconds: float | None, turn_rate: float | None, ring: str, archive: Path | None, pair: bool) -> None:
     """Run a virtual ring and a server that takes all its datagrams, and close the orbit feedback between them.
 
     On a terminal it is live until `q`: the page of the feedback, with 168 BPMs at 10 kHz, 528 correctors, and the ten
@@ -51,11 +56,20 @@ def demo(seconds: float | None, turn_rate: float | None, ring: str, archive: Pat
     Where this machine does not carry the loop in real time, the ring waits for it: SIMULATED TIME stands on the screen
     and in the report, and a busy host costs time instead of cycles.
 
+    With --pair two servers drive the ring, at a tenth of its rate: `k` kills the one that sends, the other takes over,
+    and the orbit stays. The killed one is started again, and joins. Without a terminal that happens by itself, and a
+    planned switch ends it.
+
     With --seconds, or without a terminal, it runs that long (20 s): first the highest rate, with nine electronics that
     send every turn, then the loop, open and closed. Its last line is one JSON object. It fails when anything was
     lost or wrong; that the host was late is said, and is no failure.
     """
     with left_in_order():
+        if pair:
+            from ringmaster.cli.demo_pair import demonstrate_pair
+
+            demonstrate_pair(seconds is None and sys.stdout.isatty(), _say)
+            return
         _demonstrate(seconds, turn_rate, ring, archive)
 
 

@@ -128,7 +128,7 @@ def _keys(frame: Frame, view: View, width: int) -> Line:
     else:
         keys += [("/", "filter"), ("s", "sort")] if page.sorts else []
         keys += [("enter", "details")] if page.selects and view.row_names else []
-        keys = [*page.keys(frame, view), *keys]
+        keys = [*view.more_keys.items(), *page.keys(frame, view), *keys]
     spans: Line = []
     for key, word in keys:
         if width_of(spans) + len(key) + len(word) + 3 <= width:

@@ -26,6 +26,8 @@ class Action(Enum):
     """Count from now on."""
     ASK = auto()
     """Set the parameters in ``View.asked``."""
+    OWN = auto()
+    """A key of ``View.more_keys``."""
 
 
 class Shown(Protocol):
@@ -84,6 +86,8 @@ class View:
     """The orbit is shown as a difference to this one."""
     asked: list[tuple[str, float | str]] = field(default_factory=list)
     """Parameters that the last key asks to be set, and to what."""
+    more_keys: dict[str, str] = field(default_factory=dict)
+    """Keys of who shows it, on every page, with what each does."""
     hidden: frozenset[str] = frozenset()
     """Pages that had no content when the screen was drawn last: tab and arrows leave them out."""
     row_names: list[str] = field(default_factory=list)
@@ -106,6 +110,8 @@ class View:
             return Action.QUIT
         if character == "r":
             return Action.RESET
+        if character in self.more_keys:
+            return Action.OWN
         self.asked = self._asks(character, shown)
         if self.asked:
             return Action.ASK

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Looking at a workspace for as long as the console runs: also through a restart of its server."""
 
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
+from pathlib import Path
 from time import monotonic
 
 from ringmaster.beam.orbit import Orbit, read_orbit
@@ -102,6 +104,7 @@ class Watch:
         self._followed_s = self._orbit_s = self._spectrum_s = self._motion_s = float("-inf")
         self._motions = NOTHING_SEEN
         self._loop = ("", 0.0)
+        self._chosen: Callable[[], Path | None] = lambda: None
         self._begin(ws)
         self._frame = Frame(self._monitor.look(beam=False), self._history, monotonic())
 
@@ -109,6 +112,14 @@ class Watch:
     def ws(self) -> Workspace:
         """The workspace as it is attached just now."""
         return self._ws
+
+    def follow(self, chosen: Callable[[], Path | None]) -> None:
+        """From now on the workspace is looked at that is chosen, of several that are alike; None: as it is."""
+        self._chosen = chosen
+
+    def say(self, text: str) -> None:
+        """Shows that as the news."""
+        self._news = (text, monotonic())
 
     def reset(self) -> None:
         """Counts begin at zero from now on."""
@@ -178,19 +189,20 @@ class Watch:
         if now - self._followed_s < FOLLOW_S:
             return
         self._followed_s = now
-        same = self._ws.segments["server"].generation == self._generation
+        path = self._chosen() or self._ws.path
+        same = self._ws.segments["server"].generation == self._generation and path == self._ws.path
         if (self._ws.alive or self._dead) and same and not self._ws.outdated:
             self._trouble = "" if self._dead else self._stopped()
             return
         try:
-            ws = attach(str(self._ws.path), self._dead)
+            ws = attach(str(path), self._dead)
         except (WorkspaceDead, WorkspaceAbsent, WorkspaceHalfMade):
             self._trouble = self._trouble or f"the server ended before {_time_of_day()}; these are its last figures"
             return
         except WorkspaceError as error:
             self._trouble = " ".join(str(error).split())
             return
-        restarted = bool(self._trouble) or not same or not self._ws.alive
+        restarted = path == self._ws.path and (bool(self._trouble) or not same or not self._ws.alive)
         old, self._trouble = self._ws, ""
         self._begin(ws)
         old.close()

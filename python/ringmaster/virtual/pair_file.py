@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ringmaster.feedback.server_file import read_yaml
 from ringmaster.programs.cores import cores
 
 NAMES = ("a", "b")
+SERVER = "-{server}"
 CONFIG, OVERLAY, KEY = "pair.yaml", "pair-ring.yaml", "standby.key"
 KEY_BYTES = 32
 CYCLES_OF_TIMEOUT = 2
@@ -49,7 +49,8 @@ def write_key(path: Path) -> None:
 def paired(one: Mapping[str, Any], directory: Path, links: Links, timing: Timing) -> dict[str, Any]:
     """A server's configuration as one of two servers, whose links and sockets are this host's."""
     server_core = cores()[1]
-    whole = {**one, "workspace": f"{one['workspace']}-{{server}}", "polling": {"naps": True}}
+    name = str(one["workspace"]).removesuffix(SERVER)
+    whole = {**one, "workspace": f"{name}{SERVER}", "polling": {"naps": True}}
     whole["ports"] = [_port(port, directory) for port in one["ports"]]
     whole["roles"] = [{**role, "core": server_core} for role in one["roles"]]
     whole["chains"] = [{**chain, "timeout_us": 1e6 * timing.timeout_s} for chain in one["chains"]]
@@ -71,10 +72,12 @@ def _port(port: Mapping[str, Any], directory: Path) -> dict[str, Any]:
     return own
 
 
-def write_pair(directory: Path, config: Path, overlay: Path, links: Links, timing: Timing) -> tuple[Path, Path]:
-    """Both files and the key, in ``directory``; returns the servers' and the ring's."""
-    made, ring = read_yaml(config), {**read_yaml(overlay), "core": cores()[0]}
+def write_pair(
+    directory: Path, server: Mapping[str, Any], ring: Mapping[str, Any], links: Links, timing: Timing
+) -> tuple[Path, Path]:
+    """Both files and the key, in ``directory``, of a server's configuration and a ring's overlay."""
     write_key(directory / KEY)
-    for name, content in ((CONFIG, paired(made, directory, links, timing)), (OVERLAY, ring)):
+    whole = paired(server, directory, links, timing)
+    for name, content in ((CONFIG, whole), (OVERLAY, {**ring, "core": cores()[0]})):
         (directory / name).write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n")
     return directory / CONFIG, directory / OVERLAY
