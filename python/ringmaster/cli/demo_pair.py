@@ -8,8 +8,6 @@ from threading import Lock, Thread
 from time import sleep
 from typing import TYPE_CHECKING
 
-import click
-
 from ringmaster.cli.options import print_json
 
 if TYPE_CHECKING:

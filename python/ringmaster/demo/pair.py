@@ -97,7 +97,7 @@ def demonstrate(loop: PairLoop, say: Callable[[str], None]) -> PairReport:
     state = loop.figures()
     joined, join_s, trouble = _join(loop, killed)
     say(f"server {killed.name} was started again and joined in {join_s:.1f} s" if joined else trouble)
-    switched, trouble = _switch(loop, heir) if joined else (None, trouble)
+    switched, trouble = _switch(heir) if joined else (None, trouble)
     if switched is not None:
         say(
             f"planned switch at turn {switched.turn}: server {switched.server} sends; of {switched.cycles} cycles "
@@ -121,7 +121,7 @@ def demonstrate(loop: PairLoop, say: Callable[[str], None]) -> PairReport:
 
 
 def close(loop: PairLoop) -> None:
-    """Takes the orbit that there is as the wanted one, closes the loop and lets it settle; the standby is READY then."""
+    """Takes the orbit that there is as the wanted one, and closes the loop; the standby is READY then."""
     loop.take_golden()
     loop.put("loop", 1.0)
     loop.wait_state(State.ON)
@@ -151,7 +151,7 @@ def _join(loop: PairLoop, killed: PairServer) -> tuple[bool, float, str]:
     return True, monotonic() - begin, ""
 
 
-def _switch(loop: PairLoop, active: PairServer) -> tuple[Switched | None, str]:
+def _switch(active: PairServer) -> tuple[Switched | None, str]:
     from ringmaster.errors import RequestRefused, RequestUnanswered, WorkspaceError
 
     ws = active.attached()

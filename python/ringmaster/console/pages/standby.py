@@ -3,7 +3,8 @@
 
 from ringmaster.console import units
 from ringmaster.console.lines import Column, Line, Span, heading, line, table, wrapped
-from ringmaster.console.pages.common import bad, number, warn
+from ringmaster.console.marks import spark
+from ringmaster.console.pages.common import bad, number, spark_width, warn
 from ringmaster.console.view import View
 from ringmaster.console.watch import Frame
 from ringmaster.fabric.layout import StandbyRole
@@ -49,7 +50,8 @@ def draw(frame: Frame, view: View, width: int, _height: int | None) -> list[Line
     if look is None:
         return [line(Span("this server is alone: docs/standby.md says how two make a pair", "dim"))]
     figures = look.figures
-    lines = [*_here(figures, width), line(), *_peer(figures, width), line(), *_missing(look, width)]
+    lines = [*_here(figures, width), *_orbit(frame, width), line(), *_peer(figures, width), line()]
+    lines += _missing(look, width)
     return [*lines, line(), *_followers(figures, width)] if figures.followers else lines
 
 
@@ -87,6 +89,18 @@ def _here(it: StandbyFigures, width: int) -> list[Line]:
         lines.append(_row("acknowledged", Span("no: the next automatic take-over waits for it", "warn")))
     if it.switch_turn is not None:
         lines.append(_row("switch", Span(f"at turn {it.switch_turn}", "warn")))
+    return lines
+
+
+def _orbit(frame: Frame, width: int) -> list[Line]:
+    """What the feedback makes of it, where there is one: it goes on through a take-over."""
+    figures = frame.feedback
+    if figures is None:
+        return []
+    lines = [_row("feedback", figures.mostly.name)]
+    for plane, value in zip("xy", figures.rms_um, strict=True):
+        course = spark(frame.history.of("feedback", plane, "rms"), spark_width(width))
+        lines.append(_row(f"orbit rms {plane}", f"{units.length(1e3 * value, 'nm'):>9}  ", Span(course, plane)))
     return lines
 
 
