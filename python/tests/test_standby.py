@@ -17,6 +17,7 @@ from ringmaster.console.view import Action, View
 from ringmaster.console.watch import Wanted, Watch
 from ringmaster.fabric.layout import StandbyReason, StandbyRole
 from ringmaster.fabric.workspace import attach
+from ringmaster.monitor.monitor import Monitor
 from ringmaster.monitor.standby import presses, read_standby_look
 from ringmaster.standby.file import NoPair, find_server, read_pair, split
 from ringmaster.standby.names import REASONS, role_of
@@ -157,6 +158,14 @@ def test_the_page_says_who_sends_and_what_is_missing(make_owner: MakeOwner, size
     assert "a ACTIVE  term 5   b JOINING" in overview
     assert "a acknowledge" in keys
     assert "s switch" not in keys
+
+
+def test_a_standby_that_is_not_ready_is_a_fault_of_the_active_server(make_owner: MakeOwner) -> None:
+    make_server(make_owner, link=of_link(JOINING), server=1)
+    make_server(make_owner, READY, link=of_link(ACTIVE), server=2)
+    for workspace, counters in (("ring-a", ["not_ready"]), ("ring-b", [])):
+        with attach(workspace) as ws:
+            assert [fault.counter for fault in Monitor(ws).look(beam=False).faults] == counters
 
 
 def test_keys_ask_as_the_command_does(make_owner: MakeOwner) -> None:

@@ -138,6 +138,62 @@ ADVICE: dict[tuple[str, str], tuple[bool, str]] = {
         "Steps began without all inputs: see which instrument is silent on the page of streams.",
     ),
     ("application", "skipped"): (False, "A step takes longer than its period: make it cheaper, or its period longer."),
+    ("standby", "takeovers"): (
+        False,
+        "The other server was silent: look at its host and what it said last, then `ringmaster standby acknowledge`.",
+    ),
+    ("standby", "begins"): (
+        False,
+        "Chains had no server, as at the first start. Else both were away: look at both, and why they did not follow.",
+    ),
+    ("standby", "depositions"): (
+        False,
+        "Chains obey the other server: this one was stopped, or cut off from most chains. Look at its network and host.",
+    ),
+    ("standby", "unconfirmed"): (
+        False,
+        f"Most chains did not answer, so it stopped sending: their network, or its way to it, is down. {_CABLE}",
+    ),
+    ("standby", "raised"): (
+        False,
+        "Some chains had heard of a higher term, and were taken back: look at the cables between them and the servers.",
+    ),
+    ("standby", "refused_orders"): (
+        False,
+        "`ringmaster standby run` does not run beside this server, or it hangs: without it there is no READY standby.",
+    ),
+    ("standby", "lagged"): (
+        False,
+        "The link comes later than a cycle: give `ringmaster standby run` a core that is not shared, or a faster link.",
+    ),
+    ("standby", "term_unsaved"): (
+        False,
+        "The file `setpoints.terms` cannot be written: is its disk full or read-only? Until then the chains remember.",
+    ),
+    ("link", "bad_length"): (
+        False,
+        "Something else sends to the link's UDP port: it should have a network of its own.",
+    ),
+    ("link", "bad_version"): (
+        False,
+        "Something else sends to the link's port, or the builds are further apart than one version: update the older.",
+    ),
+    ("link", "bad_key"): (
+        False,
+        "The servers have different keys, or a stranger sends: compare the files of `standby.key` by their checksums.",
+    ),
+    ("link", "refused"): (False, "A third server, or a copy of old traffic, uses the link's addresses: find it."),
+    ("link", "lost"): (False, f"The link loses datagrams; what they held was sent again. {_CABLE}"),
+    ("link", "full"): (False, "The link does not take what is sent: is it up, and is it 1 Gb/s or more?"),
+    ("follow", "differences"): (
+        False,
+        "The servers came to other bits: another build, another processor, or bad memory. `ringmaster standby hold` "
+        "takes the one out that is in doubt.",
+    ),
+    ("follow", "inputs_missing"): (
+        False,
+        f"The standby lacks datagrams that the active server had: the mirror, or its own network, loses. {_CABLE}",
+    ),
     ("clock", "quorum_votes"): (
         False,
         "These instruments count turns otherwise. Their `refused` on the page of streams says which.",
@@ -180,6 +236,12 @@ DERIVED: dict[str, tuple[str, bool, str, str]] = {
         False,
         "it works nearly all the time: the next stall may cost packets",
         "Move a role to another core: one line in `roles` of the configuration.",
+    ),
+    "not_ready": (
+        "standby",
+        False,
+        "no other server could take over: if this one ends, the setpoints stop",
+        "`ringmaster standby why` says what keeps the standby from READY, and what to do.",
     ),
     "behind_turns": (
         "sender",

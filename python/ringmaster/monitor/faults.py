@@ -8,6 +8,7 @@ from ringmaster.fabric._counters import COUNTERS
 from ringmaster.fabric.counters import refused_together
 from ringmaster.monitor.advice import ADVICE, DERIVED, TOGETHER
 from ringmaster.monitor.figures import ClockFigures, CoreFigures, Reading, StreamFigures
+from ringmaster.standby.figures import StandbyFigures
 
 TEXTS: dict[tuple[str, str], tuple[str, str]] = {
     (set_name, counter.name): (counter.unit, counter.text) for set_name, set_ in COUNTERS.items() for counter in set_
@@ -25,6 +26,9 @@ WHAT = {
     "chain": "chain",
     "transmit": "transmit",
     "application": "application",
+    "standby": "standby",
+    "link": "link",
+    "follow": "application",
 }
 """A person's word for the object of each counter set."""
 
@@ -44,7 +48,7 @@ class Fault:
 
     kind: str
     """Of the object: "port", "instrument", "network", "core", "clock", "sender",
-    "application", "chain", "transmit"."""
+    "application", "chain", "transmit", "standby", "link"."""
     name: str
     """Of the object: "bpm01"."""
     counter: str
@@ -77,10 +81,11 @@ class FaultWatch:
         clock: ClockFigures,
         now_s: float,
         simulated: bool = False,
+        standby: StandbyFigures | None = None,
     ) -> tuple[Fault, ...]:
         """Everything that is wrong, newest change first, what was so from the beginning last.
 
-        ``simulated``: a ring's time waits for the loop.
+        ``simulated``: a ring's time waits for the loop. ``standby``: where the server is one of two.
         """
         found = [
             *_counted(readings, NONE_IN_SIMULATED_TIME if simulated else set()),
@@ -88,6 +93,7 @@ class FaultWatch:
             *_silent(streams, readings),
             *_saturated(cores),
         ]
+        found += _not_ready(standby)
         found += _behind(readings.get("sender", []), clock.turn_rate_hz)
         found += _out_of_phase(streams, clock.phase_limit_turns)
         dated = [self._dated(fault, now_s) for fault in found]
@@ -139,6 +145,11 @@ def _saturated(cores: Iterable[CoreFigures]) -> Iterable[Fault]:
     for core in cores:
         if core.busy_share > SATURATED:
             yield _derived(core.name, "busy", round(100 * core.busy_share), "%", 0.0)
+
+
+def _not_ready(standby: StandbyFigures | None) -> Iterable[Fault]:
+    if standby is not None and standby.sends and not standby.followed:
+        yield _derived(standby.peer, "not_ready", 1, "server", 0.0)
 
 
 def _behind(senders: Iterable[Reading], turn_rate_hz: float) -> Iterable[Fault]:

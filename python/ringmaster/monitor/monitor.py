@@ -161,6 +161,7 @@ class Monitor:
         clock, tsc_hz = self._clock()
         streams = tuple(self._instruments(readings, clock.expected_turn_rate_hz, before, now))
         cores = tuple(core_figures(reading, tsc_hz) for reading in readings.get("core", []))
+        standby = read_standby_look(ws)
         tune, spectrum = read_tune(ws), read_tune_spectrum(ws) if beam else None
         return Snapshot(
             workspace=ws.name,
@@ -177,7 +178,9 @@ class Monitor:
             supplies=read_supplies(self._supplies),
             feedback=self._feedback.read(),
             steering=_steering(ws),
-            faults=self._faults.look(readings, streams, cores, clock, now.time_s, is_simulated(ws)),
+            faults=self._faults.look(
+                readings, streams, cores, clock, now.time_s, is_simulated(ws), standby.figures if standby else None
+            ),
             latency_ns=self._latencies(),
             latency_about={name: histogram.description for name, histogram in ws.histograms.items()},
             orbit=_orbit(ws) if beam else None,
@@ -187,7 +190,7 @@ class Monitor:
             tune_lines=spectrum.lines if spectrum else None,
             generators=tuple(map(generator_figures, readings.get("generator", []))),
             postmortem=read_postmortem(ws),
-            standby=read_standby_look(ws),
+            standby=standby,
             real_time_ratio=real_time_ratio(ws),
         )
 
