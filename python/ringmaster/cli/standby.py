@@ -116,12 +116,33 @@ def _put(server: str | None, name: str, value: int) -> str:
 def hold(server: str | None) -> None:
     """Hold SERVER: it neither sends nor takes over, until `release`.
 
-    Its role is MAINTENANCE then. An active server that is held hands over first, where its standby is READY; else it is
-    refused: stop the server instead.
+    Its role is MAINTENANCE then. An active server hands over first. Where no standby is READY that is refused: stop the
+    server instead.
     """
     from ringmaster.standby.names import HOLD
 
+    _hand_over(server)
     click.echo(f"{_put(server, HOLD, 1)} is held: it neither sends nor takes over until `ringmaster standby release`")
+
+
+def _hand_over(server: str | None) -> None:
+    """Where it is active."""
+    from ringmaster.errors import RequestRefused, RequestUnanswered
+    from ringmaster.fabric.workspace import attach
+    from ringmaster.standby.figures import need_standby
+    from ringmaster.standby.sides import workspaces_of
+    from ringmaster.standby.switch import NotSwitched
+    from ringmaster.standby.switch import switch as hand_over
+
+    chosen = workspaces_of(server)
+    with attach(chosen[0]) as ws:
+        if len(chosen) > 1 or not need_standby(ws).sends:
+            return
+        try:
+            done = hand_over(ws)
+        except (RequestRefused, RequestUnanswered, NotSwitched) as error:
+            raise click.ClickException(f"it is active, and cannot hand over: {error}") from None
+    click.echo(f"{done.server} sends from turn {done.turn} on")
 
 
 @standby.command(epilog=examples("ringmaster standby release configs/standby.yaml@b"))

@@ -148,7 +148,7 @@ ADVICE: dict[tuple[str, str], tuple[bool, str]] = {
     ),
     ("standby", "depositions"): (
         False,
-        "Chains obey the other server: this one was stopped, or cut off from most chains. Look at its network and host.",
+        "Chains obey the other server: this one was stopped, or cut off from them. Look at its host and its network.",
     ),
     ("standby", "unconfirmed"): (
         False,

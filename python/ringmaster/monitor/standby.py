@@ -31,7 +31,7 @@ def presses(look: StandbyLook, character: str | None) -> list[tuple[str, float |
         return []
     if character == "s" and figures.sends:
         return [(names.SWITCH, 1.0)]
-    if character == "h":
+    if character == "h" and (figures.link.held or not figures.sends):
         return [(names.HOLD, 0.0 if figures.link.held else 1.0)]
     if character == "a" and figures.unacknowledged:
         return [(names.ACKNOWLEDGE, 1.0)]

@@ -18,7 +18,7 @@ ABOUT = (
     "Which of two servers sends setpoints, since when and under which term, and how many chains answer it; what its "
     "peer is, as the link tells, and what keeps the standby from READY. Applications of a standby follow the active "
     "server's decisions: IN STEP means without a difference. Keys: s lets the active server hand over to a READY "
-    "standby, h holds this server (it neither sends nor takes over) or releases it, a acknowledges an automatic "
+    "standby, h holds a server that is not active (it does not take over) or releases it, a acknowledges an automatic "
     "take-over. They ask as `ringmaster standby` does."
 )
 STYLE: dict[StandbyRole | None, str] = {
@@ -40,7 +40,8 @@ def keys(frame: Frame, _view: View) -> list[tuple[str, str]]:
     figures = look.figures
     switch = [("s", "switch")] if figures.sends and figures.followed else []
     acknowledge = [("a", "acknowledge")] if figures.unacknowledged else []
-    return [*switch, *acknowledge, ("h", "release" if figures.link.held else "hold")]
+    hold = [("h", "release" if figures.link.held else "hold")] if figures.link.held or not figures.sends else []
+    return [*switch, *acknowledge, *hold]
 
 
 def draw(frame: Frame, view: View, width: int, _height: int | None) -> list[Line]:
