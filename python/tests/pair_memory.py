@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A server that is one of two, in memory: what it and the process of its link tell."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -67,8 +68,9 @@ def make_server(
     server: int = 1,
     link: list[fabric.Spec] | None = None,
     in_step: bool = True,
+    more: Sequence[fabric.Spec] = (),
     **members: int,
-) -> None:
+) -> fabric.Owner:
     """Its workspace; without `link` that process does not run."""
     told = {"server": server, "chains": CHAINS, "majority": 3, "missed_cycles": 3, "period_turns": PERIOD_TURNS}
     state = {"role": role, "reason": reason, "term": 4 + server, "with_us": CHAINS, "since_turn": 1000}
@@ -78,8 +80,9 @@ def make_server(
         fabric.standby_state(**{**told, **state, **members}),
         follows,
         number("ramp/in_step", in_step),
+        *more,
     ]
     workspace = f"ring-{'ab'[server - 1]}"
-    make_owner(objects, workspace=workspace)
     if link is not None:
         make_owner(link, workspace=workspace, name=names.OWNER)
+    return make_owner(objects, workspace=workspace)

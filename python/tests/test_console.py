@@ -93,6 +93,31 @@ def test_it_follows_a_restarted_server_and_ends_with_q(make_owner: MakeOwner) ->
     asyncio.run(watch())
 
 
+def test_it_shows_the_one_of_two_that_is_chosen_and_takes_keys_of_its_caller(make_owner: MakeOwner) -> None:
+    """As the demonstration of two servers has it: the one that is shown dies, and the other one is shown."""
+    first, _ = make_owner(objects(), workspace="ring-a"), make_owner(objects(skipped=7), workspace="ring-b")
+    shown_one = ["ring-a"]
+
+    def kill() -> str:
+        first.die()
+        shown_one[0] = "ring-b"
+        return "ring-a was killed"
+
+    async def watch() -> None:
+        app = Console(ringmaster.attach("ring-a"), rate_hz=20)
+        app.follow(lambda: ringmaster.fabric.workspace.directory_of(shown_one[0]))
+        app.add_key("k", "kill it", kill)
+        async with app.run_test() as pilot:
+            assert "k kill it" in shown(app).splitlines()[-1]
+            await pilot.press("k")
+            await until(app, pilot, "ring-a was killed")
+            await until(app, pilot, "ringmaster ring-b")
+            assert "lost 7" in shown(app)
+            await pilot.press("q")
+
+    asyncio.run(watch())
+
+
 @pytest.mark.parametrize("size", SIZES)
 def test_every_page_is_shown_by_its_key(make_owner: MakeOwner, size: tuple[int, int]) -> None:
     owner = make_owner(objects())

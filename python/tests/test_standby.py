@@ -4,10 +4,11 @@
 import json
 from pathlib import Path
 
+import fabric
 import pytest
 from command import ringmaster
 from conftest import MakeOwner
-from pair_memory import make_server, of_link, write_file
+from pair_memory import PERIOD_TURNS, make_server, of_link, write_file
 
 import ringmaster as package
 from ringmaster.console import screen
@@ -15,8 +16,9 @@ from ringmaster.console.lines import plain, width_of
 from ringmaster.console.pages import page_named
 from ringmaster.console.view import Action, View
 from ringmaster.console.watch import Wanted, Watch
-from ringmaster.fabric.layout import StandbyReason, StandbyRole
-from ringmaster.fabric.workspace import attach
+from ringmaster.fabric import layout
+from ringmaster.fabric.layout import InstrumentKind, StandbyReason, StandbyRole
+from ringmaster.fabric.workspace import Workspace, attach
 from ringmaster.monitor.monitor import Monitor
 from ringmaster.monitor.standby import presses, read_standby_look
 from ringmaster.standby.file import NoPair, find_server, read_pair, split
@@ -115,6 +117,48 @@ def test_why_is_content_with_a_whole_pair(make_owner: MakeOwner) -> None:
 def test_a_switch_is_for_the_active_server(make_owner: MakeOwner) -> None:
     make_server(make_owner, READY, server=2, link=of_link(ACTIVE))
     assert "b does not send, it is READY: ask its peer a" in ringmaster("standby", "switch", expect=1).stderr
+
+
+def chain(name: str) -> list[fabric.Spec]:
+    """A chain that answers."""
+    answers = fabric.stream(f"{name}/raw", capacity=256, period=PERIOD_TURNS, kind=InstrumentKind.POWER_SUPPLY)
+    return [answers, fabric.counters(f"chain/{name}", "chain"), fabric.counters(f"stream/{name}", "stream")]
+
+
+@pytest.mark.parametrize(
+    ("holes", "doubled", "said"),
+    [
+        ({"c01": (), "c02": ()}, 0, "of 64 cycles around it 0 missing, 0 doubled"),
+        ({"c01": (2000,), "c02": (1990,)}, 0, "of 64 cycles around it 0 missing, 0 doubled"),
+        ({"c01": (2000, 2010), "c02": (2000, 2010)}, 0, "of 64 cycles around it 2 missing, 0 doubled"),
+        ({"c01": (), "c02": ()}, 1, "of 64 cycles around it 0 missing, 1 doubled"),
+    ],
+)
+def test_a_switch_counts_in_the_chains_answers(
+    make_owner: MakeOwner,
+    monkeypatch: pytest.MonkeyPatch,
+    holes: dict[str, tuple[int, ...]],
+    doubled: int,
+    said: str,
+) -> None:
+    """A cycle is missing which no chain has answered: one answer may be lost on its way."""
+    more = [spec for name in holes for spec in chain(name)]
+    owner = make_server(make_owner, link=of_link(ACTIVE), more=more)
+
+    def hand_over(_ws: Workspace, name: str, value: float, **_more: object) -> None:
+        assert (name, value) == ("standby/switch", 1)
+        for name, missing in holes.items():
+            for turn in range(1000, 2500, PERIOD_TURNS):
+                if turn not in missing:
+                    owner.store(f"{name}/raw", turn)
+            owner.publish(f"{name}/raw", 2490, first=1000)
+        owner.set_counter("stream/c01", "duplicate", doubled)
+        owner.set_word("standby/state", layout.STANDBY_STATE, "since_turn", 2000)
+        owner.set_word("standby/state", layout.STANDBY_STATE, "role", READY)
+
+    monkeypatch.setattr(Workspace, "put", hand_over)
+    done = ringmaster("standby", "switch", expect=int("64 cycles around it 0 missing, 0" not in said))
+    assert done.stdout.splitlines() == ["b sends from turn 2000 on", said]
 
 
 def test_terms_are_reset_where_nothing_runs(make_owner: MakeOwner, tmp_path: Path) -> None:

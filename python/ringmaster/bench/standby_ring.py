@@ -124,7 +124,7 @@ class Ring:
             yield f"  - {{name: m, timeout_ms: {TIMEOUT_MS}, stop: hold}}"
         yield 'supplies:\n  - {supplies: "c[xy]*", delay_us: 20, bandwidth_hz: 20000}'
         yield "machine:"
-        yield f"  lattice: {self.lattice}\n  seed: 7\n  bpms: \"{self.bpms}\"\n  step_turns: {PERIOD_TURNS}"
+        yield f'  lattice: {self.lattice}\n  seed: 7\n  bpms: "{self.bpms}"\n  step_turns: {PERIOD_TURNS}'
         yield "  errors: {beta_beat: 0.1, bpm_gain: 0.05, corrector_gain: 0.05}\n  correctors:"
         for plane in "xy":
             yield f'    - {{elements: "{self.correctors}", plane: {plane}, supplies: "c{plane}*",'

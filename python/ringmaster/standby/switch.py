@@ -8,6 +8,7 @@ import numpy as np
 
 from ringmaster.errors import RequestRefused
 from ringmaster.fabric.layout import StandbyRole
+from ringmaster.fabric.stream import Stream
 from ringmaster.fabric.workspace import Workspace
 from ringmaster.standby import names
 from ringmaster.standby.figures import StandbyFigures, need_standby
@@ -86,7 +87,12 @@ def _wait_answers(ws: Workspace, figures: StandbyFigures, give_up: float) -> Non
 
 def _newest(ws: Workspace) -> int:
     """Newest turn that any chain has answered."""
-    return max((stream.head or 0 for chain in ws.chains.values() for stream in chain.streams), default=0)
+    return max((stream.head or 0 for stream in _answers(ws)), default=0)
+
+
+def _answers(ws: Workspace) -> list[Stream]:
+    """Of each chain that answers: the first part, for all parts come together."""
+    return [chain.streams[0] for chain in ws.chains.values() if chain.streams]
 
 
 def _missing(ws: Workspace, figures: StandbyFigures) -> tuple[int, int]:
@@ -95,12 +101,11 @@ def _missing(ws: Workspace, figures: StandbyFigures) -> tuple[int, int]:
     first = -(-(figures.since_turn - AROUND_CYCLES * period) // period) * period
     count = 2 * AROUND_CYCLES
     there = np.zeros(count, bool)
-    for chain in ws.chains.values():
-        there |= chain.streams[0].read(first, count).ok
+    for stream in _answers(ws):
+        there |= stream.read(first, count).ok
     return count, int(count - np.count_nonzero(there))
 
 
 def _duplicates(ws: Workspace) -> int:
-    """Second answers to one cycle, of all chains, so far; a chain counts once, whatever parts its answers have."""
-    blocks = ws.counter_blocks
-    return sum(blocks[f"stream/{chain.streams[0].instrument}"]["duplicate"] for chain in ws.chains.values())
+    """Second answers to one cycle, of all chains, so far."""
+    return sum(ws.counters(f"stream/{stream.instrument}")["duplicate"] for stream in _answers(ws))
