@@ -29,7 +29,7 @@ GOOD = PairReport(
     join_s=2.0,
     switched=Switched(turn=120, server="a", cycles=64, missing_cycles=0, duplicate_cycles=0),
     trouble="",
-    chains={"obeyed": 1000, "two_masters": 0, "beyond_limits": 0, "beyond_slew": 0},
+    chains={"swaps": 2, "two_masters": 0, "over_limit": 0, "over_slew": 0},
 )
 
 

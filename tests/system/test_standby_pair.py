@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from harness import RING_CORE, SERVER_CORE, free_udp_port, ringmaster, ringmaster_json, unique_name, wait_for
 
+from ringmaster.demo.pair import VIOLATIONS
 from ringmaster.fabric.layout import StandbyReason, StandbyRole
 from ringmaster.feedback.server_file import read_yaml
 from ringmaster.places import CONFIGS
@@ -32,6 +33,8 @@ MISSED_CYCLES = 60
 """Of 1.2 ms: as long a stall as may be."""
 TIMING = Timing(missed_cycles=MISSED_CYCLES, timeout_s=0.15, begin_s=2.0)
 TRIES = 4
+SWAPS = 5
+"""At least, of all tests: each that wants one has it."""
 APPLICATION = "ramp"
 
 
@@ -47,13 +50,9 @@ def pair(root: Path) -> Iterator[Pair]:
     config, overlay = write_pair(folder, server, read_yaml(CONFIGS / "standby-ring.yaml"), Links(links, others), TIMING)
     with virtual_pair.start(config, overlay) as running:
         yield running
-        judged = running.stop_ring()["judge"]
-    assert judged["obeyed"] > 0
-    assert {name: judged[name] for name in ("two_masters", "beyond_limits", "beyond_slew")} == {
-        "two_masters": 0,
-        "beyond_limits": 0,
-        "beyond_slew": 0,
-    }
+        judged = running.judged()
+    assert {name: judged[name] for name in VIOLATIONS} == dict.fromkeys(VIOLATIONS, 0)
+    assert judged["swaps"] >= SWAPS
 
 
 def settled(pair: Pair) -> PairServer:
@@ -223,12 +222,11 @@ def test_a_second_take_over_waits_for_a_person(pair: Pair) -> None:
     pair.wait_whole()
     second.kill()
     wait_cycles(first, 2 * MISSED_CYCLES)
-    assert first.role != StandbyRole.ACTIVE, pair.told()
+    assert figures_of(first).role != StandbyRole.ACTIVE, pair.told()
     ws = first.attached()
     assert ws is not None
     ws.put(names.ACKNOWLEDGE, 1)
     assert taken_over(pair, second).reason in (StandbyReason.TOOK_OVER, StandbyReason.BEGAN)
-    assert first.role == StandbyRole.ACTIVE
 
 
 def test_the_machine_is_whole_in_the_end(pair: Pair) -> None:

@@ -4,7 +4,6 @@
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from time import monotonic, sleep
-from typing import Any
 
 import numpy as np
 
@@ -22,7 +21,8 @@ STAYS = 3.0
 """An orbit stays whose largest RMS after the kill is below this many times the largest of the second before."""
 FLOOR_UM = 1.0
 """Below this an orbit is said to stay, whatever it was."""
-JOINS_S = 60.0
+VIOLATIONS = ("two_masters", "two_instances", "over_limit", "over_slew", "divided")
+"""What the judge of the virtual chains finds that must not be (instruments/chain_judge.h)."""
 
 Planes = dict[str, float]
 
@@ -50,7 +50,7 @@ class PairReport:
     """The planned switch back; None where it did not come."""
     trouble: str
     """Why it did not; empty."""
-    chains: dict[str, Any]
+    chains: dict[str, float]
     """What the chains' judge saw of both servers."""
 
     @property
@@ -77,9 +77,9 @@ class PairReport:
         return asdict(self)
 
 
-def violations(chains: dict[str, Any]) -> dict[str, int]:
+def violations(chains: dict[str, float]) -> dict[str, int]:
     """What the judge counted that must not be, by its name."""
-    return {name: int(chains.get(name, 0)) for name in ("two_masters", "beyond_limits", "beyond_slew", "divided")}
+    return {name: int(chains.get(name, 0)) for name in VIOLATIONS}
 
 
 def demonstrate(loop: PairLoop, say: Callable[[str], None]) -> PairReport:
@@ -116,7 +116,7 @@ def demonstrate(loop: PairLoop, say: Callable[[str], None]) -> PairReport:
         join_s=join_s,
         switched=switched,
         trouble=trouble,
-        chains=dict(loop.pair.stop_ring().get("judge", {})),
+        chains=loop.pair.judged(),
     )
 
 

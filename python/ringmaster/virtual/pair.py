@@ -197,8 +197,12 @@ class Pair:
         roles = "; ".join(f"{one.name}: {one.figures()}" for one in self.servers)
         return "\n".join([roles, *(one.words for one in self.servers), f"ring: {self.ring.words}"])
 
+    def judged(self) -> dict[str, float]:
+        """Ends the ring; returns what its chains' judge saw (instruments/chain_judge.h)."""
+        return dict(self.stop_ring()["judge"])
+
     def stop_ring(self) -> dict[str, Any]:
-        """Ends the ring, and returns what it did, and what its chains' judge saw."""
+        """Ends the ring; returns what it did."""
         self.ring.stop()
         summary = json.loads(self.ring.words.splitlines()[-1])
         assert isinstance(summary, dict)
