@@ -48,7 +48,7 @@ def of_link(
 ) -> list[fabric.Spec]:
     """What the process of the link publishes."""
     return [
-        text(names.PEER_ROLE, names.role_name(peer).lower()),
+        number(names.PEER_ROLE, -1 if peer is None else peer),
         text(names.WHY, why),
         number(names.PEER_TERM, 6),
         number(names.READY, peer == StandbyRole.READY),

@@ -149,7 +149,7 @@ NO_LINK = LinkFigures(False, None, 0, False, "`ringmaster standby run` does not 
 def _link(ws: Workspace) -> LinkFigures:
     if names.OWNER not in ws.segments or not ws.segments[names.OWNER].alive:
         return NO_LINK
-    peer_role = names.role_of(ws.parameters[names.PEER_ROLE].value)
+    peer_role = names.role_of(ws.parameters[names.PEER_ROLE].number)
     return LinkFigures(
         runs=True,
         peer_role=peer_role,

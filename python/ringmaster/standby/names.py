@@ -36,10 +36,9 @@ REASONS: dict[StandbyReason, str] = {
 CAN_SEND = frozenset({StandbyRole.ACTIVE})
 
 
-def role_of(value: object) -> StandbyRole | None:
-    """A role as the parameters of `ringmaster-standby` tell it: its name; None for what is none."""
-    word = str(value).upper()
-    return StandbyRole[word] if word in StandbyRole.__members__ else None
+def role_of(number: float) -> StandbyRole | None:
+    """A role as the parameters of `ringmaster-standby` tell it; None for what is none, as −1 for a peer not heard."""
+    return next((role for role in StandbyRole if role == number), None)
 
 
 def role_name(role: StandbyRole | None) -> str:
