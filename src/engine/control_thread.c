@@ -9,6 +9,7 @@
 
 static void control_thread_look(void *context) {
     rm_control_thread_look_at_clients(context);
+    rm_control_thread_look_at_standby(context);
     rm_control_thread_show_supplies(context);
 }
 
@@ -35,6 +36,7 @@ enum rm_code rm_control_thread_start(struct rm_control_thread_setup const *setup
     if (made == NULL)
         return rm_fail(error, RM_E_NO_SPACE, "no memory for the control thread");
     made->setup = *setup;
+    made->saved_term = setup->saved_term;
     made->beside =
         (struct rm_inbox_thread){.look = control_thread_look, .answer = rm_control_thread_answer, .context = made};
     enum rm_code code = control_thread_prepare(made, error);
@@ -53,6 +55,7 @@ void rm_control_thread_stop(struct rm_control_thread *control_thread) {
     rm_inbox_thread_stop(&control_thread->beside);
     if (control_thread->client != NULL)
         rm_control_thread_free_clients(control_thread);
+    rm_control_thread_free_standby(control_thread);
     free(control_thread->client);
     free(control_thread->heard);
     free(control_thread->sent);

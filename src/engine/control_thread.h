@@ -5,6 +5,8 @@
  *   - applications that come, go or die: it maps their segments, checks them, grants a number, and tells the transmit
  *     role by its mailbox; it unmaps what the role has let go;
  *   - requests: parameters of the server that may be set; a supply's setpoint, by the operator, through the guard;
+ *   - `ringmaster-standby`, where this is one of two servers: its segment is mapped and checked as an application's;
+ *   - the highest term, which it writes to a file when it has grown;
  *   - SUPPLY/setpoint and SUPPLY/readback, for people and slow programs, ten times a second.
  *
  * It runs where there are chains, applications or writable parameters; it is on no datagram's way.
@@ -45,6 +47,15 @@ struct rm_control_thread_setup {
     struct rm_setpoints const *sent;
 
     struct rm_transmit_chain const *chain;
+    /** The transmit role's mailbox of what is here of the other server, and "standby/state"; NULL: it is alone. */
+    struct rm_peer_mailbox *peer;
+    struct rm_standby_state const *standby_state;
+    /** Whose highest term is kept in the file of the configuration; NULL without chains. */
+    struct rm_transmit const *transmit;
+    /** Highest term that the file had. */
+    uint32_t saved_term;
+    /** Counters of the set "standby"; NULL where there are none. */
+    rm_counter *standby_counters;
     /** [supply] "SUPPLY/setpoint". */
     struct rm_parameter *const *setpoint;
     /** [supply] "SUPPLY/readback". */

@@ -36,14 +36,6 @@ enum rm_code rm_control_thread_make_folders(struct rm_control_thread *control_th
     return code;
 }
 
-static uint64_t instance_of(struct rm_segment_header const *header) {
-    return atomic_load_explicit(&header->generation, memory_order_relaxed);
-}
-
-static uint32_t state_of(struct rm_segment_header const *header) {
-    return atomic_load_explicit(&header->state, memory_order_acquire);
-}
-
 /** Writes a command. False while the transmit role has not taken the last one: later, then. */
 static bool control_thread_post(struct rm_control_thread *control_thread, uint32_t application,
                                 struct rm_transmit_command const *command) {
@@ -55,10 +47,8 @@ static bool control_thread_post(struct rm_control_thread *control_thread, uint32
     return true;
 }
 
-/** Copies what the directory says of the application's setpoints, once: this memory may change at any time. */
-static bool find_setpoints(struct rm_mapped_segment const *mapped, char const *application, struct rm_object *found) {
-    char wanted[RM_NAME_BYTES];
-    snprintf(wanted, sizeof wanted, "setpoints/%s", application);
+bool rm_control_thread_find(struct rm_mapped_segment const *mapped, enum rm_object_kind kind, char const *name,
+                            struct rm_object *found) {
     struct rm_segment_header const *const header = mapped->header;
     uint64_t const offset = header->directory_offset, count = header->object_count;
     if (offset > mapped->bytes || count > (mapped->bytes - offset) / sizeof *found)
@@ -66,31 +56,41 @@ static bool find_setpoints(struct rm_mapped_segment const *mapped, char const *a
     uint8_t const *const directory = (uint8_t const *)header + offset;
     for (uint64_t i = 0; i < count; ++i) {
         memcpy(found, directory + i * sizeof *found, sizeof *found);
-        if (found->kind == RM_OBJECT_SETPOINTS && strncmp(found->name, wanted, sizeof wanted) == 0)
+        if (found->kind == (uint32_t)kind && strncmp(found->name, name, sizeof found->name) == 0)
             return true;
     }
     return false;
 }
 
-/** The application's vectors, if they are as the configuration says and lie wholly in its segment, with the bytes of a
- * vector; else NULL. All numbers are copied before they are judged. */
-static struct rm_setpoints const *check_setpoints(struct rm_mapped_segment const *mapped, char const *application,
-                                                  uint32_t actuators, uint64_t *vector_bytes) {
+void const *rm_control_thread_object(struct rm_mapped_segment const *mapped, enum rm_object_kind kind, char const *name,
+                                     uint64_t bytes) {
     struct rm_object object;
-    struct rm_setpoints head;
-    if (!find_setpoints(mapped, application, &object))
+    if (!rm_control_thread_find(mapped, kind, name, &object))
         return NULL;
-    uint64_t const wanted = rm_setpoints_bytes(actuators);
     bool const inside =
-        object.offset <= mapped->bytes && object.offset % RM_CACHE_LINE == 0 && wanted <= mapped->bytes - object.offset;
-    if (!inside)
+        object.offset <= mapped->bytes && object.offset % RM_CACHE_LINE == 0 && bytes <= mapped->bytes - object.offset;
+    return inside ? (uint8_t const *)mapped->header + object.offset : NULL;
+}
+
+struct rm_setpoints const *rm_control_thread_setpoints(struct rm_mapped_segment const *mapped, char const *name,
+                                                       uint32_t actuators) {
+    struct rm_setpoints head;
+    struct rm_setpoints const *const memory =
+        rm_control_thread_object(mapped, RM_OBJECT_SETPOINTS, name, rm_setpoints_bytes(actuators));
+    if (memory == NULL)
         return NULL;
-    uint8_t const *const memory = (uint8_t const *)mapped->header + object.offset;
     memcpy(&head, memory, sizeof head);
-    *vector_bytes = rm_setpoint_vector_bytes(actuators);
-    bool const good =
-        head.vectors_offset == sizeof head && head.vector_bytes == *vector_bytes && head.actuator_count == actuators;
-    return good ? (struct rm_setpoints const *)memory : NULL;
+    bool const good = head.vectors_offset == sizeof head && head.vector_bytes == rm_setpoint_vector_bytes(actuators) &&
+                      head.actuator_count == actuators;
+    return good ? memory : NULL;
+}
+
+/** An application's vectors. */
+static struct rm_setpoints const *setpoints_of(struct rm_mapped_segment const *mapped,
+                                               struct rm_config_application const *application) {
+    char name[RM_NAME_BYTES];
+    snprintf(name, sizeof name, "setpoints/%s", application->name);
+    return rm_control_thread_setpoints(mapped, name, application->supply_count);
 }
 
 static void control_thread_welcome(struct rm_control_thread *control_thread, uint32_t application) {
@@ -99,13 +99,12 @@ static void control_thread_welcome(struct rm_control_thread *control_thread, uin
     struct rm_mapped_segment mapped;
     if (rm_segment_map_readonly(control_thread->workspace, config->name, &mapped, NULL) != RM_OK)
         return;
-    uint64_t vector_bytes = 0;
-    bool const theirs = mapped.uid == client->uid && state_of(mapped.header) == RM_SEGMENT_LIVE;
+    bool const theirs = mapped.uid == client->uid && rm_control_thread_state_of(mapped.header) == RM_SEGMENT_LIVE;
     struct rm_transmit_command const command = {
-        .setpoints = theirs ? check_setpoints(&mapped, config->name, config->supply_count, &vector_bytes) : NULL,
-        .vector_bytes = vector_bytes,
+        .setpoints = theirs ? setpoints_of(&mapped, config) : NULL,
+        .vector_bytes = rm_setpoint_vector_bytes(config->supply_count),
         .grant_number = control_thread->setup.generation + control_thread->grants + 1,
-        .instance = instance_of(mapped.header),
+        .instance = rm_control_thread_instance(mapped.header),
         .pid = atomic_load_explicit(&mapped.header->owner_pid, memory_order_relaxed),
     };
     if (command.setpoints == NULL || !control_thread_post(control_thread, application, &command)) {
@@ -120,7 +119,7 @@ static void control_thread_welcome(struct rm_control_thread *control_thread, uin
 
 static void take_leave(struct rm_control_thread *control_thread, uint32_t application) {
     struct rm_control_thread_client *const client = &control_thread->client[application];
-    bool const in_order = state_of(client->mapped.header) == RM_SEGMENT_CLOSED;
+    bool const in_order = rm_control_thread_state_of(client->mapped.header) == RM_SEGMENT_CLOSED;
     if (client->gone.header != NULL ||
         !control_thread_post(control_thread, application, &(struct rm_transmit_command){.died = !in_order}))
         return;
@@ -143,7 +142,8 @@ static void look_at(struct rm_control_thread *control_thread, uint32_t applicati
     control_thread_let_go(control_thread, application);
     if (client->here) {
         struct rm_segment_header const *const header = client->mapped.header;
-        bool const same = instance_of(header) == client->instance && state_of(header) == RM_SEGMENT_LIVE;
+        bool const same = rm_control_thread_instance(header) == client->instance &&
+                          rm_control_thread_state_of(header) == RM_SEGMENT_LIVE;
         if (!alive || !same)
             take_leave(control_thread, application);
     } else if (alive) {

@@ -114,6 +114,8 @@ static bool set_supply(struct rm_control_thread *control_thread, uint32_t index,
         say_whose(control_thread, supply, reason);
         return false;
     }
+    if (rm_control_thread_stands_by(control_thread, reason, TEXT_BYTES))
+        return false;
     if (request->first != 0 || request->bytes != sizeof value) {
         snprintf(reason, TEXT_BYTES, "%s is one f64: %llu bytes from element %llu are not", request->parameter,
                  (unsigned long long)request->bytes, (unsigned long long)request->first);

@@ -3,10 +3,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include "base/fail.h"
+#include "base/timebase.h"
 #include "engine/role.h"
 #include "engine/server_state.h"
+#include "engine/term_file.h"
 #include "wire/arp.h"
 
 enum { NAME_BYTES = 128 };
@@ -112,6 +115,37 @@ bool rm_server_transmit_tells(struct rm_server const *server) {
     return server->config->chain_count != 0 && !clock_is_published(server);
 }
 
+/** At random, so that no two lives are taken for one; 0 is nobody's. */
+static uint32_t draw_instance(void) {
+    uint32_t instance = 0;
+    while (instance == 0)
+        if (getrandom(&instance, sizeof instance, 0) != sizeof instance)
+            instance = (uint32_t)rm_tai_ns() | 1u;
+    return instance;
+}
+
+/** Of a server that keeps its term in a file. */
+static enum rm_code read_terms(struct rm_server *server, struct finder *finder) {
+    char const *const path = server->config->setpoints.terms_path;
+    if (path[0] == '\0')
+        return RM_OK;
+    server->setpoints.standby_counters = find_setpoint_object(finder, "counters/standby");
+    return rm_term_file_read(path, &server->setpoints.saved_term, finder->error);
+}
+
+static void find_pair(struct rm_server *server, struct finder *finder, struct rm_transmit_pair *pair) {
+    struct rm_config_standby const *const standby = &server->config->standby;
+    *pair = (struct rm_transmit_pair){
+        .server = standby->own + 1,
+        .missed_cycles = standby->missed_cycles,
+        .begin_cycles = standby->begin_cycles,
+        .counters = find_setpoint_object(finder, "counters/standby"),
+        .state = find_setpoint_object(finder, "standby/state"),
+        .targets = find_setpoint_object(finder, "setpoints/targets"),
+    };
+    server->setpoints.standby_state = pair->state;
+}
+
 static enum rm_code transmit_make(struct rm_server *server, uint32_t index, void **role, struct rm_error *error) {
     (void)index;
     struct rm_config const *const config = server->config;
@@ -126,10 +160,19 @@ static enum rm_code transmit_make(struct rm_server *server, uint32_t index, void
     made->sent = find_setpoint_object(&finder, "setpoints/sent");
     struct rm_clock *const clock = rm_store_memory(&server->store, server->store.clock);
     bool const tells = rm_server_transmit_tells(server);
+    struct rm_transmit_pair pair = {.server = 0};
+    if (config->standby.present)
+        find_pair(server, &finder, &pair);
+    enum rm_code code = read_terms(server, &finder);
+    if (code != RM_OK)
+        return code;
     struct rm_transmit_setup const setup = {
         .config = config,
         .tsc_hz = server->tsc_hz,
         .generation = server->generation,
+        .term = made->saved_term,
+        .instance = draw_instance(),
+        .pair = config->standby.present ? &pair : NULL,
         .clock = tells ? NULL : clock,
         .publish = tells ? clock : NULL,
         .chain = made->chain,
@@ -145,7 +188,7 @@ static enum rm_code transmit_make(struct rm_server *server, uint32_t index, void
         return finder.code;
     rm_control_thread_show_nothing(made->setpoint, config->supply_count);
     rm_control_thread_show_nothing(made->readback, config->supply_count);
-    enum rm_code const code = rm_transmit_new(&setup, &server->transmit, error);
+    code = rm_transmit_new(&setup, &server->transmit, error);
     *role = server->transmit;
     return code;
 }

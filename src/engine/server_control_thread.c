@@ -40,6 +40,11 @@ enum rm_code rm_server_start_control_thread(struct rm_server *server, struct rm_
         .transmit_time = transmit_time(server),
         .sent = server->setpoints.sent,
         .chain = server->setpoints.chain,
+        .peer = transmit != NULL ? rm_transmit_peer_mailbox(transmit) : NULL,
+        .standby_state = server->setpoints.standby_state,
+        .transmit = transmit,
+        .saved_term = server->setpoints.saved_term,
+        .standby_counters = server->setpoints.standby_counters,
         .setpoint = server->setpoints.setpoint,
         .readback = server->setpoints.readback,
     };

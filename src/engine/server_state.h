@@ -58,6 +58,11 @@ struct rm_server_setpoints {
     struct rm_parameter **readback;
     /** A view of the server's own segment. It owns nothing. */
     struct rm_owner owner;
+    /** Where this is one of two servers, or keeps its term in a file: NULL and 0 else. */
+    struct rm_standby_state *standby_state;
+    rm_counter *standby_counters;
+    /** Highest term that the file had. */
+    uint32_t saved_term;
 };
 
 struct rm_command_server;

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "standby/standby.h"
+
 enum { OBJECT_NAME_BYTES = 128 };
 
 static void plan_chain(struct rm_segment_plan *plan, struct rm_config_chain const *chain) {
@@ -92,6 +94,25 @@ static bool plan_names(struct rm_segment_plan *plan, struct rm_config const *con
     return true;
 }
 
+/** What a server has that keeps its term, or is one of two. */
+static void plan_standby(struct rm_segment_plan *plan, struct rm_config const *config) {
+    struct rm_config_standby const *const standby = &config->standby;
+    if (!standby->present && config->setpoints.terms_path[0] == '\0')
+        return;
+    rm_plan_counters(plan, "counters/standby", "what the transmit role did as one of two", RM_COUNTER_SET_STANDBY,
+                     RM_STANDBY_COUNTERS);
+    if (!standby->present)
+        return;
+    struct rm_standby_state state = {.server = standby->own + 1,
+                                     .missed_cycles = standby->missed_cycles,
+                                     .period_turns = config->setpoints.period_turns};
+    for (uint32_t i = 0; i < config->chain_count; ++i)
+        state.chains += config->chain[i].readback;
+    state.majority = rm_standby_majority((uint32_t)state.chains);
+    rm_plan_standby_state(plan, "standby/state", "what this one of two servers is", &state);
+    rm_plan_setpoints(plan, "setpoints/targets", "where each supply goes", config->supply_count);
+}
+
 bool rm_store_plan_setpoints(struct rm_segment_plan *plan, struct rm_config const *config) {
     if (config->chain_count == 0)
         return true;
@@ -109,5 +130,6 @@ bool rm_store_plan_setpoints(struct rm_segment_plan *plan, struct rm_config cons
                       config->supply_count, NULL);
     rm_plan_histogram(plan, "latency/setpoint", "from a vector's commit to its first datagram handed to a port",
                       "ticks");
+    plan_standby(plan, config);
     return plan_names(plan, config);
 }

@@ -4,7 +4,10 @@
  *     counters/chain/CHAIN
  *     grant/APPLICATION, counters/guard/APPLICATION     the operator's first
  *     SUPPLY/setpoint, SUPPLY/readback                  in the configuration's order
- *     setpoints/sent, setpoints/intended, counters/transmit, supply/state, latency/setpoint, supply/names
+ *     setpoints/sent, setpoints/intended, counters/transmit, supply/state, latency/setpoint
+ *     counters/standby                                  of one of two servers, or where there is a file of terms
+ *     standby/state, setpoints/targets                  of one of two servers
+ *     supply/names
  *
  * They are planned in this order, and found by their names. */
 #ifndef RM_ENGINE_STORE_SETPOINTS_H

@@ -136,6 +136,9 @@ static void make_transmit(struct transmit_rig *rig) {
         .config = &rig->config,
         .tsc_hz = 1e9,
         .generation = rig->generation,
+        .instance = (uint32_t)rig->generation,
+        .term = rig->term,
+        .pair = rig->pair.server != 0 ? &rig->pair : NULL,
         .clock = rig->by_tai ? NULL : &rig->clock,
         .publish = rig->by_tai ? &rig->published : NULL,
         .chain = rig->chain_setup,
@@ -175,7 +178,15 @@ struct transmit_rig *rig_make(struct transmit_rig_options const *options) {
     rig->intended = options->last_life != NULL ? options->last_life : zeroed(options->chains * sizeof *rig->intended);
     rig->supply_state = make_states(rig->config.supply_count);
     rig_set_clock(rig, RIG_FIRST_TURN, 1);
-    rig->generation = 77;
+    rig->generation = 77 + options->server;
+    rig->term = options->term;
+    if (options->server != 0)
+        rig->pair = (struct rm_transmit_pair){.server = options->server,
+                                              .missed_cycles = options->missed_cycles,
+                                              .begin_cycles = options->begin_cycles,
+                                              .state = zeroed(sizeof *rig->pair.state),
+                                              .targets = rig_make_vectors(rig->config.supply_count),
+                                              .counters = rig->standby_counters};
     rig->by_tai = options->by_tai;
     make_transmit(rig);
     return rig;
@@ -196,6 +207,8 @@ void rig_free(struct transmit_rig *rig) {
     free(rig->sent);
     free(rig->intended);
     free(rig->supply_state);
+    free(rig->pair.state);
+    free(rig->pair.targets);
     free(rig->port);
     free(rig);
 }

@@ -47,6 +47,11 @@ struct transmit_rig_options {
     enum rm_stop_action stop;
     /** [chain] what an earlier role left; the rig takes it over. */
     struct rm_intended *last_life;
+    /** Highest term that the disk has. */
+    uint32_t term;
+    /** 1 or 2: it is one of two servers. 0: it is alone. */
+    uint32_t server;
+    uint32_t missed_cycles, begin_cycles;
 };
 
 /** One chain, as seen from outside. */
@@ -93,7 +98,11 @@ struct transmit_rig {
     struct rm_histogram latency;
     struct rm_port *port;
     struct rm_transmit *transmit;
+    /** What one of two servers has. */
+    struct rm_transmit_pair pair;
+    rm_counter standby_counters[RM_STANDBY_COUNTERS];
     uint64_t generation;
+    uint32_t term;
     bool by_tai;
 };
 

@@ -87,7 +87,7 @@ static void make_links(struct rm_transmit *transmit) {
 static enum rm_code engine_transmit_make(struct rm_transmit *transmit, struct rm_error *error) {
     if (!transmit_allocate(transmit))
         return rm_fail(error, RM_E_NO_SPACE, "no memory to drive %u supplies", transmit->supply_count);
-    enum rm_code const code = rm_guard_of_config(transmit->setup.config, &transmit->guard, error);
+    enum rm_code code = rm_guard_of_config(transmit->setup.config, &transmit->guard, error);
     if (code != RM_OK)
         return code;
     make_supplies(transmit);
@@ -95,6 +95,11 @@ static enum rm_code engine_transmit_make(struct rm_transmit *transmit, struct rm
     if (!rm_transmit_make_senders(transmit))
         return rm_fail(error, RM_E_NO_SPACE, "no memory to drive %u chains", transmit->chain_count);
     rm_transmit_find_last_life(transmit);
+    code = rm_transmit_find_term(transmit, error);
+    if (code == RM_OK && transmit->setup.pair != NULL)
+        code = rm_transmit_standby_make(transmit, error);
+    if (code != RM_OK)
+        return code;
     rm_transmit_join_first(transmit);
     rm_transmit_publish_first(transmit);
     return RM_OK;
@@ -106,8 +111,8 @@ enum rm_code rm_transmit_new(struct rm_transmit_setup const *setup, struct rm_tr
     if (made == NULL)
         return rm_fail(error, RM_E_NO_SPACE, "no memory for the transmit role");
     made->setup = *setup;
-    made->term = 1;
-    made->instance = (uint32_t)setup->generation | 1; /* not 0 */
+    made->act = RM_STANDBY_SENDS;
+    made->moves = true;
     made->application_count = setup->config->application_count;
     made->chain_count = setup->config->chain_count;
     made->supply_count = setup->config->supply_count;
@@ -127,6 +132,7 @@ void rm_transmit_free(struct rm_transmit *transmit) {
         return;
     if (transmit->sender != NULL)
         rm_transmit_release(transmit);
+    rm_transmit_standby_free(transmit);
     rm_guard_free(transmit->guard);
     free(transmit->source);
     free(transmit->mailbox);
@@ -171,7 +177,10 @@ static void close_cycle(struct rm_transmit *transmit, uint64_t tsc) {
         return;
     transmit->open = false;
     rm_transmit_close_chains(transmit);
-    rm_transmit_publish_sent(transmit);
+    if (transmit->standby != NULL)
+        rm_transmit_close_standby(transmit, tsc);
+    else
+        rm_transmit_publish_sent(transmit, transmit->cycle_turn);
     note_latency(transmit);
     rm_transmit_take_commands(transmit);
     rm_transmit_take_put(transmit);
@@ -205,6 +214,8 @@ static uint32_t begin_cycle(struct rm_transmit *transmit, uint64_t tsc, uint64_t
     transmit->cycle_turn = transmit->turn;
     transmit->cycle_epoch = transmit->clock.turn_epoch;
     transmit->turn_of[transmit->cycle % RM_TRANSMIT_WINDOW] = transmit->turn;
+    if (transmit->standby != NULL)
+        rm_transmit_decide(transmit, tsc);
     rm_guard_begin(transmit->guard, transmit->turn);
     rm_transmit_open_chains(transmit);
     uint32_t const sent = rm_transmit_send(transmit);
@@ -235,7 +246,7 @@ static uint64_t longest_lead_ticks(struct rm_transmit const *transmit) {
  * its cycle gone, and wait. */
 static bool transmit_is_led(struct rm_transmit *transmit, uint64_t tsc) {
     uint32_t const leader = transmit->setup.config->setpoints.lead;
-    if (leader == 0)
+    if (leader == 0 || (transmit->standby != NULL && !rm_transmit_may_be_led(transmit, tsc)))
         return false;
     if (tsc + longest_lead_ticks(transmit) < transmit->due_tsc) {
         (void)rm_transmit_take_vector(transmit, leader);
@@ -318,6 +329,8 @@ static uint32_t send_with_leader(struct rm_transmit *transmit, uint64_t tsc) {
 
 static uint32_t without_clock(struct rm_transmit *transmit) {
     rm_counter_add(transmit->setup.counters, RM_TRANSMIT_UNANCHORED, 1);
+    if (transmit->standby != NULL)
+        rm_transmit_take_peer(transmit);
     rm_transmit_take_commands(transmit);
     rm_transmit_take_put(transmit);
     rm_transmit_publish_grants(transmit);

@@ -23,6 +23,23 @@
  * A chain that is lost (it has not answered for `lost_cycles`) joins again when it answers. One without readback begins
  * at what was sent last, or at its safe values. "setpoints/sent" has NaN for a supply whose setpoint is not known yet.
  *
+ * ## Terms
+ * Each setpoint datagram carries a term and the number of this life (docs/setpoint-format.md). The term is above every
+ * one that this server knows of: from its last life (intended.h), the file of the highest term, and the answers of
+ * chains. A chain that refuses a datagram, or has just been switched on, was not moved by it: it joins anew, by queries.
+ *
+ * ## One of two servers
+ * With `pair` the role asks src/standby once per cycle whether it may send, and publishes what it is (standby.h). While
+ * it may not, it does all else: it takes its applications' vectors, counts their watchdogs, hears the chains' answers,
+ * whichever server they are to, and follows the setpoints that the other server sent. Such cycles are due a quarter of a
+ * period later, so that whole cycles have passed when it asks the chains. When it begins to send, its setpoints go on
+ * from the other server's last ones:
+ *
+ *     newest setpoints of the other server that are here, and the newest that a chain obeyed
+ *     of one cycle                   the next step begins there
+ *     one cycle apart                the first cycle repeats what is here: within one slew of what was sent
+ *     more than one cycle apart      the readback decides, as for a chain that joins
+ *
  * The control thread says which application has which memory (control_thread.h), through a mailbox of one entry per
  * application: this role never waits for it.
  */
@@ -39,6 +56,7 @@
 #include <ringmaster/histogram.h>
 #include <ringmaster/intended.h>
 #include <ringmaster/setpoint.h>
+#include <ringmaster/standby.h>
 #include <ringmaster/stream.h>
 #include <ringmaster/supply.h>
 
@@ -69,6 +87,34 @@ struct rm_transmit_command {
 struct rm_command_mailbox {
     _Alignas(RM_CACHE_LINE) struct rm_mailbox mailbox;
     struct rm_transmit_command command;
+};
+
+/** What is here of the other server, as the control thread found and checked it; NULL: it is not there. */
+struct rm_transmit_peer {
+    /** "standby/orders". */
+    struct rm_standby_orders const *orders;
+    /** "peer/setpoints/sent" and "peer/setpoints/targets", each with a value for every supply. */
+    struct rm_setpoints const *sent, *targets;
+};
+
+/** That on its way, as rm_command_mailbox: the role frees it, and uses nothing of an earlier one then. */
+struct rm_peer_mailbox {
+    _Alignas(RM_CACHE_LINE) struct rm_mailbox mailbox;
+    struct rm_transmit_peer peer;
+};
+
+/** What a role needs that is one of two. */
+struct rm_transmit_pair {
+    /** 1 or 2: place in the configuration's list. */
+    uint32_t server;
+    /** As in struct rm_standby_setup. */
+    uint32_t missed_cycles, begin_cycles;
+    /** "standby/state"; at the start it contains what the last life left. */
+    struct rm_standby_state *state;
+    /** "setpoints/targets". */
+    struct rm_setpoints *targets;
+    /** Counters of the set "standby". */
+    rm_counter *counters;
 };
 
 /** One setpoint commanded by the operator, from the control thread. A command that the role did not take in time is
@@ -104,6 +150,12 @@ struct rm_transmit_setup {
     double tsc_hz;
     /** Generation of this server: TAI nanoseconds at its start, so that it grows from life to life. */
     uint64_t generation;
+    /** Highest term that is known from the disk; 0: none. */
+    uint32_t term;
+    /** Number of this life, as its datagrams carry it: at random, and not 0. */
+    uint32_t instance;
+    /** NULL: this server is alone. */
+    struct rm_transmit_pair const *pair;
     /** Published by a receive role; NULL: no instrument tells the turn. */
     struct rm_clock const *clock;
     /** Where `clock` is NULL: the clock in which turns by TAI are published; or NULL. */
@@ -126,6 +178,7 @@ struct rm_transmit_setup {
     struct rm_histogram *latency;
 };
 
+/** RM_E_CONFIG where the last term was used up, RM_E_NO_SPACE. */
 enum rm_code rm_transmit_new(struct rm_transmit_setup const *setup, struct rm_transmit **transmit,
                              struct rm_error *error);
 void rm_transmit_free(struct rm_transmit *transmit);
@@ -133,6 +186,12 @@ void rm_transmit_free(struct rm_transmit *transmit);
 /** The mailbox of an application. */
 struct rm_command_mailbox *rm_transmit_mailbox(struct rm_transmit *transmit, uint32_t application);
 struct rm_operator_put *rm_transmit_put(struct rm_transmit *transmit);
+
+/** The mailbox of what is here of the other server; NULL where this one is alone. */
+struct rm_peer_mailbox *rm_transmit_peer_mailbox(struct rm_transmit *transmit);
+
+/** The highest term that this server has used or heard of. For any thread, at any time. */
+uint32_t rm_transmit_highest_term(struct rm_transmit const *transmit);
 
 /** One turn of the duty cycle: looks at commands and at the leading vector, sends a cycle when it is due. Returns the
  * datagrams sent. */

@@ -79,7 +79,7 @@ static void catch_up(struct rm_transmit *transmit, struct rm_transmit_link *link
 void rm_transmit_open_chains(struct rm_transmit *transmit) {
     for (uint32_t s = 0; s < transmit->sender_count; ++s)
         transmit->sender[s].composed = transmit->sender[s].handed = 0;
-    transmit->sending = transmit->chain_count != 0;
+    transmit->sending = transmit->chain_count != 0 && transmit->act != RM_STANDBY_QUIET;
     transmit->first_tsc = 0;
 }
 
@@ -93,16 +93,16 @@ static bool setpoints_differ(float const *sent, float const *values, uint32_t co
 static uint32_t compose_setpoint_frame(struct rm_transmit *transmit, struct rm_transmit_link *link, bool moves,
                                        uint8_t *frame) {
     float const *values = rm_guard_setpoints(transmit->guard);
-    link->query = !link->joined;
+    link->query = !link->joined || transmit->act == RM_STANDBY_ASKS;
     link->catching = false;
-    if (link->behind && link->joined) {
+    if (link->behind && !link->query) {
         catch_up(transmit, link);
         values = transmit->caught;
     }
     if (!link->query && (moves || link->in_doubt || link->begins))
         rm_transmit_intend(link, values + link->first);
     return rm_setpoint_frame_fill(&link->frame, frame, link->query ? RM_SETPOINT_QUERY : 0, transmit->cycle_turn,
-                                  transmit->term, transmit->instance, link->sequence + !link->query,
+                                  transmit->term, transmit->setup.instance, link->sequence + !link->query,
                                   link->query ? NULL : values + link->first);
 }
 
@@ -113,7 +113,8 @@ static bool advance_burst(struct rm_transmit *transmit, struct rm_transmit_sende
     struct rm_transmit_link const *const last =
         &transmit->link[sender->chain[sender->composed + sender->out.count - 1]];
     uint32_t const end = last->first + last->count;
-    rm_guard_advance(transmit->guard, end);
+    if (transmit->moves)
+        rm_guard_advance(transmit->guard, end);
     return setpoints_differ(transmit->sent + first->first, rm_guard_setpoints(transmit->guard) + first->first,
                             end - first->first);
 }
@@ -161,7 +162,7 @@ static bool send_some(struct rm_transmit *transmit, struct rm_transmit_sender *s
 uint32_t rm_transmit_send(struct rm_transmit *transmit) {
     uint32_t sent = 0;
     bool left = false;
-    for (uint32_t s = 0; s < transmit->sender_count; ++s) {
+    for (uint32_t s = 0; transmit->sending && s < transmit->sender_count; ++s) {
         uint32_t const before = transmit->sender[s].handed;
         left |= !send_some(transmit, &transmit->sender[s]);
         sent += transmit->sender[s].handed - before;
@@ -234,6 +235,12 @@ static void close_links(struct rm_transmit *transmit) {
     rm_counter_add(transmit->setup.counters, RM_TRANSMIT_DATAGRAMS, handed);
 }
 
+/** A cycle that sends nothing: no answer is ours. */
+static void close_quiet_links(struct rm_transmit *transmit) {
+    for (uint32_t i = 0; i < transmit->chain_count; ++i)
+        transmit->link[i].said[transmit->cycle % RM_TRANSMIT_WINDOW] = 0;
+}
+
 void rm_transmit_close_chains(struct rm_transmit *transmit) {
     for (uint32_t s = 0; s < transmit->sender_count; ++s) {
         struct rm_transmit_sender *const sender = &transmit->sender[s];
@@ -241,7 +248,10 @@ void rm_transmit_close_chains(struct rm_transmit *transmit) {
             rm_port_release(sender->port, sender->queue, &sender->out);
         sender->spare = false;
     }
-    close_links(transmit);
+    if (transmit->act != RM_STANDBY_QUIET)
+        close_links(transmit);
+    else
+        close_quiet_links(transmit);
     transmit->sending = false;
 }
 

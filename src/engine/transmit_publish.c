@@ -26,13 +26,13 @@ static uint64_t tai_now(struct rm_transmit const *transmit) {
 
 /** A vector in every cycle; its values are put only while one of the buffers may still have others: what a vector of
  * three cycles ago says stays true where nothing has moved since. */
-void rm_transmit_publish_sent(struct rm_transmit *transmit) {
+void rm_transmit_publish_sent(struct rm_transmit *transmit, rm_turn turn) {
     struct rm_setpoint_vector *const vector = rm_setpoints_begin(transmit->setup.sent);
     if (transmit->sent_vectors < RM_SETPOINT_BUFFERS) {
         rm_setpoints_put_floats(vector, transmit->sent, transmit->supply_count);
         ++transmit->sent_vectors;
     }
-    rm_setpoints_commit(vector, transmit->setup.generation, transmit->cycle_turn, transmit->first_tsc);
+    rm_setpoints_commit(vector, transmit->setup.generation, turn, transmit->first_tsc);
 }
 
 /** What an application that does not send does to its supplies' state. */

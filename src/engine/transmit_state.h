@@ -7,6 +7,8 @@
  *     transmit_chain.c     composing datagrams and sending them
  *     transmit_intended.c  what each chain was sent last, for a successor of this server
  *     transmit_watch.c     readbacks: what became of the datagrams, and what each supply does
+ *     transmit_term.c      the term of our setpoints
+ *     transmit_standby.h   what there is besides where it is one of two servers
  *     transmit_publish.c   what others may see: sent setpoints, states, grants
  *
  * All of it is one thread's. Until the first datagram of a cycle is handed over nothing is done that can wait.
@@ -17,6 +19,7 @@
 #include <stdbool.h>
 
 #include "engine/transmit.h"
+#include "standby/standby.h"
 #include "wire/setpoint_frame.h"
 
 enum {
@@ -130,9 +133,13 @@ struct rm_transmit_supply {
 /** What a chain was sent in a cycle that it got a query in, in place of a sequence number. */
 #define RM_TRANSMIT_ASKED UINT64_MAX
 
+struct rm_transmit_standby;
+
 struct rm_transmit {
     struct rm_operator_put put;
     struct rm_transmit_setup setup;
+    /** NULL: this server is alone. */
+    struct rm_transmit_standby *standby;
     struct rm_guard *guard;
     uint32_t application_count, chain_count, supply_count, sender_count;
     struct rm_transmit_source *source;
@@ -182,9 +189,14 @@ struct rm_transmit {
 
     /* The cycle under way, or the last one. */
 
-    /** Term of our setpoints, and the instance that they are of. */
+    /** Term of our setpoints; 0: none yet. */
     uint16_t term;
-    uint32_t instance;
+    /** What chains are sent in this cycle: always setpoints where the server is alone. */
+    enum rm_standby_act act;
+    /** Supplies go their step in this cycle. */
+    bool moves;
+    /** For other threads: the highest term used or heard of. */
+    _Atomic uint32_t highest_term;
     /** Number of the cycle, from 1. */
     uint64_t cycle;
 
@@ -270,6 +282,39 @@ void rm_transmit_intend(struct rm_transmit_link *link, float const *values);
 /** The port has taken a setpoint datagram of a chain that was in doubt. */
 void rm_transmit_note_transmitted(struct rm_transmit_link *link);
 
+/* transmit_term.c */
+
+/** Finds what terms are known, and takes one where this server is alone. RM_E_CONFIG where there is none left. */
+enum rm_code rm_transmit_find_term(struct rm_transmit *transmit, struct rm_error *error);
+
+/** What is sent from now on has this term. */
+void rm_transmit_take_term(struct rm_transmit *transmit, uint32_t term);
+
+/** A chain told a term that is not below ours, and does not obey us: a server that is alone goes beyond. */
+void rm_transmit_raise_term(struct rm_transmit *transmit, uint32_t told);
+
+void rm_transmit_note_highest(struct rm_transmit *transmit, uint32_t term);
+
+/* transmit_standby.c, where this is one of two servers */
+
+enum rm_code rm_transmit_standby_make(struct rm_transmit *transmit, struct rm_error *error);
+void rm_transmit_standby_free(struct rm_transmit *transmit);
+
+/** Decides what the cycle at hand sends: rm_transmit.act and .moves. */
+void rm_transmit_decide(struct rm_transmit *transmit, uint64_t tsc);
+
+/** Whether the leader's vector may send a cycle: of a server that sends, and is in time. */
+bool rm_transmit_may_be_led(struct rm_transmit const *transmit, uint64_t tsc);
+
+/** Whether a chain that is there can be expected to have answered somebody since the cycle before. */
+bool rm_transmit_is_answered(struct rm_transmit const *transmit);
+
+/** Publishes what the cycle came to. */
+void rm_transmit_close_standby(struct rm_transmit *transmit, uint64_t tsc);
+
+/** Takes over what the control thread has found of the other server. */
+void rm_transmit_take_peer(struct rm_transmit *transmit);
+
 /* transmit_watch.c */
 
 /** Begins: supplies join where the last life left them, or wait for their chains' answers. */
@@ -281,10 +326,18 @@ void rm_transmit_count_silence(struct rm_transmit *transmit);
 /** Looks at the answers of the next chain in turn. */
 void rm_transmit_watch(struct rm_transmit *transmit);
 
+/** The answer of this turn is to the other of two servers: it tells how the supplies do all the same. */
+void rm_transmit_judge_other(struct rm_transmit *transmit, struct rm_transmit_link *link, rm_turn turn);
+
+/** The chain joins where its answer of this turn says that it stands; without one, when it answers. */
+void rm_transmit_join_where_it_stands(struct rm_transmit *transmit, struct rm_transmit_link *link, rm_turn turn);
+
 /* transmit_publish.c */
 
 void rm_transmit_publish_first(struct rm_transmit *transmit);
-void rm_transmit_publish_sent(struct rm_transmit *transmit);
+
+/** Publishes what was sent last, in the cycle of `turn`. */
+void rm_transmit_publish_sent(struct rm_transmit *transmit, rm_turn turn);
 void rm_transmit_publish_states(struct rm_transmit *transmit);
 void rm_transmit_publish_grants(struct rm_transmit *transmit);
 

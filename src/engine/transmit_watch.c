@@ -4,8 +4,6 @@
 
 #include <math.h>
 
-#include <ringmaster/standby.h>
-
 /** The supply of this chain begins at `value`. */
 static void join_at(struct rm_transmit *transmit, struct rm_transmit_link *link, uint32_t index, double value) {
     link->begins = true;
@@ -46,20 +44,26 @@ void rm_transmit_join_first(struct rm_transmit *transmit) {
     transmit->state_changed = true;
 }
 
+/** The chain gets no setpoints any more, but queries, until it joins. */
+static void part_link(struct rm_transmit *transmit, struct rm_transmit_link *link, uint32_t state) {
+    link->joined = false;
+    set_chain_state(transmit, link, state, true);
+    for (uint32_t i = link->first; i < link->first + link->count; ++i)
+        rm_guard_fault(transmit->guard, i, true);
+}
+
 /** The chain has not answered for as many cycles as it may. */
 static void lose_link(struct rm_transmit *transmit, struct rm_transmit_link *link) {
     rm_counter_add(link->counters, RM_CHAIN_LOST, 1);
-    link->joined = false;
     link->lost = true;
-    set_chain_state(transmit, link, RM_SUPPLY_LOST | RM_SUPPLY_JOINING, true);
-    for (uint32_t i = link->first; i < link->first + link->count; ++i)
-        rm_guard_fault(transmit->guard, i, true);
+    part_link(transmit, link, RM_SUPPLY_LOST | RM_SUPPLY_JOINING);
 }
 
 void rm_transmit_count_silence(struct rm_transmit *transmit) {
     /* The place of the cycle that begins, and that of the one which has had its time. */
     uint64_t const place = 1ull << transmit->cycle % RM_TRANSMIT_WINDOW;
     uint64_t const over = 1ull << (transmit->cycle - transmit->window) % RM_TRANSMIT_WINDOW;
+    uint32_t const silent = transmit->standby == NULL || rm_transmit_is_answered(transmit);
     for (uint32_t c = 0; c < transmit->answering_count; ++c) {
         struct rm_transmit_link *const link = &transmit->link[transmit->answering[c]];
         uint64_t const given_up = link->pending & (over | place);
@@ -67,7 +71,8 @@ void rm_transmit_count_silence(struct rm_transmit *transmit) {
             rm_counter_add(link->counters, RM_CHAIN_UNANSWERED, (uint64_t)__builtin_popcountll(given_up));
         link->pending &= ~given_up;
         link->wrong &= ~(over | place);
-        if (++link->silent > transmit->setup.config->setpoints.lost_cycles && !link->lost)
+        link->silent += silent;
+        if (link->silent > transmit->setup.config->setpoints.lost_cycles && !link->lost)
             lose_link(transmit, link);
     }
 }
@@ -158,26 +163,21 @@ static void count_what_it_says(struct rm_transmit_link *link, struct chain_answe
     rm_counter_add(counters, RM_CHAIN_STOPPED, (says & RM_CHAIN_SAYS_STOPPED) != 0);
 }
 
-/** A chain that obeys a term which is not below ours, and does not obey us, obeys a server that was before: from now on
- * our term is above that. */
-static void note_term(struct rm_transmit *transmit, struct rm_transmit_link *link, struct chain_answer const *answer) {
-    uint16_t const says = rm_tag_status(answer->part[0].tag);
-    uint16_t const term = rm_supply_answer_term(answer->part[0].lane[RM_SUPPLY_LANE_SEQUENCE].i);
-    bool const obeyed = (says & (RM_CHAIN_SAYS_OLD_TERM | RM_CHAIN_SAYS_LISTENING | RM_CHAIN_SAYS_QUERIED)) == 0;
+/** A chain that does not obey us, and tells a term that is not below ours, obeys another server. */
+static void note_term(struct rm_transmit *transmit, struct rm_transmit_link *link, uint16_t says, uint16_t term) {
+    bool const refused = (says & RM_CHAIN_SAYS_OLD_TERM) != 0;
+    bool const obeyed = !refused && (says & (RM_CHAIN_SAYS_LISTENING | RM_CHAIN_SAYS_QUERIED)) == 0;
     if (obeyed)
         link->ours = term;
-    else if (term >= transmit->term && term != link->ours && term < RM_TERM_MAX)
-        transmit->term = term + 1;
-}
-
-static bool is_listening(struct chain_answer const *answer) {
-    return (rm_tag_status(answer->part[0].tag) & RM_CHAIN_SAYS_LISTENING) != 0;
+    else if (term >= transmit->term && (refused || term != link->ours))
+        rm_transmit_raise_term(transmit, term);
 }
 
 static void judge_answer(struct rm_transmit *transmit, struct rm_transmit_link *link,
                          struct chain_answer const *answer) {
+    uint16_t const says = rm_tag_status(answer->part[0].tag);
     count_what_it_says(link, answer);
-    note_term(transmit, link, answer);
+    note_term(transmit, link, says, rm_supply_answer_term(answer->part[0].lane[RM_SUPPLY_LANE_SEQUENCE].i));
     link->silent = 0;
     for (uint32_t i = 0; i < link->count; ++i) {
         uint32_t const bits = bits_of(answer, i), index = link->first + i;
@@ -186,7 +186,10 @@ static void judge_answer(struct rm_transmit *transmit, struct rm_transmit_link *
         note_saturation(transmit, link, index, (bits & RM_SUPPLY_BIT_SATURATED) != 0);
         note_deviation(transmit, link, index, answer->cycle, readback);
     }
-    if (!link->joined && !is_listening(answer))
+    bool const obeys = (says & (RM_CHAIN_SAYS_LISTENING | RM_CHAIN_SAYS_OLD_TERM)) == 0;
+    if (!obeys && link->joined)
+        part_link(transmit, link, RM_SUPPLY_JOINING);
+    else if (!link->joined && (says & RM_CHAIN_SAYS_LISTENING) == 0)
         join_link(transmit, link, answer);
 }
 
@@ -243,7 +246,8 @@ static void look_for_answer(struct rm_transmit *transmit, struct rm_transmit_lin
         good += verdict == PART_GOOD;
         wrong |= verdict == PART_WRONG;
     }
-    if (wrong && (link->wrong & bit) == 0) {
+    /* Of two servers each hears the answers to both. */
+    if (wrong && (link->wrong & bit) == 0 && transmit->standby == NULL) {
         rm_counter_add(link->counters, RM_CHAIN_WRONG_ANSWER, 1);
         link->wrong |= bit;
     }
@@ -291,7 +295,8 @@ static void watch_chain(struct rm_transmit *transmit, struct rm_transmit_link *l
         left &= ~(1ull << place);
         look_for_answer(transmit, link, place);
     }
-    if (head != link->head && head != RM_TURN_NONE && head != transmit->cycle_turn)
+    bool const moved = head != link->head && head != RM_TURN_NONE && head != transmit->cycle_turn;
+    if (moved && transmit->standby == NULL)
         look_for_stray(transmit, link, head);
     link->head = head;
 }
@@ -303,4 +308,31 @@ void rm_transmit_watch(struct rm_transmit *transmit) {
     transmit->watched = transmit->watched + 1 < transmit->answering_count ? transmit->watched + 1 : 0;
     prefetch_link(transmit, &transmit->link[transmit->answering[transmit->watched]]);
     watch_chain(transmit, link);
+}
+
+/** The whole answer of this turn, whichever datagram it is to. */
+static bool read_answer(struct rm_transmit const *transmit, struct rm_transmit_link const *link, rm_turn turn,
+                        struct chain_answer *answer) {
+    bool whole = link->parts != 0 && turn != RM_TURN_NONE;
+    for (uint32_t p = 0; whole && p < link->parts; ++p)
+        whole = rm_stream_read(&link->place.readback[p], turn, &answer->part[p]) == RM_READ_OK;
+    answer->cycle = transmit->cycle;
+    return whole;
+}
+
+void rm_transmit_judge_other(struct rm_transmit *transmit, struct rm_transmit_link *link, rm_turn turn) {
+    struct chain_answer answer;
+    if (!read_answer(transmit, link, turn, &answer))
+        return;
+    for (uint32_t p = 0; p < link->parts; ++p) /* what it refused was not ours */
+        answer.part[p].tag &= ~rm_tag_full_rate(0, RM_CHAIN_SAYS_OLD_TERM);
+    judge_answer(transmit, link, &answer);
+}
+
+void rm_transmit_join_where_it_stands(struct rm_transmit *transmit, struct rm_transmit_link *link, rm_turn turn) {
+    struct chain_answer answer;
+    part_link(transmit, link, RM_SUPPLY_JOINING);
+    if (read_answer(transmit, link, turn, &answer) &&
+        (rm_tag_status(answer.part[0].tag) & RM_CHAIN_SAYS_LISTENING) == 0)
+        join_link(transmit, link, &answer);
 }

@@ -75,6 +75,13 @@ static void renew_unwritten(_Atomic uint64_t *sequence, void const *end) {
     atomic_store_explicit(sequence, 0, memory_order_release);
 }
 
+/** What an operator has not acknowledged yet stays so over lives of the server. */
+static void renew_standby_state(struct rm_standby_state *state) {
+    uint64_t const unacknowledged = atomic_load_explicit(&state->unacknowledged, memory_order_relaxed);
+    renew_unwritten(&state->sequence, state + 1);
+    atomic_store_explicit(&state->unacknowledged, unacknowledged, memory_order_relaxed);
+}
+
 /** Rows go on counting, if these are rows: the sequences of three neighbours, each in its buffer. */
 static void renew_setpoints(struct rm_setpoints *setpoints, _Atomic uint64_t const *end) {
     if (rm_setpoints_confused(setpoints))
@@ -151,7 +158,7 @@ void rm_objects_renew(struct rm_segment_header *header, struct rm_segment_plan c
         else if (object->kind == RM_OBJECT_IMAGES)
             renew_images(memory);
         else if (object->kind == RM_OBJECT_STANDBY_STATE)
-            renew_unwritten(&((struct rm_standby_state *)memory)->sequence, (struct rm_standby_state *)memory + 1);
+            renew_standby_state(memory);
         else if (object->kind == RM_OBJECT_STANDBY_ORDERS)
             renew_unwritten(&((struct rm_standby_orders *)memory)->sequence, (struct rm_standby_orders *)memory + 1);
         else if (object->kind == RM_OBJECT_STATE)

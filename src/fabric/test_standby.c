@@ -137,6 +137,7 @@ static void test_a_successor_begins_with_nothing(void **state) {
     assert_true(test->segment.adopted);
     assert_int_equal(((struct rm_standby_state *)memory(test, test->owner.standby_state))->server, 2);
     assert_false(rm_standby_state_look(memory(test, test->owner.standby_state), &(struct rm_standby_state_reading){0}));
+    assert_int_equal(((struct rm_standby_state *)memory(test, test->owner.standby_state))->unacknowledged, 1);
     assert_false(
         rm_standby_orders_look(memory(test, test->owner.standby_orders), &(struct rm_standby_orders_reading){0}));
     assert_false(rm_state_copy(memory(test, test->owner.state), bytes, sizeof bytes, &(struct rm_state_reading){0}));
