@@ -54,6 +54,9 @@ void rm_standby_answer(struct rm_standby *standby, uint32_t c, struct rm_standby
         chain_learn_obeyed(chain, cycle);
     if (answer->asked && answer->silent_cycles < cycle)
         chain_learn_obeyed(chain, cycle - answer->silent_cycles);
+    bool const refused = !answer->obeyed && !answer->asked && !answer->listening;
+    if (refused && cycle > chain->refused)
+        chain->refused = cycle;
     bool const taken = answer->obeyed || (answer->listening && !answer->asked);
     if (taken && standby->term != 0 && answer->term == standby->term && cycle > chain->ours)
         chain->ours = cycle;
@@ -164,7 +167,7 @@ static void standby_take_term(struct rm_standby *standby, uint64_t cycle, uint32
 /** RAISE, when it is time to. */
 static void standby_raise(struct rm_standby *standby, uint64_t now) {
     uint32_t const next = rm_standby_next_term(standby->setup.server, standby->highest_term);
-    if (rm_votes_above(standby) == 0)
+    if (rm_votes_astray(standby) == 0)
         standby->disputed = 0;
     else if (standby->disputed == 0)
         standby->disputed = now;
@@ -197,7 +200,8 @@ static enum rm_standby_act standby_go_on(struct rm_standby *standby, struct rm_s
         standby_stop(standby, seen, RM_STANDBY_JOINING, RM_STANDBY_DEPOSED);
         return RM_STANDBY_QUIET;
     }
-    if (standby_slept_cycles(standby, seen) >= missed || (now - standby->began >= missed && !answered)) {
+    /* One that slept through N cycles has no answers of them. */
+    if (now - standby->began >= missed && !answered) {
         standby_stop(standby, seen, RM_STANDBY_READY, RM_STANDBY_UNANSWERED);
         return cycle_is_own(standby, now) ? RM_STANDBY_ASKS : RM_STANDBY_QUIET;
     }

@@ -35,7 +35,8 @@
  *              this term is still the highest: nobody took over. A READY peer goes first: it waits for 2 N + 2 cycles.
  *  - DEPOSE    It stops at once when a majority has told a higher term.
  *  - RAISE     An active server that a majority answers takes a new term above what other chains have told for 2 N + 2
- *              cycles, when those obey nobody: they are its own again.
+ *              cycles, when those obey nobody: they are its own again. So it does for chains that refuse its term as
+ *              that of an earlier life of this server, which it could not know of.
  *  - SWITCH    At an agreed turn T the active server sends nothing any more, and the standby sends from T on. The active
  *              one is told of T first: a standby that knows of T knows that the other one stops.
  *  - ONCE      After one automatic take-over that a majority confirmed, the next TAKE of either server waits for an
@@ -122,8 +123,9 @@ struct rm_standby_chain {
     uint64_t reached;
     /** Newest that was obeyed, under whichever term, and as far as a query told. */
     uint64_t obeyed;
-    /** Newest setpoint under our own term that it obeyed, or noted while it listens. */
-    uint64_t ours;
+    /** Newest setpoint under our own term that it obeyed, or noted while it listens; newest setpoint that it refused,
+     * whosever. */
+    uint64_t ours, refused;
 };
 
 struct rm_standby {
@@ -155,7 +157,7 @@ struct rm_standby {
     bool was_last;
     /** Newest cycle in which the orders said that all is here; 0: not since it stopped. */
     uint64_t synchronised;
-    /** Cycle since which some chain tells a higher term than ours; 0: none does. */
+    /** Cycle since which some chain is astray (votes.h); 0: none is. */
     uint64_t disputed;
     /** Newest beat in the orders, and the cycle in which it came; 0: none has come, and no orders are believed. */
     uint64_t beat, beat_cycle;

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "test_pair.h"
 
-#include <assert.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
 #include <string.h>
+
+#include <cmocka.h>
 
 #include "votes.h"
 
@@ -23,7 +27,7 @@ static void pair_fly(struct pair *pair, struct pair_flight flight) {
     enum pair_direction const d = flight.direction;
     if (pair_random(pair, 256) < pair->lost[d][flight.server][flight.chain])
         return;
-    assert(pair->flights < PAIR_FLIGHTS_MAX);
+    assert_true(pair->flights < PAIR_FLIGHTS_MAX);
     flight.due = pair->step + pair->delay[d][flight.server][flight.chain] +
                  (pair->jitter == 0 ? 0 : pair_random(pair, pair->jitter + 1));
     pair->flight[pair->flights++] = flight;
@@ -31,6 +35,11 @@ static void pair_fly(struct pair *pair, struct pair_flight flight) {
 
 void pair_cut(struct pair *pair, enum pair_direction direction, uint32_t server, uint32_t chain, bool cut) {
     pair->lost[direction][server][chain] = cut ? 256 : 0;
+}
+
+void pair_cut_all(struct pair *pair, enum pair_direction direction, uint32_t server, bool cut) {
+    for (uint32_t c = 0; c < pair->chains; ++c)
+        pair_cut(pair, direction, server, c, cut);
 }
 
 /* ── a chain ── */
@@ -313,4 +322,24 @@ void pair_switch(struct pair *pair, uint64_t turn) { pair->server[0].switch_turn
 void pair_acknowledge(struct pair *pair) {
     ++pair->server[0].acknowledged;
     ++pair->server[1].acknowledged;
+}
+
+void make_settled(struct pair *pair, uint32_t chains, uint32_t missed) {
+    pair_make(pair, chains, missed, 1);
+    assert_true(pair_settle(pair, 0));
+    pair_cycles(pair, 3ULL * missed);
+}
+
+uint64_t cycles_to_successor(struct pair *pair, uint32_t server) {
+    uint64_t last = pair->chain[0].obeyed_cycle;
+    for (uint32_t s = 0; s < 400 * pair->missed && pair->chain[0].server == server; ++s) {
+        last = pair->chain[0].obeyed_cycle;
+        pair_step(pair);
+    }
+    return pair->chain[0].obeyed_cycle - last;
+}
+
+void check_peace(struct pair const *pair) {
+    assert_int_equal(pair->two_masters, 0);
+    assert_int_equal(pair->false_swaps, 0);
 }

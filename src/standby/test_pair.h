@@ -111,6 +111,16 @@ uint32_t pair_active(struct pair const *pair);
 /** Both servers run until `server` is ACTIVE and the other one READY. False when that takes too long. */
 bool pair_settle(struct pair *pair, uint32_t server);
 
+/** It begins: server A is ACTIVE and server B is READY. */
+void make_settled(struct pair *pair, uint32_t chains, uint32_t missed);
+
+/** Cycles from the newest setpoint of `server` that chain 0 obeys from now on to the first of another. */
+uint64_t cycles_to_successor(struct pair *pair, uint32_t server);
+
+/** No chain obeyed a lower term, and no take-over came without N cycles of silence. */
+void check_peace(struct pair const *pair);
+
+void pair_cut_all(struct pair *pair, enum pair_direction direction, uint32_t server, bool cut);
 void pair_cut(struct pair *pair, enum pair_direction direction, uint32_t server, uint32_t chain, bool cut);
 void pair_kill(struct pair *pair, uint32_t server);
 void pair_start(struct pair *pair, uint32_t server, uint32_t term);

@@ -21,6 +21,11 @@ static inline bool chain_is_above(struct rm_standby const *standby, struct rm_st
     return chain->term > standby->term;
 }
 
+static inline bool chain_is_astray(struct rm_standby const *standby, struct rm_standby_chain const *chain,
+                                   uint64_t now) {
+    return chain_is_above(standby, chain, now) || (chain->term == standby->term && chain->refused > chain->ours);
+}
+
 static inline bool chain_is_above_and_obeying(struct rm_standby const *standby, struct rm_standby_chain const *chain,
                                               uint64_t now) {
     return chain->term > standby->term && rm_votes_age(now, chain->obeyed) <= standby->setup.missed_cycles;
@@ -59,6 +64,8 @@ uint32_t rm_votes_with_us(struct rm_standby const *standby, uint64_t now) {
 }
 
 uint32_t rm_votes_above(struct rm_standby const *standby) { return votes_count(standby, chain_is_above, 0); }
+
+uint32_t rm_votes_astray(struct rm_standby const *standby) { return votes_count(standby, chain_is_astray, 0); }
 
 uint32_t rm_votes_above_and_obeying(struct rm_standby const *standby, uint64_t now) {
     return votes_count(standby, chain_is_above_and_obeying, now);

@@ -19,6 +19,9 @@ uint32_t rm_votes_with_us(struct rm_standby const *standby, uint64_t now);
 /** They tell a higher term than ours. */
 uint32_t rm_votes_above(struct rm_standby const *standby);
 
+/** They tell a higher term than ours, or refuse ours: it is that of another life of this server. */
+uint32_t rm_votes_astray(struct rm_standby const *standby);
+
 /** Of those that tell a higher term: they obeyed somebody within N cycles. */
 uint32_t rm_votes_above_and_obeying(struct rm_standby const *standby, uint64_t now);
 
