@@ -50,8 +50,8 @@ struct rm_control_thread_setup {
     /** The transmit role's mailbox of what is here of the other server, and "standby/state"; NULL: it is alone. */
     struct rm_peer_mailbox *peer;
     struct rm_standby_state const *standby_state;
-    /** Whose highest term is kept in the file of the configuration; NULL without chains. */
-    struct rm_transmit const *transmit;
+    /** The transmit role's highest term, which is kept in the file of the configuration; NULL without chains. */
+    _Atomic uint32_t const *highest_term;
     /** Highest term that the file had. */
     uint32_t saved_term;
     /** Counters of the set "standby"; NULL where there are none. */

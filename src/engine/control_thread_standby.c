@@ -75,9 +75,9 @@ static void save_term(struct rm_control_thread *control_thread) {
     struct rm_control_thread_setup const *const setup = &control_thread->setup;
     char const *const path = setup->config->setpoints.terms_path;
     struct rm_error error = {.text = ""};
-    if (path[0] == '\0' || setup->transmit == NULL)
+    if (path[0] == '\0' || setup->highest_term == NULL)
         return;
-    uint32_t const term = rm_transmit_highest_term(setup->transmit);
+    uint32_t const term = atomic_load_explicit(setup->highest_term, memory_order_relaxed);
     if (term <= control_thread->saved_term || term == control_thread->unsaved_term)
         return;
     if (rm_term_file_write(path, term, &error) == RM_OK) {

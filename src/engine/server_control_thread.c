@@ -42,7 +42,7 @@ enum rm_code rm_server_start_control_thread(struct rm_server *server, struct rm_
         .chain = server->setpoints.chain,
         .peer = transmit != NULL ? rm_transmit_peer_mailbox(transmit) : NULL,
         .standby_state = server->setpoints.standby_state,
-        .transmit = transmit,
+        .highest_term = transmit != NULL ? rm_transmit_highest_term(transmit) : NULL,
         .saved_term = server->setpoints.saved_term,
         .standby_counters = server->setpoints.standby_counters,
         .setpoint = server->setpoints.setpoint,

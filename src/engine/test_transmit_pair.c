@@ -28,23 +28,35 @@ static void post_peer(struct pair *pair, uint32_t s) {
     rm_mailbox_post(&box->mailbox);
 }
 
-struct pair *pair_make(bool by_hand) {
+static struct pair *make_servers(bool by_hand, bool alone, uint32_t term) {
     struct pair *const pair = zeroed(sizeof *pair);
     for (uint32_t s = 0; s < 2; ++s) {
         pair->server[s] = rig_make(&(struct transmit_rig_options){.chains = PAIR_CHAINS,
                                                                   .supplies = PAIR_SUPPLIES,
                                                                   .applications = !by_hand,
-                                                                  .server = s + 1,
+                                                                  .term = term,
+                                                                  .server = alone ? 0 : s + 1,
                                                                   .missed_cycles = PAIR_MISSED,
                                                                   .begin_cycles = PAIR_BEGIN});
         pair->orders[s] = zeroed(sizeof *pair->orders[s]);
         pair->sent[s] = rig_make_vectors(PAIR_CHAINS * PAIR_SUPPLIES);
         pair->targets[s] = rig_make_vectors(PAIR_CHAINS * PAIR_SUPPLIES);
         pair->told[s] = (struct rm_standby_orders_reading){.switch_turn = RM_TURN_NONE};
-        post_peer(pair, s);
+        if (!alone)
+            post_peer(pair, s);
         if (!by_hand)
             rig_grant(pair->server[s], 1, PAIR_GRANT, 1);
     }
+    return pair;
+}
+
+struct pair *pair_make(bool by_hand) {
+    return make_servers(by_hand, false, 0);
+}
+
+struct pair *pair_make_alone(uint32_t term) {
+    struct pair *const pair = make_servers(false, true, term);
+    pair->dead[1] = pair->link_cut = true;
     return pair;
 }
 

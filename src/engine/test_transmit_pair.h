@@ -51,6 +51,9 @@ struct pair {
 
 /** Makes a pair whose supplies belong to applications, or with `by_hand` to the operator. */
 struct pair *pair_make(bool by_hand);
+
+/** Makes one server that is alone, whose disk has a highest term. */
+struct pair *pair_make_alone(uint32_t term);
 void pair_free(struct pair *pair);
 
 /** Lets time pass; the applications commit a vector in each cycle. */

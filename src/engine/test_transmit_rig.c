@@ -131,7 +131,7 @@ void rig_set_clock(struct transmit_rig *rig, rm_turn turn, uint64_t turn_epoch) 
     rm_clock_publish(&rig->clock, &reading);
 }
 
-static void make_transmit(struct transmit_rig *rig) {
+enum rm_code rig_make_role(struct transmit_rig *rig, struct rm_error *error) {
     struct rm_transmit_setup const setup = {
         .config = &rig->config,
         .tsc_hz = 1e9,
@@ -150,8 +150,13 @@ static void make_transmit(struct transmit_rig *rig) {
         .supply_state = rig->supply_state,
         .latency = &rig->latency,
     };
+    rig->transmit = NULL;
+    return rm_transmit_new(&setup, &rig->transmit, error);
+}
+
+static void make_transmit(struct transmit_rig *rig) {
     struct rm_error error = {0};
-    if (rm_transmit_new(&setup, &rig->transmit, &error) != RM_OK) {
+    if (rig_make_role(rig, &error) != RM_OK) {
         fprintf(stderr, "%s\n", error.text);
         abort();
     }

@@ -110,6 +110,9 @@ struct transmit_rig {
 struct transmit_rig *rig_make(struct transmit_rig_options const *options);
 void rig_free(struct transmit_rig *rig);
 
+/** Makes a role in the place of the last one, which was freed; as rm_transmit_new. */
+enum rm_code rig_make_role(struct transmit_rig *rig, struct rm_error *error);
+
 /** Sets the clock: `turn` is due now, in this turn-counter epoch. */
 void rig_set_clock(struct transmit_rig *rig, rm_turn turn, uint64_t turn_epoch);
 

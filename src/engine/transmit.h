@@ -190,8 +190,8 @@ struct rm_operator_put *rm_transmit_put(struct rm_transmit *transmit);
 /** The mailbox of what is here of the other server; NULL where this one is alone. */
 struct rm_peer_mailbox *rm_transmit_peer_mailbox(struct rm_transmit *transmit);
 
-/** The highest term that this server has used or heard of. For any thread, at any time. */
-uint32_t rm_transmit_highest_term(struct rm_transmit const *transmit);
+/** The highest term that this server has used or heard of. Any thread may read it, as long as the role is there. */
+_Atomic uint32_t const *rm_transmit_highest_term(struct rm_transmit const *transmit);
 
 /** One turn of the duty cycle: looks at commands and at the leading vector, sends a cycle when it is due. Returns the
  * datagrams sent. */

@@ -59,7 +59,7 @@ enum rm_code rm_transmit_standby_make(struct rm_transmit *transmit, struct rm_er
         .chains = transmit->answering_count,
         .missed_cycles = pair->missed_cycles,
         .begin_cycles = pair->begin_cycles,
-        .term = rm_transmit_highest_term(transmit),
+        .term = atomic_load_explicit(&transmit->highest_term, memory_order_relaxed),
         .unacknowledged = atomic_load_explicit(&pair->state->unacknowledged, memory_order_relaxed) != 0,
     };
     rm_standby_make(&standby->core, &setup);

@@ -6,12 +6,14 @@
 
 enum { ALONE = 1 }; /**< a server without a peer takes the terms of server 1 */
 
-uint32_t rm_transmit_highest_term(struct rm_transmit const *transmit) {
+_Atomic uint32_t const *rm_transmit_highest_term(struct rm_transmit const *transmit) { return &transmit->highest_term; }
+
+static uint32_t highest_term(struct rm_transmit const *transmit) {
     return atomic_load_explicit(&transmit->highest_term, memory_order_relaxed);
 }
 
 void rm_transmit_note_highest(struct rm_transmit *transmit, uint32_t term) {
-    if (term > rm_transmit_highest_term(transmit))
+    if (term > highest_term(transmit))
         atomic_store_explicit(&transmit->highest_term, term, memory_order_relaxed);
 }
 
@@ -34,7 +36,7 @@ enum rm_code rm_transmit_find_term(struct rm_transmit *transmit, struct rm_error
     }
     if (transmit->setup.pair != NULL)
         return RM_OK; /* src/standby takes it */
-    uint32_t const highest = rm_transmit_highest_term(transmit);
+    uint32_t const highest = highest_term(transmit);
     uint32_t const own = rm_standby_next_term(ALONE, highest);
     if (own == 0)
         return rm_fail(
