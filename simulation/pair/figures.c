@@ -32,6 +32,16 @@ static void figures_after(struct rm_pair *pair, FILE *out) {
     fputs("},\n", out);
 }
 
+/** A violation is a setpoint beyond limits or slew, or chains that are divided for longer than a take-over. */
+static void figures_judged(struct rm_pair const *pair, FILE *out) {
+    struct rm_pair_judged const judged = rm_pair_judged(pair);
+    fprintf(out,
+            "  \"violations\": %" PRIu64 ",\n  \"over_limit\": %" PRIu64 ",\n  \"over_slew\": %" PRIu64
+            ",\n  \"divided\": %" PRIu64 ",\n  \"divided_cycles\": %.2f,\n  \"two_masters\": %" PRIu64 ",\n",
+            judged.over_limit + judged.over_slew + judged.divided, judged.over_limit, judged.over_slew, judged.divided,
+            judged.divided_cycles, judged.two_masters);
+}
+
 /** Steps that a standby made again, and what kept it from that. */
 static void figures_steps(struct rm_pair const *pair, FILE *out) {
     struct rm_pair_stepping const *const one = &pair->server[0].stepping, *const other = &pair->server[1].stepping;
@@ -61,8 +71,7 @@ void rm_pair_figures_json(struct rm_pair *pair, double wall_s, FILE *out) {
     fprintf(out, "  \"planned_missing_cycles\": %" PRIu64 ",\n  \"planned_duplicate_cycles\": %" PRIu64 ",\n",
             tally->planned_missing, tally->planned_duplicate);
     fprintf(out, "  \"false_swaps\": %" PRIu64 ",\n", tally->false_swaps);
-    fprintf(out, "  \"divided_datagrams\": %" PRIu64 ",\n  \"divided_cycles\": %.2f,\n", tally->divided,
-            tally->divided_cycles);
+    figures_judged(pair, out);
     fprintf(out, "  \"datagrams_obeyed\": %" PRIu64 ",\n  \"terms_raised\": %" PRIu64 ",\n", tally->obeyed,
             tally->raised);
     figures_steps(pair, out);
@@ -78,14 +87,18 @@ void rm_pair_figures_json(struct rm_pair *pair, double wall_s, FILE *out) {
 
 void rm_pair_figures_say(struct rm_pair *pair, double wall_s, FILE *out) {
     struct rm_pair_lengths *const taken = &pair->tally.length[RM_PAIR_TAKEN_OVER];
+    struct rm_pair_judged const judged = rm_pair_judged(pair);
     fprintf(out,
             "%" PRIu64 " cycles at %.6g Hz in %.3g s; %" PRIu64 " faults and switches; %u take-overs of %.2f cycles "
             "(median) to %.2f; %u switches, %" PRIu64 " cycles missing and %" PRIu64 " doubled; %" PRIu64
-            " false; %" PRIu64 " times it did not come to rest\n",
+            " false; %" PRIu64 " times it did not come to rest; %" PRIu64 " violations (%" PRIu64 " limits, %" PRIu64
+            " slews, %" PRIu64 " divided), %" PRIu64 " two masters; %" PRIu64 " different bits\n",
             pair->cycle - pair->first_cycle, 1e9 / pair->period_ns, wall_s, pair->faults.rounds, taken->count,
             rm_pair_lengths_median(taken), rm_pair_lengths_max(taken), pair->tally.length[RM_PAIR_SWITCHED].count,
             pair->tally.planned_missing, pair->tally.planned_duplicate, pair->tally.false_swaps,
-            pair->faults.restless);
+            pair->faults.restless, judged.over_limit + judged.over_slew + judged.divided, judged.over_limit,
+            judged.over_slew, judged.divided, judged.two_masters,
+            pair->server[0].stepping.differences + pair->server[1].stepping.differences);
 }
 
 void rm_pair_say_restless(struct rm_pair const *pair) {
@@ -109,7 +122,10 @@ void rm_pair_say_restless(struct rm_pair const *pair) {
 }
 
 void rm_pair_say_difference(struct rm_pair const *pair, struct rm_pair_server const *server) {
+    enum { MOST_SAID = 5 };
     struct rm_host_replayed const *const told = &server->stepping.told;
+    if (server->stepping.differences > MOST_SAID)
+        return;
     fprintf(stderr, "cycle %" PRIu64 ": server %u does not follow step %" PRIu64 ": %s: %s\n",
             pair->cycle - pair->first_cycle, server->index + 1, told->step, rm_replay_difference_text(told->differs),
             told->text);

@@ -58,6 +58,7 @@ enum rm_code rm_pair_open(struct rm_pair_setup const *setup, struct rm_pair *pai
     if (code != RM_OK)
         return code;
     pair_set_times(pair);
+    code = rm_pair_judge_open(pair, error);
     pair->key = rm_noise_u64(setup->seed);
     pair->faults.key = rm_noise_u64(setup->seed ^ 0x6661756C);
     rm_pair_network_make(&pair->network, setup->seed);
@@ -75,6 +76,7 @@ enum rm_code rm_pair_open(struct rm_pair_setup const *setup, struct rm_pair *pai
 void rm_pair_close(struct rm_pair *pair) {
     for (uint32_t s = 0; s < RM_PAIR_SERVERS; ++s)
         rm_pair_server_close(&pair->server[s]);
+    rm_chain_judge_free(pair->judge);
     rm_pair_instruments_close(pair);
     rm_pair_tally_free(&pair->tally);
     rm_pair_queue_free(&pair->queue);
@@ -151,6 +153,12 @@ static void pair_answer(struct rm_pair *pair, uint32_t server, uint32_t chain, s
                  (struct rm_pair_event){.time_ns = at, .kind = RM_PAIR_ANSWER, .whom = server, .what = parcel});
 }
 
+static void pair_obeyed(struct rm_pair *pair, uint32_t c, struct rm_setpoint_datagram const *datagram) {
+    rm_pair_judge_obeyed(pair, c, datagram);
+    if (!rm_pair_tally_obeyed(&pair->tally, c, pair->now_ns, datagram->term, datagram->turn) && pair->code == RM_OK)
+        pair->code = rm_fail(pair->error, RM_E_NO_SPACE, "no memory for figures");
+}
+
 /** A datagram reaches its chain, whose answer goes to both servers. */
 static void pair_datagram(struct rm_pair *pair, uint32_t c, uint32_t parcel) {
     struct rm_chain *const chain = &pair->plant.chains.chain[pair->ring_chain[c]];
@@ -160,9 +168,8 @@ static void pair_datagram(struct rm_pair *pair, uint32_t c, uint32_t parcel) {
     bool const answers = rm_chain_take(chain, pair->parcel[parcel].setpoints, pair->parcel[parcel].length,
                                        (double)pair->now_ns * 1e-9, &answer);
     if (chain->counters[RM_SUPPLY_SETPOINTS] != obeyed &&
-        rm_setpoint_parse(pair->parcel[parcel].setpoints, pair->parcel[parcel].length, &datagram) == RM_SETPOINT_GOOD &&
-        !rm_pair_tally_obeyed(&pair->tally, c, pair->now_ns, datagram.term, datagram.turn))
-        pair->code = rm_fail(pair->error, RM_E_NO_SPACE, "no memory for figures");
+        rm_setpoint_parse(pair->parcel[parcel].setpoints, pair->parcel[parcel].length, &datagram) == RM_SETPOINT_GOOD)
+        pair_obeyed(pair, c, &datagram);
     rm_pair_parcel_give(pair, parcel);
     for (uint32_t s = 0; answers && s < RM_PAIR_SERVERS; ++s)
         pair_answer(pair, s, c, &answer);
@@ -170,6 +177,7 @@ static void pair_datagram(struct rm_pair *pair, uint32_t c, uint32_t parcel) {
 
 void rm_pair_chain_lose_power(struct rm_pair *pair, uint32_t chain) {
     rm_chain_switch_on(&pair->plant.chains.chain[pair->ring_chain[chain]], (double)pair->now_ns * 1e-9);
+    rm_chain_judge_was_off(pair->judge, chain);
     pair->tally.last[chain] = (struct rm_pair_obeyed){0};
 }
 

@@ -21,6 +21,7 @@
 #include "config/config.h"
 #include "engine/application_setup.h"
 #include "faults.h"
+#include "instruments/chain_judge.h"
 #include "network.h"
 #include "queue.h"
 #include "server.h"
@@ -98,6 +99,7 @@ struct rm_pair {
     struct rm_pair_server server[RM_PAIR_SERVERS];
     struct rm_pair_faults faults;
     struct rm_pair_tally tally;
+    struct rm_chain_judge *judge;
     /** [chain of the server] chain of the ring, and the other way round (UINT32_MAX: none). */
     uint32_t *ring_chain, *server_chain;
 
@@ -150,6 +152,16 @@ enum rm_code rm_pair_instruments_read(struct rm_pair *pair, uint64_t cycle, stru
 /** Sends a datagram from a server to a chain: it arrives, or is lost on its way. */
 void rm_pair_send(struct rm_pair *pair, uint32_t server, uint32_t chain, struct rm_setpoint_datagram const *datagram,
                   float const *values);
+
+/** What the judge of chains has found, in all chains. */
+struct rm_pair_judged {
+    uint64_t two_masters, over_limit, over_slew, divided;
+    double divided_cycles;
+};
+
+enum rm_code rm_pair_judge_open(struct rm_pair *pair, struct rm_error *error);
+void rm_pair_judge_obeyed(struct rm_pair *pair, uint32_t chain, struct rm_setpoint_datagram const *datagram);
+struct rm_pair_judged rm_pair_judged(struct rm_pair const *pair);
 
 /** A chain has lost its power, and has it again. */
 void rm_pair_chain_lose_power(struct rm_pair *pair, uint32_t chain);

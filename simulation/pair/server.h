@@ -73,8 +73,8 @@ struct rm_pair_server {
     float *sent;
     /** Cycle of that. */
     uint64_t sent_cycle;
-    /** Its newest cycle. */
-    uint64_t cycle;
+    /** Its newest cycle, and when that was due. */
+    uint64_t cycle, due_ns;
     /** Newest cycle whose instruments it heard. */
     uint64_t heard_instruments;
 

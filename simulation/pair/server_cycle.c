@@ -161,17 +161,27 @@ void rm_pair_server_switch(struct rm_pair *pair, uint32_t index) {
 
 /* ── the cycle ── */
 
-/** It begins to send: from what it knows that was sent last, or where that is too old from what the chains read back.
- */
-static void pair_server_take_over(struct rm_pair *pair, struct rm_pair_server *server) {
-    bool const knows = server->sent_cycle != 0 && server->standby.reason != RM_STANDBY_BEGAN;
+/** Cycles by which chains are known to be ahead of what it knows that was sent last; UINT64_MAX: it knows nothing. */
+static uint64_t pair_server_lag(struct rm_pair const *pair, struct rm_pair_server const *server) {
+    uint64_t newest = 0;
+    for (uint32_t c = 0; c < pair->config->chain_count; ++c)
+        newest = server->contact[c].obeyed > newest ? server->contact[c].obeyed : newest;
+    if (server->sent_cycle == 0 || server->standby.reason == RM_STANDBY_BEGAN)
+        return UINT64_MAX;
+    return newest > server->sent_cycle ? newest - server->sent_cycle : 0;
+}
+
+/** It begins to send: from what it knows that was sent last. Where that is a cycle old the first cycle repeats it; where
+ * it is older, chains are asked where they stand. Returns whether setpoints may move in this cycle. */
+static bool pair_server_take_over(struct rm_pair *pair, struct rm_pair_server *server) {
+    uint64_t const lag = pair_server_lag(pair, server);
     if (server->standby.reason == RM_STANDBY_BEGAN)
         server->stepping.has_begun = false; /* applications begin anew */
     for (uint32_t c = 0; c < pair->config->chain_count; ++c) {
-        struct rm_pair_contact *const contact = &server->contact[c];
-        contact->joined = knows && contact->obeyed <= server->sent_cycle + 1;
-        contact->silent = 0;
+        server->contact[c].joined = lag <= 1;
+        server->contact[c].silent = 0;
     }
+    return lag != 1;
 }
 
 /** The disk has the term before the first datagram of it. */
@@ -201,19 +211,23 @@ void rm_pair_server_due(struct rm_pair *pair, uint32_t index, uint64_t cycle) {
         .orders = pair_server_orders(pair, server),
     };
     server->cycle = cycle;
+    server->due_ns = pair->now_ns;
     if (server->switch_turn != RM_TURN_NONE && server->switch_turn < seen.turn)
         server->switch_turn = RM_TURN_NONE;
     enum rm_standby_act const act = rm_standby_cycle(&server->standby, &seen);
     if (role != RM_STANDBY_ACTIVE)
         pair_server_stay(pair, server);
+    bool moves = act == RM_STANDBY_SENDS;
     if (role != RM_STANDBY_ACTIVE && server->standby.role == RM_STANDBY_ACTIVE)
-        pair_server_take_over(pair, server);
+        moves = pair_server_take_over(pair, server);
     if (role == RM_STANDBY_ACTIVE && server->standby.role != RM_STANDBY_ACTIVE)
         server->stepping.needs_copy = true; /* it leads no longer; it may lead again from where it was */
     rm_pair_tally_role(&pair->tally, index, cycle, role, &server->standby);
     pair_server_save_term(server);
     pair_server_step(pair, server);
-    rm_guard_cycle(server->guard, seen.turn);
+    rm_guard_begin(server->guard, seen.turn);
+    if (moves)
+        rm_guard_advance(server->guard, pair->config->supply_count);
     if (act == RM_STANDBY_SENDS)
         rm_pair_server_send(pair, index);
     else if (server->stops_within)

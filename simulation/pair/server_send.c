@@ -57,9 +57,8 @@ void rm_pair_server_answer(struct rm_pair *pair, uint32_t index, uint32_t c, str
     contact->silent = 0;
     if (server->standby.role != RM_STANDBY_ACTIVE)
         return;
-    bool const refused = (native.status & RM_CHAIN_SAYS_OLD_TERM) != 0 && told.term > server->standby.term;
-    if (refused)
-        contact->joined = false; /* it goes another way: where it stands then, is asked */
+    if ((native.status & (RM_CHAIN_SAYS_OLD_TERM | RM_CHAIN_SAYS_LISTENING)) != 0)
+        contact->joined = false; /* it was not moved by it: where it stands, is asked */
     else if (!contact->joined && asked && !told.listening)
         pair_server_join(pair, server, c, answer);
 }
@@ -114,7 +113,8 @@ void rm_pair_server_send(struct rm_pair *pair, uint32_t index) {
 
 void rm_pair_server_resume(struct rm_pair *pair, uint32_t index) {
     struct rm_pair_server *const server = &pair->server[index];
-    bool const within = server->stops_within;
+    /* Of a cycle that is over nothing is sent any more. */
+    bool const within = server->stops_within && pair->now_ns - server->due_ns < (uint64_t)pair->period_ns;
     server->stopped = server->stops_within = false;
     for (uint32_t c = server->stop_at_chain % pair->config->chain_count; within && c < pair->config->chain_count; ++c)
         pair_server_send_chain(pair, server, c);

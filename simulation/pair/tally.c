@@ -88,15 +88,6 @@ static void pair_tally_switched(struct rm_pair_tally *tally, struct rm_pair_obey
         tally->planned_missing += (turn - last->turn) / tally->period_turns - 1;
 }
 
-static void pair_tally_older(struct rm_pair_tally *tally, uint64_t now_ns) {
-    double const cycles = (double)(now_ns - tally->first_ns) / tally->period_ns;
-    tally->older_ns = now_ns;
-    if (!tally->confirmed)
-        return;
-    ++tally->divided;
-    tally->divided_cycles = cycles > tally->divided_cycles ? cycles : tally->divided_cycles;
-}
-
 bool rm_pair_tally_obeyed(struct rm_pair_tally *tally, uint32_t chain, uint64_t now_ns, uint32_t term, rm_turn turn) {
     struct rm_pair_obeyed *const last = &tally->last[chain];
     bool good = true;
@@ -109,11 +100,9 @@ bool rm_pair_tally_obeyed(struct rm_pair_tally *tally, uint32_t chain, uint64_t 
     }
     bool const gap = last->time_ns != 0 && !pair_obeyed_saw_gap(tally, &(struct rm_pair_obeyed){.time_ns = last->time_ns}, now_ns);
     *last = (struct rm_pair_obeyed){now_ns, gap ? last->gap_ns : now_ns, turn, term};
-    if (term < tally->term)
-        pair_tally_older(tally, now_ns);
-    else if (!tally->confirmed && tally->with > tally->chains / 2)
+    if (term == tally->term && !tally->confirmed && tally->with > tally->chains / 2)
         good = pair_tally_confirm(tally);
-    if (term == tally->term && tally->confirmed)
+    if (term < tally->term || tally->confirmed)
         tally->older_ns = now_ns;
     return good;
 }

@@ -71,10 +71,6 @@ struct rm_pair_tally {
     uint64_t planned_missing, planned_duplicate, false_swaps;
     /** Terms that the same server raised. */
     uint64_t raised;
-    /** Datagrams of an older term that chains obeyed after a majority had obeyed a newer one, and the longest time
-     * after it, in cycles. */
-    uint64_t divided;
-    double divided_cycles;
     /** RMS of the beam's position, in nm: the largest within 200 cycles behind a swap; of all other cycles of which a
      * server sends, the largest and the mean. */
     double orbit_swap_nm, orbit_quiet_nm, orbit_sum_nm;
