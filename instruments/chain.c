@@ -13,7 +13,7 @@ void rm_chain_make(struct rm_chain *chain, struct rm_chain_config const *config,
                    struct rm_chain_fault *faults, uint32_t fault_count, uint64_t key, rm_counter *counters) {
     *chain = (struct rm_chain){.config = config, .supply = supplies, .counters = counters};
     chain->stops_at = INFINITY;
-    chain->obeyed_at = chain->listens_until = -INFINITY;
+    chain->obeyed_at = chain->listens_until = chain->on_s = -INFINITY;
     rm_chain_faults_make(&chain->faults, faults, fault_count);
     for (uint32_t s = 0; s < config->supply_count; ++s) {
         rm_supply_make(&supplies[s], &config->supply[s], rm_noise_u64(key) + s);
@@ -204,6 +204,8 @@ bool rm_chain_take(struct rm_chain *chain, uint8_t const *payload, uint32_t leng
                    struct rm_chain_answer *answer) {
     struct rm_setpoint_datagram datagram;
     rm_chain_tick(chain, time);
+    if (chain->faults.off != 0)
+        return false;
     rm_counter_add(chain->counters, RM_SUPPLY_RECEIVED, 1);
     if (rm_setpoint_parse(payload, length, &datagram) != RM_SETPOINT_GOOD)
         return chain_drop_datagram(chain, RM_SUPPLY_MALFORMED, 0);
@@ -222,10 +224,24 @@ static void chain_stop_supplies(struct rm_chain *chain) {
     chain->stops_at = INFINITY;
 }
 
+/** Switches it on where its power has come back. */
+static void chain_look_for_power(struct rm_chain *chain) {
+    if (chain->on_s == chain->faults.on_s)
+        return;
+    chain->on_s = chain->faults.on_s;
+    rm_chain_switch_on(chain, chain->on_s);
+}
+
 void rm_chain_tick(struct rm_chain *chain, double time) {
     rm_chain_faults_tick(&chain->faults, chain->supply, chain->config->supply_count, time, chain->counters);
-    if (time >= chain->stops_at)
+    chain_look_for_power(chain);
+    if (time >= chain->stops_at && chain->faults.off == 0)
         chain_stop_supplies(chain);
+}
+
+void rm_chain_power(struct rm_chain *chain, double time, bool on) {
+    rm_chain_faults_power(&chain->faults, time, on, chain->counters);
+    chain_look_for_power(chain);
 }
 
 void rm_chain_reset(struct rm_chain *chain) {

@@ -7,6 +7,7 @@
  *   - is not a setpoint datagram                                      counted: malformed
  *   - is for another chain, or of another number of supplies                   misdirected
  *   - has a sequence number that was there already, or an older one            repeated
+ *   - comes while the chain has no power                                       not counted
  *
  * All others are answered, with the state of the supplies when they arrive. A query changes nothing. Setpoints are
  *
@@ -77,6 +78,9 @@ struct rm_chain {
     /** A bit per supply, as reported last. */
     uint64_t tripped, saturated;
 
+    /** When it was switched on last, of `faults.on_s`. */
+    double on_s;
+
     float reported[RM_CHAIN_SUPPLIES_MAX];
     struct rm_chain_faults faults;
 };
@@ -101,6 +105,9 @@ void rm_chain_switch_on(struct rm_chain *chain, double time);
  * is sent. */
 bool rm_chain_take(struct rm_chain *chain, uint8_t const *payload, uint32_t length, double time,
                    struct rm_chain_answer *answer);
+
+/** The chain's power goes away, or comes back: an event; several may overlap each other and faults. */
+void rm_chain_power(struct rm_chain *chain, double time, bool on);
 
 /** Lets time pass: faults begin and end, setpoints may have stopped. Call it now and then. An effect has its own time,
  * however late it is found. */

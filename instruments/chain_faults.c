@@ -8,7 +8,8 @@
 #include "noise.h"
 
 void rm_chain_faults_make(struct rm_chain_faults *faults, struct rm_chain_fault *fault, uint32_t count) {
-    *faults = (struct rm_chain_faults){.fault = fault, .count = count, .next_s = count == 0 ? INFINITY : 0};
+    *faults = (struct rm_chain_faults){
+        .fault = fault, .count = count, .next_s = count == 0 ? INFINITY : 0, .on_s = -INFINITY};
 }
 
 static void set_bit(uint64_t *bits, uint32_t bit, bool value) {
@@ -19,6 +20,13 @@ void rm_chain_trip(struct rm_supply *supply, double time, rm_counter *counters) 
     if (!supply->off)
         rm_counter_add(counters, RM_SUPPLY_TRIPS, 1);
     rm_supply_trip(supply, time);
+}
+
+void rm_chain_faults_power(struct rm_chain_faults *faults, double time, bool on, rm_counter *counters) {
+    faults->off = on ? faults->off - 1 : faults->off + 1;
+    if (on && faults->off == 0)
+        faults->on_s = time;
+    rm_counter_add(counters, RM_SUPPLY_POWER_CYCLES, on && faults->off == 0);
 }
 
 /** Begins a fault of one supply, or ends it. */
@@ -47,6 +55,10 @@ static void chain_fault_befall(struct rm_chain_faults *faults, struct rm_chain_f
 
 static void chain_fault_change(struct rm_chain_faults *faults, struct rm_chain_fault const *fault,
                                struct rm_supply *supplies, uint32_t supply_count, bool begins, rm_counter *counters) {
+    if (fault->kind == RM_CHAIN_FAULT_POWER_CYCLE) {
+        rm_chain_faults_power(faults, begins ? fault->from_s : fault->to_s, !begins, counters);
+        return;
+    }
     for (uint32_t s = 0; s < supply_count; ++s)
         if (fault->supply == RM_CHAIN_ALL_SUPPLIES || fault->supply == (int32_t)s)
             chain_fault_befall(faults, fault, &supplies[s], s, begins, counters);

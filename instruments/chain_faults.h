@@ -27,6 +27,8 @@ enum rm_chain_fault_kind {
     RM_CHAIN_FAULT_SILENT,
     /** Answers have the id of another chain. */
     RM_CHAIN_FAULT_OTHER_ID,
+    /** The chain has no power: it takes nothing. It is switched on when the fault's time is over. */
+    RM_CHAIN_FAULT_POWER_CYCLE,
 
     RM_CHAIN_FAULT_KINDS,
 };
@@ -65,6 +67,10 @@ struct rm_chain_faults {
     uint64_t stuck;
     /** Faults that befall answers are in effect. */
     bool answers;
+    /** How many take the chain's power away. */
+    uint32_t off;
+    /** When the last of them ended; -INFINITY: none has. */
+    double on_s;
 };
 
 /** `fault` stays in use, and is written to. */
@@ -72,6 +78,9 @@ void rm_chain_faults_make(struct rm_chain_faults *faults, struct rm_chain_fault 
 
 /** A supply of the chain trips, for whatever reason; counted where it was on. */
 void rm_chain_trip(struct rm_supply *supply, double time, rm_counter *counters);
+
+/** The chain's power goes away as of `time`, or comes back; there may be several reasons for it at a time. Counted. */
+void rm_chain_faults_power(struct rm_chain_faults *faults, double time, bool on, rm_counter *counters);
 
 /** Begins and ends the faults that are due. Counts trips. */
 void rm_chain_faults_change(struct rm_chain_faults *faults, struct rm_supply *supplies, uint32_t supply_count,

@@ -148,7 +148,8 @@ static void judge_gap(struct rm_chain_judge const *judge, struct judged_chain *c
 /** How many slews its setpoints may have gone since its last datagram. */
 static double steps_since(struct rm_chain_judge const *judge, struct judged_chain const *chain,
                           struct rm_chain_obeyed const *obeyed) {
-    if (obeyed->term == chain->last_term && obeyed->sequence > chain->sequence)
+    bool const goes_on = chain->turn != RM_TURN_NONE && obeyed->term == chain->last_term;
+    if (goes_on && obeyed->sequence > chain->sequence)
         return (double)(obeyed->sequence - chain->sequence);
     uint64_t const cycles = cycles_since(judge, chain, obeyed->turn);
     uint64_t const most = judge->setup.swap_steps;

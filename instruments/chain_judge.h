@@ -20,8 +20,9 @@
  *
  * Steps: from one datagram to the next of the same term there are as many as their sequence numbers are apart, for a
  * lost datagram is a step that was made. From one term to another there are as many as there are cycles between them,
- * and `swap_steps` at most: a server that takes over begins within one slew of what the other may have sent last. A
- * supply that has tripped is led by its readback, so its steps are not judged.
+ * and `swap_steps` at most: a server that takes over begins within one slew of what the other may have sent last. After
+ * a chain was without power there is one: its supplies stand where they were, and go on from there. A supply that has
+ * tripped is led by its readback, so its steps are not judged.
  *
  * ## What it finds of all chains
  * In struct rm_chain_verdict:

@@ -6,6 +6,8 @@
 
 #include "base/fail.h"
 
+static uint8_t const BROADCAST[6] = {0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF};
+
 enum { QUEUE = 0, SOURCE_MAC = 6 /**< offset in a frame */, MAC_BYTES = 6 };
 
 enum rm_code rm_chain_port_make(struct rm_port *port, struct rm_pair *pair, uint32_t index, struct rm_chains *chains,
@@ -76,8 +78,9 @@ static struct rm_chain_peer *peer_of(struct rm_chain_port *port, uint32_t index,
     struct rm_ring_chain const *chain = &port->chains->config->chains[index];
     struct rm_chain_answer const *answer = &port->answer;
     uint16_t const vlan = datagram->vlan == RM_VLAN_NONE ? 0 : datagram->vlan;
+    uint8_t const *const mac = chain->mirror ? BROADCAST : frame + SOURCE_MAC;
     if (peer->header_bytes != 0 && peer->flow.destination_ipv4 == datagram->source_ipv4 && peer->flow.vlan == vlan &&
-        memcmp(peer->flow.destination_mac, frame + SOURCE_MAC, MAC_BYTES) == 0)
+        memcmp(peer->flow.destination_mac, mac, MAC_BYTES) == 0)
         return peer;
     peer->flow = (struct rm_flow){
         .source_ipv4 = chain->ipv4,
@@ -86,7 +89,7 @@ static struct rm_chain_peer *peer_of(struct rm_chain_port *port, uint32_t index,
         .destination_port = chain->answer_port,
         .vlan = vlan,
     };
-    memcpy(peer->flow.destination_mac, frame + SOURCE_MAC, MAC_BYTES);
+    memcpy(peer->flow.destination_mac, mac, MAC_BYTES);
     memcpy(peer->flow.source_mac, chain->mac, MAC_BYTES);
     peer->header_bytes = rm_frame_write_header(peer->header[0], &peer->flow, answer->length[0]);
     rm_frame_write_header(peer->header[1], &peer->flow, answer->length[answer->parts - 1]);

@@ -128,10 +128,19 @@ void rm_chains_reset(struct rm_chains *chains) {
         rm_chain_reset(&chains->chain[c]);
 }
 
+uint32_t rm_chains_of_supply(struct rm_chains const *chains, uint32_t supply) {
+    uint32_t c = 0;
+    while (supply - chains->config->chains[c].first >= chains->config->chains[c].config.supply_count)
+        ++c;
+    return c;
+}
+
 void rm_chains_trip(struct rm_chains *chains, uint32_t supply, double time) {
-    for (uint32_t c = 0; c < chains->config->chain_count; ++c)
-        if (supply - chains->config->chains[c].first < chains->config->chains[c].config.supply_count)
-            rm_chain_trip(&chains->supply[supply], time, chains->chain[c].counters);
+    rm_chain_trip(&chains->supply[supply], time, chains->chain[rm_chains_of_supply(chains, supply)].counters);
+}
+
+void rm_chains_power(struct rm_chains *chains, uint32_t chain, double time, bool on) {
+    rm_chain_power(&chains->chain[chain], time, on);
 }
 
 bool rm_chains_have(struct rm_chains const *chains, rm_turn turn) {

@@ -54,6 +54,12 @@ void rm_chains_reset(struct rm_chains *chains);
 /** A supply of all chains trips at `time`, and its chain counts it. */
 void rm_chains_trip(struct rm_chains *chains, uint32_t supply, double time);
 
+/** The power of a chain goes away, or comes back (rm_chain_power). */
+void rm_chains_power(struct rm_chains *chains, uint32_t chain, double time, bool on);
+
+/** Index of the chain of a supply of all chains. */
+uint32_t rm_chains_of_supply(struct rm_chains const *chains, uint32_t supply);
+
 /** True when each chain that a server has ever sent to has a datagram of the cycle at `turn`, or of a later one. */
 bool rm_chains_have(struct rm_chains const *chains, rm_turn turn);
 

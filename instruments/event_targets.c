@@ -1,8 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "event_targets.h"
 
+/** Each chain of the event's supplies, once: those of a chain stand together. */
+static void power_chains(struct rm_chains *chains, struct rm_ring_event const *event, double time, bool on) {
+    uint32_t last = RM_CHAINS_NOBODY;
+    for (uint32_t s = 0; s < event->supply_count; ++s) {
+        uint32_t const chain = rm_chains_of_supply(chains, event->supply[s]);
+        if (chain != last)
+            rm_chains_power(chains, chain, time, on);
+        last = chain;
+    }
+}
+
 void rm_event_targets_apply_supplies(struct rm_chains *chains, struct rm_ring_event const *event, double time,
                                      bool begins) {
+    if (event->kind == RM_EVENT_POWER_CYCLE) {
+        power_chains(chains, event, time, !begins);
+        return;
+    }
     for (uint32_t s = 0; s < event->supply_count; ++s) {
         struct rm_supply *supply = &chains->supply[event->supply[s]];
         rm_supply_advance(supply, time);
@@ -41,6 +56,7 @@ void rm_event_targets_apply(void *state, struct rm_ring_event const *event, rm_t
     case RM_EVENT_TRIP:
     case RM_EVENT_RESET:
     case RM_EVENT_RIPPLE:
+    case RM_EVENT_POWER_CYCLE:
         apply_to_supplies(turns, event, turn, begins);
         break;
     case RM_EVENT_KICK:

@@ -20,6 +20,7 @@ static struct chain_fault_rule const rules[RM_CHAIN_FAULT_KINDS] = {
     [RM_CHAIN_FAULT_DEAF] = {.of_supply = true},
     [RM_CHAIN_FAULT_SILENT] = {.of_answers = true},
     [RM_CHAIN_FAULT_OTHER_ID] = {.of_answers = true, .needs_id = true},
+    [RM_CHAIN_FAULT_POWER_CYCLE] = {.of_supply = false},
 };
 
 static enum rm_code fail_chain_fault(struct rm_resolve *resolve, uint32_t index, char const *key, char const *text) {

@@ -82,6 +82,8 @@ static enum rm_code take_chain_overlay(struct rm_resolve *resolve, uint32_t inde
             chain->config.timeout_s = *from->timeout_ms == 0 ? INFINITY : 1e-3 * *from->timeout_ms;
         if (from->stop != NULL)
             chain->config.ramps = *from->stop == RM_RING_FILE_RAMP;
+        if (from->mirror != NULL)
+            chain->mirror = *from->mirror;
     }
     if (found)
         return code;

@@ -29,6 +29,7 @@ static struct event_rule const rules[RM_EVENT_KINDS] = {
     [RM_EVENT_TRIP] = {.of_supplies = true},
     [RM_EVENT_RESET] = {.of_supplies = true, .is_a_moment = true},
     [RM_EVENT_RIPPLE] = {.of_supplies = true},
+    [RM_EVENT_POWER_CYCLE] = {.of_supplies = true},
     [RM_EVENT_KICK] = {.has_xy = true, .is_a_moment = true},
     [RM_EVENT_INJECTION] = {.has_xy = true, .is_a_moment = true},
     [RM_EVENT_FROZEN] = {.of_instruments = true},

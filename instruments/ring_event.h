@@ -27,6 +27,8 @@ enum rm_ring_event_kind {
     RM_EVENT_RESET,
     /** Supplies have one more ripple in their current. */
     RM_EVENT_RIPPLE,
+    /** Chains have no power, and forget whom they obeyed. */
+    RM_EVENT_POWER_CYCLE,
     /** The beam oscillates. */
     RM_EVENT_KICK,
     /** Charge is added to the beam. */

@@ -14,11 +14,13 @@ enum {
 };
 
 static cyaml_strval_t const kinds[] = {
-    {"trip", RM_EVENT_TRIP},     {"reset", RM_EVENT_RESET},         {"ripple", RM_EVENT_RIPPLE},
-    {"kick", RM_EVENT_KICK},     {"injection", RM_EVENT_INJECTION}, {"rf_trip", RM_EVENT_RF_TRIP},
-    {"frozen", RM_EVENT_FROZEN}, {"noisy", RM_EVENT_NOISY},         {"offset", RM_EVENT_OFFSET},
-    {"dead", RM_EVENT_DEAD},     {"inverted", RM_EVENT_INVERTED},   {"swapped_cables", RM_EVENT_SWAPPED_CABLES},
-    {"good", RM_EVENT_GOOD},
+    {"trip", RM_EVENT_TRIP},           {"reset", RM_EVENT_RESET},
+    {"ripple", RM_EVENT_RIPPLE},       {"kick", RM_EVENT_KICK},
+    {"injection", RM_EVENT_INJECTION}, {"rf_trip", RM_EVENT_RF_TRIP},
+    {"frozen", RM_EVENT_FROZEN},       {"noisy", RM_EVENT_NOISY},
+    {"offset", RM_EVENT_OFFSET},       {"dead", RM_EVENT_DEAD},
+    {"inverted", RM_EVENT_INVERTED},   {"swapped_cables", RM_EVENT_SWAPPED_CABLES},
+    {"good", RM_EVENT_GOOD},           {"power_cycle", RM_EVENT_POWER_CYCLE},
 };
 
 static cyaml_schema_field_t const fields[] = {
@@ -30,9 +32,10 @@ static cyaml_schema_field_t const fields[] = {
     CYAML_FIELD_UINT_PTR(RM_KEY("for_turns", "Then it is over. Not of reset, kick, injection and good.",
                                 .unit = "turns", .otherwise = "it stays", .example = "100000", RM_RANGE(1, 1e18)),
                          MAYBE, struct rm_ring_file_event, for_turns),
-    CYAML_FIELD_STRING_PTR(RM_KEY("supply", "Which supplies, as in `supplies`. Of trip, reset and ripple.",
-                                  .otherwise = "required of them", .example = "c01/1"),
-                           MAYBE, struct rm_ring_file_event, supply, 1, SUPPLY_LONGEST),
+    CYAML_FIELD_STRING_PTR(
+        RM_KEY("supply", "Which supplies, as in `supplies`. Of trip, reset and ripple; of power_cycle their chains.",
+               .otherwise = "required of them", .example = "c01/1"),
+        MAYBE, struct rm_ring_file_event, supply, 1, SUPPLY_LONGEST),
     CYAML_FIELD_FLOAT_PTR(RM_KEY("amplitude", "In the setpoint's unit. Of ripple.", .otherwise = "required of ripple",
                                  .example = "0.01", RM_RANGE(0, 1e9), .apart = true),
                           MAYBE, struct rm_ring_file_event, amplitude),

@@ -33,6 +33,8 @@ struct rm_ring_chain {
     uint16_t answer_port;
     /** False: it obeys, and sends no answers. */
     bool answers;
+    /** Answers go to the broadcast MAC: whoever is on its network hears them. */
+    bool mirror;
     /** Index of its first supply, among all supplies. */
     uint32_t first;
     struct rm_chain_config config;

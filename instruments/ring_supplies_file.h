@@ -4,6 +4,7 @@
 #ifndef RM_INSTRUMENTS_RING_SUPPLIES_FILE_H
 #define RM_INSTRUMENTS_RING_SUPPLIES_FILE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/yaml.h"
@@ -30,6 +31,7 @@ struct rm_ring_file_chain {
     char *name;
     double *timeout_ms;
     enum rm_ring_file_stop *stop;
+    bool *mirror;
 };
 
 struct rm_ring_file_chain_fault {

@@ -17,8 +17,13 @@ enum {
 static cyaml_strval_t const stops[] = {{"hold", RM_RING_FILE_HOLD}, {"ramp", RM_RING_FILE_RAMP}};
 
 static cyaml_strval_t const fault_kinds[] = {
-    {"trip", RM_CHAIN_FAULT_TRIP}, {"saturate", RM_CHAIN_FAULT_SATURATE}, {"stuck", RM_CHAIN_FAULT_STUCK},
-    {"deaf", RM_CHAIN_FAULT_DEAF}, {"silent", RM_CHAIN_FAULT_SILENT},     {"other_id", RM_CHAIN_FAULT_OTHER_ID},
+    {"trip", RM_CHAIN_FAULT_TRIP},
+    {"saturate", RM_CHAIN_FAULT_SATURATE},
+    {"stuck", RM_CHAIN_FAULT_STUCK},
+    {"deaf", RM_CHAIN_FAULT_DEAF},
+    {"silent", RM_CHAIN_FAULT_SILENT},
+    {"other_id", RM_CHAIN_FAULT_OTHER_ID},
+    {"power_cycle", RM_CHAIN_FAULT_POWER_CYCLE},
 };
 
 static cyaml_schema_field_t const ripple_fields[] = {
@@ -92,6 +97,10 @@ static cyaml_schema_field_t const chain_fields[] = {
     CYAML_FIELD_ENUM_PTR(
         RM_KEY("stop", "What the chain does then: stay, or go to its safe values.", .fallback = "hold", .late = true),
         MAYBE_WORD, struct rm_ring_file_chain, stop, stops, CYAML_ARRAY_LEN(stops)),
+    CYAML_FIELD_BOOL_PTR(RM_KEY("mirror",
+                                "Answers go to the broadcast MAC, so that two servers on its network hear them.",
+                                .fallback = "false"),
+                         MAYBE, struct rm_ring_file_chain, mirror),
     CYAML_FIELD_END,
 };
 

@@ -67,6 +67,11 @@ static uint64_t counted(struct bench const *bench, enum rm_supply_counter counte
     return rm_counter_get(&bench->counters[0], counter);
 }
 
+static struct rm_chain_fault fault_of(enum rm_chain_fault_kind kind, int32_t supply, double from, double to) {
+    return (struct rm_chain_fault){
+        .kind = kind, .supply = supply, .from_s = from, .to_s = to, .probability = 1, .key = 99};
+}
+
 /** One part of the answer. */
 struct part {
     struct rm_native native;
@@ -299,6 +304,54 @@ static void it_listens_before_it_obeys(void **state) {
     free(bench);
 }
 
+/** It takes nothing without power, forgets whom it obeyed, listens, and its supplies stand where they were. */
+static void a_power_cycle_forgets_and_listens(void **state) {
+    (void)state;
+    struct bench *bench = begin();
+    bench->fault[0] = fault_of(RM_CHAIN_FAULT_POWER_CYCLE, RM_CHAIN_ALL_SUPPLIES, 2, 2.5);
+    bench->faults = 1;
+    bench->config.ramps = true;
+    made(bench);
+    assert_true(send(bench, 0, 5, 1, 1.99));
+    assert_false(send(bench, 0, 5, 2, 2.01));
+    assert_false(send(bench, RM_SETPOINT_QUERY, 5, 2, 2.4));
+    assert_int_equal(counted(bench, RM_SUPPLY_RECEIVED), 1);
+    assert_true(send(bench, RM_SETPOINT_QUERY, 5, 2, 2.51));
+    assert_int_equal(status_of(bench), RM_CHAIN_SAYS_QUERIED | RM_CHAIN_SAYS_LISTENING);
+    assert_int_equal(term_of(bench), 0);
+    assert_float_equal(current_of(bench, 12), 6, 0);
+    assert_true(send(bench, 0, 4, 70, 2.59));
+    assert_int_equal(status_of(bench), RM_CHAIN_SAYS_LISTENING);
+    assert_true(send(bench, 0, 4, 71, 2.61)); /* 100 ms after 2.5 s, whenever that was noticed */
+    assert_int_equal(status_of(bench), 0);
+    assert_int_equal(counted(bench, RM_SUPPLY_POWER_CYCLES), 1);
+    assert_int_equal(counted(bench, RM_SUPPLY_STOPS), 0);
+    free(bench);
+}
+
+/** One of which nobody noticed that it began before it was over is one, too; and two at a time are one. */
+static void power_may_be_away_for_several_reasons(void **state) {
+    (void)state;
+    struct bench *bench = begin();
+    bench->fault[0] = fault_of(RM_CHAIN_FAULT_POWER_CYCLE, RM_CHAIN_ALL_SUPPLIES, 2, 2.001);
+    bench->fault[1] = fault_of(RM_CHAIN_FAULT_POWER_CYCLE, RM_CHAIN_ALL_SUPPLIES, 5, 7);
+    bench->faults = 2;
+    made(bench);
+    assert_true(send(bench, 0, 5, 1, 1.99));
+    assert_true(send(bench, RM_SETPOINT_QUERY, 0, 0, 2.05));
+    assert_int_equal(status_of(bench), RM_CHAIN_SAYS_QUERIED | RM_CHAIN_SAYS_LISTENING);
+    rm_chain_tick(&bench->chain, 5.5);
+    rm_chain_power(&bench->chain, 6, false);
+    assert_false(send(bench, RM_SETPOINT_QUERY, 0, 0, 7.5));
+    rm_chain_power(&bench->chain, 8, true);
+    assert_true(send(bench, RM_SETPOINT_QUERY, 0, 0, 8.05));
+    assert_int_equal(status_of(bench), RM_CHAIN_SAYS_QUERIED | RM_CHAIN_SAYS_LISTENING);
+    assert_true(send(bench, RM_SETPOINT_QUERY, 0, 0, 8.15));
+    assert_int_equal(status_of(bench), RM_CHAIN_SAYS_QUERIED);
+    assert_int_equal(counted(bench, RM_SUPPLY_POWER_CYCLES), 2);
+    free(bench);
+}
+
 static void without_a_time_out_it_does_not_listen(void **state) {
     (void)state;
     struct bench *bench = begin();
@@ -392,11 +445,6 @@ static void it_ramps_when_setpoints_stop(void **state) {
     assert_int_equal(bits_of(bench, 12), 0);
     assert_int_equal(counted(bench, RM_SUPPLY_STOPS), 1);
     free(bench);
-}
-
-static struct rm_chain_fault fault_of(enum rm_chain_fault_kind kind, int32_t supply, double from, double to) {
-    return (struct rm_chain_fault){
-        .kind = kind, .supply = supply, .from_s = from, .to_s = to, .probability = 1, .key = 99};
 }
 
 static void trips_last_until_they_are_reset(void **state) {
@@ -498,6 +546,8 @@ int main(void) {
         cmocka_unit_test(another_server_under_the_same_term_is_refused),
         cmocka_unit_test(a_higher_term_takes_over),
         cmocka_unit_test(it_listens_before_it_obeys),
+        cmocka_unit_test(a_power_cycle_forgets_and_listens),
+        cmocka_unit_test(power_may_be_away_for_several_reasons),
         cmocka_unit_test(without_a_time_out_it_does_not_listen),
         cmocka_unit_test(misdirected_and_malformed_are_refused),
         cmocka_unit_test(repeated_are_refused_and_missing_are_counted),

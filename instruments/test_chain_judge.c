@@ -180,6 +180,23 @@ static void supplies_that_went_by_themselves_make_no_step(void **state) {
     destroy(bench);
 }
 
+/** Its supplies stand where they were: a server that goes on as if it had obeyed meanwhile makes a step. */
+static void a_chain_without_power_goes_on_where_it_was(void **state) {
+    (void)state;
+    struct bench *bench = make();
+    obey_all(bench, 3, 77, 1);
+    all_values(bench, 0.5f);
+    rm_chain_judge_was_off(bench->judge, 0);
+    obey(bench, 0, 3, 77, 50);
+    assert_int_equal(counted(bench, 0, RM_SUPPLY_OVER_SLEW), 0);
+    all_values(bench, 3);
+    rm_chain_judge_was_off(bench->judge, 0);
+    obey(bench, 0, 3, 77, 90);
+    assert_int_equal(counted(bench, 0, RM_SUPPLY_OVER_SLEW), SUPPLIES);
+    assert_int_equal(counted(bench, 0, RM_SUPPLY_CYCLES_MISSED), 0);
+    destroy(bench);
+}
+
 static void a_lower_term_after_a_higher_one_is_two_masters(void **state) {
     (void)state;
     struct bench *bench = make();
@@ -274,6 +291,7 @@ int main(void) {
         cmocka_unit_test(a_step_is_a_slew_for_each_datagram),
         cmocka_unit_test(a_successor_goes_on_where_the_other_was),
         cmocka_unit_test(supplies_that_went_by_themselves_make_no_step),
+        cmocka_unit_test(a_chain_without_power_goes_on_where_it_was),
         cmocka_unit_test(a_lower_term_after_a_higher_one_is_two_masters),
         cmocka_unit_test(two_instances_of_a_term_are_found_across_chains),
         cmocka_unit_test(chains_may_be_divided_for_a_while),

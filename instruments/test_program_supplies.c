@@ -29,6 +29,8 @@
 
 enum { SUPPLIES = 12, CHAINS = 2, TERM = 9, INSTANCE = 99, FIRST_TURN = 777, TIMEOUT_SECONDS = 20, QUEUE = 0 };
 
+static uint8_t const BROADCAST[6] = {0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF}, SERVER_MAC[6] = {2, 0, 0, 0, 0, 1};
+
 /** The virtual program and the server that it meets. */
 struct bench {
     struct test_world *world;
@@ -38,6 +40,8 @@ struct bench {
     uint64_t sent[CHAINS], sequence[CHAINS];
     struct rm_native native;
     struct rm_record record; /**< of the answer that came last */
+    /** Answers go to the broadcast MAC. */
+    bool mirrored;
 };
 
 static double now_seconds(void) {
@@ -127,7 +131,7 @@ static bool understand(struct bench *bench, uint8_t const *frame, uint32_t lengt
     if (datagram.source_ipv4 >> 16 != 0x0A1E)
         return false;
     assert_int_equal(datagram.destination_ipv4, 0x0A1EFF01);
-    assert_memory_equal(frame, ((uint8_t const[]){2, 0, 0, 0, 0, 1}), 6);
+    assert_memory_equal(frame, bench->mirrored ? BROADCAST : SERVER_MAC, 6);
     assert_int_equal(datagram.source_port, 4662);
     assert_int_equal(datagram.destination_port, 4660);
     assert_int_equal(rm_native_parse(datagram.payload, datagram.length, &bench->native), RM_PORT_DECODED);
@@ -218,6 +222,19 @@ static void setpoints_become_currents(void **state) {
     rm_segment_unmap(&mapped);
     test_world_check_output(bench->world,
                             "2 chains obeyed 2 setpoint datagrams, were asked 2 times, refused 0, sent 8");
+    destroy(bench);
+}
+
+/** A second server on the same network hears what the chain answers to the first. */
+static void answers_are_mirrored_where_the_overlay_says_so(void **state) {
+    struct bench *bench = begin(*state, ONLY, "chains: [{name: c01, timeout_ms: 0, mirror: true}]\n");
+    bench->mirrored = true;
+    send(bench, 1, 0, 2.5f);
+    await(bench, 1, 1);
+    assert_float_equal(bench->record.lane[2].f, 2.5f, 0);
+    bench->mirrored = false;
+    ask(bench, 2, 0);
+    end(bench);
     destroy(bench);
 }
 
@@ -354,6 +371,7 @@ int main(int argc, char **argv) {
     }
     struct CMUnitTest const tests[] = {
         cmocka_unit_test_prestate(setpoints_become_currents, argv[1]),
+        cmocka_unit_test_prestate(answers_are_mirrored_where_the_overlay_says_so, argv[1]),
         cmocka_unit_test_prestate(it_ramps_when_setpoints_stop, argv[1]),
         cmocka_unit_test_prestate(a_signal_resets_what_has_tripped, argv[1]),
         cmocka_unit_test_prestate(instruments_follow_a_supply, argv[1]),

@@ -81,7 +81,7 @@ static void every_key_is_taken(void **state) {
         "     supplies: [{name: \"b{chain}\", " SUPPLY "}]}\n",
         "seed: 5\n"
         "ports: [{name: ring, interface: veth1}]\n"
-        "chains: [{name: one, timeout_ms: 20, stop: ramp}, {name: two, timeout_ms: 0}]\n"
+        "chains: [{name: one, timeout_ms: 20, stop: ramp}, {name: two, timeout_ms: 0, mirror: true}]\n"
         "supplies:\n"
         "  - {supplies: all, slew: 7}\n"
         "  - {supplies: a, range: [0, 8], resolution: 0.5, delay_us: 20, regulation_hz: 100000, drift_ppm: 30,\n"
@@ -91,7 +91,8 @@ static void every_key_is_taken(void **state) {
         "  - {chain: one, fault: trip, supply: 1, from_s: 1, for_s: 2}\n"
         "  - {chain: all, fault: silent, probability: 0.25}\n"
         "  - {chain: two, fault: other_id, id: 3}\n"
-        "  - {chain: two02, fault: saturate, limit: 2}\n",
+        "  - {chain: two02, fault: saturate, limit: 2}\n"
+        "  - {chain: one, fault: power_cycle, from_s: 4, for_s: 0.5}\n",
         &config);
     struct rm_ring_supplies const *supplies = &config.supplies;
     struct rm_ring_chain const *one = &supplies->chains[0];
@@ -116,7 +117,11 @@ static void every_key_is_taken(void **state) {
     assert_true(isinf(supplies->chains[2].config.timeout_s));
     assert_float_equal(supplies->chains[2].config.supply[0].slew, 7, 0); /* what an earlier entry said */
     assert_float_equal(supplies->chains[2].config.supply[0].safe_slew, 2, 0);
-    assert_int_equal(supplies->fault_count, 4);
+    assert_false(one->mirror);
+    assert_true(supplies->chains[2].mirror);
+    assert_int_equal(supplies->faults[4].fault.kind, RM_CHAIN_FAULT_POWER_CYCLE);
+    assert_int_equal(supplies->period_turns, 12);
+    assert_int_equal(supplies->fault_count, 5);
     assert_int_equal(supplies->faults[0].fault.supply, 0);
     assert_float_equal(supplies->faults[0].fault.to_s, 3, 0);
     assert_int_equal(supplies->faults[1].chain_count, 3);

@@ -54,27 +54,40 @@ static void hear_supply(struct rm_sending *sending, struct rm_sending_chain cons
         sending_join(sending, supply, readback);
 }
 
+/** Where the supplies of a chain will begin is unknown. */
+static void part_chain(struct rm_sending *sending, uint32_t c) {
+    struct rm_config_chain const *wanted = &sending->config->chain[c];
+    for (uint32_t s = wanted->first_supply; s < wanted->first_supply + wanted->supply_count; ++s) {
+        rm_guard_fault(sending->guard, s, true);
+        sending->sent[s] = NAN;
+    }
+}
+
 static void sending_hear_answer(void *context, uint32_t plant_chain, struct rm_chain_answer const *answer) {
     struct rm_sending *sending = context;
     uint32_t const c = sending->server_chain[plant_chain];
     if (c == UINT32_MAX || !sending->config->chain[c].readback)
         return;
     struct rm_sending_chain *chain = &sending->chain[c];
+    bool listens = false;
     uint32_t supply = sending->config->chain[c].first_supply;
     for (uint32_t p = 0; p < answer->parts; ++p) {
         struct rm_native native;
         struct rm_record record;
         if (rm_native_parse(answer->payload[p], answer->length[p], &native) != RM_PORT_DECODED)
             return;
+        listens |= (native.status & RM_CHAIN_SAYS_LISTENING) != 0;
         rm_native_record(&native, native.turn, 0, &record);
         uint32_t const bits = (uint32_t)record.lane[RM_SUPPLY_LANE_STATE].i;
         for (uint32_t s = 0; s + RM_SUPPLY_LANE_FIRST < native.lane_count; ++s, ++supply)
             hear_supply(sending, chain, supply, bits >> s * RM_SUPPLY_BITS & ((1u << RM_SUPPLY_BITS) - 1),
                         (double)record.lane[RM_SUPPLY_LANE_FIRST + s].f);
     }
-    chain->joined = true;
+    chain->joined = !listens;
     chain->lost = false;
     chain->silent = 0;
+    if (listens)
+        part_chain(sending, c);
 }
 
 /** A chain that does not answer is lost after a while: then it is unknown where its supplies stand. */
@@ -85,10 +98,7 @@ static void count_silence(struct rm_sending *sending, uint32_t c) {
         return;
     chain->lost = true;
     chain->joined = false;
-    for (uint32_t s = wanted->first_supply; s < wanted->first_supply + wanted->supply_count; ++s) {
-        rm_guard_fault(sending->guard, s, true);
-        sending->sent[s] = NAN;
-    }
+    part_chain(sending, c);
 }
 
 /* ── life ── */

@@ -160,6 +160,24 @@ static void a_trip_is_the_supplys_own(void **state) {
     rm_plant_close(&plant);
 }
 
+/** The chain of the supplies loses its power, once, and listens when it is back; supplies stand where they were. */
+static void a_power_cycle_is_the_chains(void **state) {
+    (void)state;
+    struct rm_plant plant;
+    open_plant(&plant, "{event: power_cycle, at_turn: 5100, supply: fx/2-4, for_turns: 400}");
+    struct rm_chain const *const chain = &plant.chains.chain[0];
+    test_plant_reach(&plant, 400);
+    assert_int_equal(chain->faults.off, 1);
+    assert_float_equal(rm_plant_current(&plant, 1), 2, 0);
+    assert_false(chain->listens_until > plant.time);
+    test_plant_reach(&plant, 600);
+    assert_int_equal(chain->faults.off, 0);
+    double const on_s = 500 / plant.config.beam.turn_rate_hz;
+    assert_float_equal(chain->listens_until, on_s + chain->config->timeout_s, 1e-12);
+    assert_int_equal(rm_counter_get(plant.block[0], RM_SUPPLY_POWER_CYCLES), 1);
+    rm_plant_close(&plant);
+}
+
 /** The words of a running ring are those of the file, and do the same. */
 static void words_do_what_the_file_does(void **state) {
     (void)state;
@@ -180,7 +198,7 @@ int main(void) {
     struct CMUnitTest const tests[] = {
         cmocka_unit_test(each_event_happens_at_its_turn),      cmocka_unit_test(what_ends_leaves_nothing_behind),
         cmocka_unit_test(bad_bpms_read_what_their_fault_says), cmocka_unit_test(a_trip_is_the_supplys_own),
-        cmocka_unit_test(words_do_what_the_file_does),
+        cmocka_unit_test(a_power_cycle_is_the_chains),         cmocka_unit_test(words_do_what_the_file_does),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
