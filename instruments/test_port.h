@@ -107,7 +107,8 @@ static inline struct rm_port *test_port_open(struct test_port *self) {
         .send = test_port_send,
         .check = test_port_check,
     };
-    self->port = (struct rm_port){.ops = &self->ops, .counts = self->counts, .queues = 1};
+    self->port =
+        (struct rm_port){.ops = &self->ops, .counts = self->counts, .queues = 1, .send_bytes = TEST_PORT_BUFFER_BYTES};
     return &self->port;
 }
 

@@ -12,7 +12,7 @@ enum { TEST_RING_BLOCKS = 16, TEST_RING_PORTS = 2, TEST_RING_FIRST = 1000000 };
 
 /** A ring between its file and two ports. */
 struct test_ring {
-    /** [port] the second one is the mirror. */
+    /** [port] the second one is the mirror, or of a pair the second server. */
     struct test_port port[TEST_RING_PORTS];
 
     struct rm_ring_config ring;
@@ -24,6 +24,7 @@ struct test_ring {
     rm_counter counters[TEST_RING_BLOCKS][RM_SENDER_COUNTERS];
     rm_counter *blocks[TEST_RING_BLOCKS];
     atomic_bool stop;
+    struct rm_sender_result result;
 };
 
 /** What a receiver makes of everything that reached a port. */
