@@ -15,7 +15,7 @@
 #include "test_ring.h"
 #include "wire/setpoint.h"
 
-enum { TURNS = 5000, SUPPLIES = 3, TERM = 3 };
+enum { TURNS = 5000, SUPPLIES = 3, TERM = 3, INSTANCE = 77 };
 
 static double const TSC_HZ = 1e9, FOR_EVER_S = 1e6;
 
@@ -287,7 +287,7 @@ static void ask(struct asking_port *port, uint32_t server) {
         .destination_port = 4662,
     };
     uint8_t payload[RM_SETPOINT_LONGEST];
-    uint32_t const length = rm_setpoint_write(payload, RM_SETPOINT_QUERY, 1, 777, TERM, 5, values, SUPPLIES);
+    uint32_t const length = rm_setpoint_write(payload, RM_SETPOINT_QUERY, 1, 777, TERM, INSTANCE, 5, values, SUPPLIES);
     uint32_t const header = rm_frame_write_header(port->frame, &flow, length);
     memcpy(port->frame + header, payload, length);
     port->length = header + length;

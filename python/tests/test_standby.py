@@ -21,7 +21,7 @@ from ringmaster.fabric.layout import InstrumentKind, StandbyReason, StandbyRole
 from ringmaster.fabric.workspace import Workspace, attach
 from ringmaster.monitor.monitor import Monitor
 from ringmaster.monitor.standby import presses, read_standby_look
-from ringmaster.standby.file import NoPair, find_server, read_pair, split
+from ringmaster.standby.file import NoPair, find_server, read_pair
 from ringmaster.standby.names import REASONS, role_of
 
 ACTIVE, READY, JOINING = StandbyRole.ACTIVE, StandbyRole.READY, StandbyRole.JOINING
@@ -40,7 +40,6 @@ def test_a_file_is_two_servers(tmp_path: Path) -> None:
     assert (a.number, b.number) == (1, 2)
     assert b.terms == tmp_path / "b.terms"
     assert find_server(f"{file}@b") == b
-    assert split("/a@b/c.yaml") == (Path("/a@b/c.yaml"), None)
     with pytest.raises(NoPair, match=r"found the name 'c', expected .*pair.yaml@a or .*pair.yaml@b"):
         find_server(f"{file}@c")
     file.write_text("workspace: ring\n")

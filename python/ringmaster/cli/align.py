@@ -64,6 +64,7 @@ def align(
     """
     from ringmaster.beam.align import Aligner
     from ringmaster.beam.kick_watch import KickWatch
+    from ringmaster.fabric.config_file import split
     from ringmaster.fabric.workspace import attach
 
     if output is not None and config is None:
@@ -93,7 +94,8 @@ def align(
         else:
             _print_table(alignments, present)
         if config is not None:
-            _write(alignments, present, config, output or config, say)
+            file, _ = split(config)  # of FILE@NAME: both servers' instruments are the same
+            _write(alignments, present, file, output or file, say)
 
 
 def _nothing() -> None:

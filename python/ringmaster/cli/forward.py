@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ringmaster.cli.options import examples, print_json
+from ringmaster.cli.options import ServerFile, examples, print_json
 from ringmaster.cli.signals import left_in_order
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ COMMANDS_S = 60.0
 @click.option(
     "-c",
     "--config",
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    type=ServerFile(),
     metavar="FILE",
     help="A configuration with roles that forward.",
 )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ringmaster.cli.options import examples, print_json
+from ringmaster.cli.options import ServerFile, examples, print_json
 from ringmaster.cli.signals import left_in_order
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def _read_ports(_context: click.Context, _option: click.Parameter, texts: tuple[
 @click.option(
     "-c",
     "--config",
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    type=ServerFile(),
     metavar="FILE",
     help="A configuration with roles that generate, instead of --port and --core.",
 )

@@ -46,6 +46,20 @@ def reads_a_workspace(command: Command) -> Command:
     return command
 
 
+class ServerFile(click.Path):
+    """A server's configuration that is there: FILE, or FILE@NAME of one of two servers."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path, exists=True, dir_okay=False)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The whole, where its FILE is there."""
+        from ringmaster.fabric.config_file import split
+
+        super().convert(split(value)[0], param, ctx)
+        return Path(value)
+
+
 def examples(*lines: str) -> str:
     """The end of a help text: commands to try, each on a line of its own."""
     return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)

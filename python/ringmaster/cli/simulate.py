@@ -26,11 +26,13 @@ def _complete_application(context: click.Context, _: click.Parameter, incomplete
     from ruamel.yaml import YAML
     from ruamel.yaml.error import YAMLError
 
+    from ringmaster.fabric.config_file import read_text
+
     given = (context.params.get("files") or context.args or [None])[0]
     try:
-        applications = YAML(typ="safe").load(Path(str(given)))["applications"]
+        applications = YAML(typ="safe").load(read_text(str(given)))["applications"]
         names = [str(item["name"]) for item in applications]
-    except (OSError, YAMLError, KeyError, TypeError):
+    except (OSError, ValueError, YAMLError, KeyError, TypeError):
         return []
     return [CompletionItem(name) for name in names if name.startswith(incomplete)]
 

@@ -9,6 +9,7 @@ from typing import Any
 from ringmaster.doctor.host import Host
 from ringmaster.doctor.stalls import Watched
 from ringmaster.doctor.uses import Use
+from ringmaster.fabric.config_file import read_text
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ def read_setting(path: Path, host: Host) -> Setting:
     from ruamel.yaml.error import YAMLError
 
     try:
-        read = YAML(typ="safe").load(path.read_text())
+        read = YAML(typ="safe").load(read_text(path))
     except (YAMLError, UnicodeDecodeError) as error:
         raise ValueError(f"{path}: {' '.join(str(error).split())}") from None
     if not isinstance(read, dict) or "ports" not in read or "roles" not in read:

@@ -10,15 +10,16 @@ from typing import Any
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
+from ringmaster.fabric.config_file import read_text
 from ringmaster.fabric.workspace import Workspace
 
 CONFIG = "server/config"
 
 
 def read_yaml(path: Path) -> Any:
-    """A YAML file. Raises ValueError, with line and column, for what is none."""
+    """A YAML file, a server's by FILE@NAME too. Raises ValueError, with line and column, for what is none."""
     try:
-        return YAML(typ="safe").load(path.read_text())
+        return YAML(typ="safe").load(read_text(path))
     except YAMLError as error:
         raise ValueError(f"{path}: {' '.join(str(error).split())}") from None
 

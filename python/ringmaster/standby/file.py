@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ringmaster.fabric.config_file import split
 from ringmaster.feedback.server_file import read_yaml
 
 SERVERS = 2
@@ -31,12 +32,6 @@ class FileServer:
     def config(self) -> str:
         """What programs are given: FILE@NAME."""
         return f"{self.file}@{self.name}"
-
-
-def split(word: str) -> tuple[Path, str | None]:
-    """FILE@NAME or FILE in its parts: a path may have an @ of its own, in a folder."""
-    head, at, name = word.rpartition("@")
-    return (Path(head), name) if at and "/" not in name else (Path(word), None)
 
 
 def is_file(word: str) -> bool:

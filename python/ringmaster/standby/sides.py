@@ -4,10 +4,11 @@
 from dataclasses import dataclass
 
 from ringmaster.errors import WorkspaceError
+from ringmaster.fabric.config_file import split
 from ringmaster.fabric.layout import StandbyRole
 from ringmaster.fabric.workspace import Workspace, attach
 from ringmaster.standby.figures import StandbyFigures, need_standby
-from ringmaster.standby.file import find_server, is_file, read_pair, split
+from ringmaster.standby.file import find_server, is_file, read_pair
 
 
 @dataclass(frozen=True)

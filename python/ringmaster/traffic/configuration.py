@@ -84,8 +84,10 @@ def workspace_of(config: Path) -> str:
     from ruamel.yaml import YAML
     from ruamel.yaml.error import YAMLError
 
+    from ringmaster.fabric.config_file import read_text
+
     try:
-        told = YAML(typ="safe").load(config)
+        told = YAML(typ="safe").load(read_text(config))
     except (UnicodeDecodeError, YAMLError) as error:
         raise ValueError(f"{config}: it is no YAML: {' '.join(str(error).split())}") from None
     name = told.get("workspace") if isinstance(told, dict) else None
