@@ -2,6 +2,9 @@
 /** The standby's part of a link: vectors and steps that come, and what is asked for again. */
 #include "standby/link/link_parts.h"
 
+/** An application that makes no step for so long does not follow, whatever its reading says. */
+static double const FOLLOW_S = 0.25;
+
 void rm_peer_join_begin(struct rm_peer_link *link, bool is_session) {
     for (uint32_t i = 0; i < link->setup.application_count; ++i) {
         rm_peer_steps_in_begin(link->steps_in[i], is_session);
@@ -84,12 +87,20 @@ void rm_peer_join_tick(struct rm_peer_link *link, uint64_t now_ns) {
     rm_peer_copying_tick(link, now_ns);
 }
 
+bool rm_peer_join_follows(struct rm_peer_link const *link, uint32_t application) {
+    struct rm_peer_application const *const it = &link->application[application];
+    rm_turn const came = link->steps_in[application]->came;
+    rm_turn const behind = (rm_turn)(FOLLOW_S * link->setup.turn_rate_hz) + 20ull * link->setup.period_turns;
+    return it->present && it->in_step && came != RM_TURN_NONE && it->followed < RM_TURN_END &&
+           came <= it->followed + behind;
+}
+
 bool rm_peer_join_is_whole(struct rm_peer_link const *link) {
     for (int of = 0; of < RM_PEER_VECTORS; ++of)
         if (link->vector_in[of].number == 0)
             return false;
     for (uint32_t i = 0; i < link->setup.application_count; ++i)
-        if (!link->application[i].present || !link->application[i].in_step || link->steps_in[i]->came == RM_TURN_NONE)
+        if (!rm_peer_join_follows(link, i))
             return false;
     return true;
 }

@@ -37,6 +37,8 @@ void rm_peer_join_vector(struct rm_peer_link *link, struct rm_peer_vector const 
 void rm_peer_join_step(struct rm_peer_link *link, struct rm_peer_step const *part);
 /** The active server's next STATUS, while link->status is the one before. */
 void rm_peer_join_status(struct rm_peer_link *link, struct rm_peer_status const *next);
+/** An application has made the steps that came, but for those of the last moment. */
+bool rm_peer_join_follows(struct rm_peer_link const *link, uint32_t application);
 /** Everything is here, but for what was lost on its way just now. */
 bool rm_peer_join_is_whole(struct rm_peer_link const *link);
 

@@ -144,6 +144,19 @@ static void what_is_missing_here_ends_it_at_once(void **state) {
     rig_free(rig);
 }
 
+static void an_application_that_stands_ends_it(void **state) {
+    (void)state;
+    struct rig *const rig = rig_pair(13);
+    rig_join(rig);
+    rig->server[1].stands = true; // it was killed: its last reading is that it is in step
+    rig_cycles(rig, 1000);
+    assert_true(rig->server[1].link.orders.synchronised);
+    rig_cycles(rig, 3000);
+    assert_false(rig->server[1].link.orders.synchronised);
+    assert_non_null(strstr(rig_why(rig, 1), "application feedback stands"));
+    rig_free(rig);
+}
+
 static void a_silent_server_stays_synchronised_for_a_while(void **state) {
     (void)state;
     struct rig *const rig = rig_pair(6);
@@ -269,6 +282,7 @@ int main(void) {
         cmocka_unit_test(a_copy_goes_on_behind_a_cut),
         cmocka_unit_test(steps_that_nobody_has_any_more_are_a_gap_that_is_known),
         cmocka_unit_test(what_is_missing_here_ends_it_at_once),
+        cmocka_unit_test(an_application_that_stands_ends_it),
         cmocka_unit_test(a_silent_server_stays_synchronised_for_a_while),
         cmocka_unit_test(a_silent_link_ends_it_sooner),
         cmocka_unit_test(roles_may_be_exchanged),

@@ -37,6 +37,8 @@ struct rig_server {
     bool bad_step;
 
     struct rm_peer_application application;
+    /** It makes no step. */
+    bool stands;
     bool asked_state;
     rm_turn state_turn;
     uint8_t *state_bytes;
@@ -200,7 +202,7 @@ static inline struct rm_peer_setup rig_setup(struct rig *rig, int index) {
         .application_count = 1,
         .application = {"feedback"},
         .period_turns = RIG_PERIOD,
-        .turn_rate_hz = 1.2e6,
+        .turn_rate_hz = 120e3,
         .local = {server, rig_state, rig_vector, rig_step, rig_application, rig_ask_state, rig_copy_state,
                   rig_put_vector, rig_put_step, rig_put_state},
         .draw = rig_draw,
@@ -292,6 +294,9 @@ static inline void rig_cycle(struct rig *rig) {
         }
     }
     rig_deliver(rig);
+    for (int i = 0; i < 2; ++i)
+        if (!rig->server[i].stands)
+            rig->server[i].application.followed = rig->server[i].link.steps_in[0]->came;
     for (int i = 0; i < 2; ++i)
         rm_peer_link_tick(&rig->server[i].link, rig->now_ns);
 }
