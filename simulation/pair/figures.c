@@ -65,6 +65,7 @@ void rm_pair_figures_json(struct rm_pair *pair, double wall_s, FILE *out) {
             pair->cycle - pair->first_cycle, 1e9 / pair->period_ns, pair->setup->missed_cycles);
     fprintf(out, "  \"chains\": %u,\n  \"seed\": %" PRIu64 ",\n", tally->chains, pair->setup->seed);
     figures_swap(pair, "swap_cycles", RM_PAIR_TAKEN_OVER, out);
+    figures_swap(pair, "late_cycles", RM_PAIR_TAKEN_LATE, out);
     figures_swap(pair, "planned_cycles", RM_PAIR_SWITCHED, out);
     figures_swap(pair, "begin_cycles", RM_PAIR_BEGUN, out);
     fprintf(out, "  \"swaps\": %u,\n", swaps_of(pair));

@@ -153,12 +153,6 @@ static void pair_answer(struct rm_pair *pair, uint32_t server, uint32_t chain, s
                  (struct rm_pair_event){.time_ns = at, .kind = RM_PAIR_ANSWER, .whom = server, .what = parcel});
 }
 
-static void pair_obeyed(struct rm_pair *pair, uint32_t c, struct rm_setpoint_datagram const *datagram) {
-    rm_pair_judge_obeyed(pair, c, datagram);
-    if (!rm_pair_tally_obeyed(&pair->tally, c, pair->now_ns, datagram->term, datagram->turn) && pair->code == RM_OK)
-        pair->code = rm_fail(pair->error, RM_E_NO_SPACE, "no memory for figures");
-}
-
 /** A datagram reaches its chain, whose answer goes to both servers. */
 static void pair_datagram(struct rm_pair *pair, uint32_t c, uint32_t parcel) {
     struct rm_chain *const chain = &pair->plant.chains.chain[pair->ring_chain[c]];
@@ -168,8 +162,9 @@ static void pair_datagram(struct rm_pair *pair, uint32_t c, uint32_t parcel) {
     bool const answers = rm_chain_take(chain, pair->parcel[parcel].setpoints, pair->parcel[parcel].length,
                                        (double)pair->now_ns * 1e-9, &answer);
     if (chain->counters[RM_SUPPLY_SETPOINTS] != obeyed &&
-        rm_setpoint_parse(pair->parcel[parcel].setpoints, pair->parcel[parcel].length, &datagram) == RM_SETPOINT_GOOD)
-        pair_obeyed(pair, c, &datagram);
+        rm_setpoint_parse(pair->parcel[parcel].setpoints, pair->parcel[parcel].length, &datagram) == RM_SETPOINT_GOOD &&
+        !rm_pair_tally_obeyed(&pair->tally, c, pair->now_ns, datagram.term, datagram.turn) && pair->code == RM_OK)
+        pair->code = rm_fail(pair->error, RM_E_NO_SPACE, "no memory for figures");
     rm_pair_parcel_give(pair, parcel);
     for (uint32_t s = 0; answers && s < RM_PAIR_SERVERS; ++s)
         pair_answer(pair, s, c, &answer);
@@ -177,7 +172,6 @@ static void pair_datagram(struct rm_pair *pair, uint32_t c, uint32_t parcel) {
 
 void rm_pair_chain_lose_power(struct rm_pair *pair, uint32_t chain) {
     rm_chain_switch_on(&pair->plant.chains.chain[pair->ring_chain[chain]], (double)pair->now_ns * 1e-9);
-    rm_chain_judge_was_off(pair->judge, chain);
     pair->tally.last[chain] = (struct rm_pair_obeyed){0};
 }
 
@@ -218,6 +212,21 @@ static void pair_operate_application(struct rm_pair *pair, struct rm_pair_server
                              setting->from + (setting->to - setting->from) * rm_pair_draw(&pair->key));
 }
 
+/** Whether a server could take over: it is READY, or sends; it hears; and a majority of chains that obey hears it. */
+static bool pair_server_is_fit(struct rm_pair const *pair, uint32_t s) {
+    struct rm_pair_server const *const server = &pair->server[s];
+    struct rm_pair_way const *const way = pair->network.way[s];
+    uint32_t reached = 0;
+    for (uint32_t c = 0; c < pair->config->chain_count; ++c)
+        reached += !pair->network.divided[s][c] &&
+                   pair->plant.chains.chain[pair->ring_chain[c]].listens_until <= (double)pair->now_ns * 1e-9;
+    for (uint32_t w = 0; w < RM_PAIR_WAYS; ++w)
+        if (w != RM_PAIR_TO_PEER && (way[w].cut || way[w].held_ns != 0))
+            return false;
+    return server->alive && !server->stopped && reached >= rm_standby_majority(pair->config->chain_count) &&
+           (server->standby.role == RM_STANDBY_READY || server->standby.role == RM_STANDBY_ACTIVE);
+}
+
 static void pair_cycle(struct rm_pair *pair, uint64_t cycle) {
     struct rm_error error;
     pair->cycle = cycle;
@@ -229,6 +238,7 @@ static void pair_cycle(struct rm_pair *pair, uint64_t cycle) {
     for (uint32_t s = 0; s < RM_PAIR_SERVERS; ++s) {
         uint64_t const late = rm_pair_draw_below(&pair->key, (uint64_t)(pair->period_ns / 16));
         pair_operate_application(pair, &pair->server[s]);
+        rm_pair_tally_fit(&pair->tally, s, pair->now_ns, pair_server_is_fit(pair, s));
         rm_pair_post(pair, (struct rm_pair_event){.time_ns = pair->now_ns + pair->phase_ns + late,
                                                   .kind = RM_PAIR_DUE,
                                                   .whom = s,

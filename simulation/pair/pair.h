@@ -159,8 +159,8 @@ struct rm_pair_judged {
     double divided_cycles;
 };
 
+/** Makes the judge, and puts it behind all chains. */
 enum rm_code rm_pair_judge_open(struct rm_pair *pair, struct rm_error *error);
-void rm_pair_judge_obeyed(struct rm_pair *pair, uint32_t chain, struct rm_setpoint_datagram const *datagram);
 struct rm_pair_judged rm_pair_judged(struct rm_pair const *pair);
 
 /** A chain has lost its power, and has it again. */

@@ -57,7 +57,8 @@ void rm_pair_server_answer(struct rm_pair *pair, uint32_t index, uint32_t c, str
     contact->silent = 0;
     if (server->standby.role != RM_STANDBY_ACTIVE)
         return;
-    if ((native.status & (RM_CHAIN_SAYS_OLD_TERM | RM_CHAIN_SAYS_LISTENING)) != 0)
+    bool const refused = (native.status & RM_CHAIN_SAYS_OLD_TERM) != 0 && told.term > server->standby.term;
+    if (refused || told.listening)
         contact->joined = false; /* it was not moved by it: where it stands, is asked */
     else if (!contact->joined && asked && !told.listening)
         pair_server_join(pair, server, c, answer);

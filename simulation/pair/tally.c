@@ -66,7 +66,9 @@ static void pair_tally_begin_term(struct rm_pair_tally *tally, uint64_t now_ns, 
 
 /** A majority has obeyed the newest term. */
 static bool pair_tally_confirm(struct rm_pair_tally *tally) {
-    enum rm_pair_swap_kind const kind = tally->began[server_of_term(tally->term)];
+    uint32_t const server = server_of_term(tally->term);
+    bool const late = tally->began[server] == RM_PAIR_TAKEN_OVER && tally->fit_ns[server] > tally->before_ns;
+    enum rm_pair_swap_kind const kind = late ? RM_PAIR_TAKEN_LATE : tally->began[server];
     tally->confirmed = true;
     tally->good_term = tally->term;
     if (!tally->is_swap)
@@ -105,6 +107,13 @@ bool rm_pair_tally_obeyed(struct rm_pair_tally *tally, uint32_t chain, uint64_t 
     if (term < tally->term || tally->confirmed)
         tally->older_ns = now_ns;
     return good;
+}
+
+void rm_pair_tally_fit(struct rm_pair_tally *tally, uint32_t server, uint64_t now_ns, bool fit) {
+    if (!fit)
+        tally->fit_ns[server] = UINT64_MAX;
+    else if (tally->fit_ns[server] == UINT64_MAX)
+        tally->fit_ns[server] = now_ns;
 }
 
 void rm_pair_tally_orbit(struct rm_pair_tally *tally, uint64_t now_ns, double orbit_nm) {

@@ -20,6 +20,9 @@
 enum rm_pair_swap_kind {
     /** The standby saw N cycles missed. */
     RM_PAIR_TAKEN_OVER,
+    /** The same, but by a standby that was not fit all the while: it was not READY, did not hear its instruments, or
+     * could not reach a majority of chains that obey. */
+    RM_PAIR_TAKEN_LATE,
     /** At an agreed turn. */
     RM_PAIR_SWITCHED,
     /** Nobody was there that knew all: it began anew. */
@@ -49,6 +52,8 @@ struct rm_pair_tally {
     struct rm_pair_obeyed last[RM_PAIR_CHAINS_MAX];
     /** [server] its last change of role to ACTIVE. */
     enum rm_pair_swap_kind began[RM_PAIR_SERVERS];
+    /** [server] since when it is fit to take over; UINT64_MAX: it is not. */
+    uint64_t fit_ns[RM_PAIR_SERVERS];
 
     /** The newest term that a majority obeyed. */
     uint32_t good_term;
@@ -83,6 +88,9 @@ struct rm_pair_tally {
 
 /** A chain obeyed a setpoint datagram. RM_E_NO_SPACE. */
 bool rm_pair_tally_obeyed(struct rm_pair_tally *tally, uint32_t chain, uint64_t now_ns, uint32_t term, rm_turn turn);
+
+/** A server is fit to take over, or is not. */
+void rm_pair_tally_fit(struct rm_pair_tally *tally, uint32_t server, uint64_t now_ns, bool fit);
 
 /** RMS of the beam's position over the instruments, in a cycle. */
 void rm_pair_tally_orbit(struct rm_pair_tally *tally, uint64_t now_ns, double orbit_nm);
