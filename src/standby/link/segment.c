@@ -14,34 +14,31 @@ static struct {
     unsigned flags;
     double control_most, major_low;
 } const PARAMETERS[RM_PEER_PARAMETERS] = {
-    [RM_PEER_PARAMETER_ROLE] = {"standby/role", "",
-                                "role of this server: 0 maintenance, 1 joining, 2 ready, 3 active, 4 fault, -1 it does "
-                                "not run",
-                                0, NAN, NAN},
-    [RM_PEER_PARAMETER_PEER_ROLE] = {"standby/peer_role", "", "the same of the other server, -1: it is not heard", 0,
+    [RM_PEER_PARAMETER_ROLE] =
+        {"standby/role", "", "of this server: 0 maintenance, 1 joining, 2 ready, 3 active, 4 fault, -1 it is not there",
+         0, NAN, NAN},
+    [RM_PEER_PARAMETER_PEER_ROLE] = {"standby/peer_role", "", "the same of the other server; -1: it is not heard", 0,
                                      NAN, NAN},
     [RM_PEER_PARAMETER_READY] = {"standby/ready", "", "1 while one server is active and the other one could take over",
                                  0, NAN, 0.5},
-    [RM_PEER_PARAMETER_TERM] = {"standby/term", "", "term under which this server sends, or sent last", 0, NAN, NAN},
+    [RM_PEER_PARAMETER_TERM] = {"standby/term", "", "under which this server sends, or sent last", 0, NAN, NAN},
     [RM_PEER_PARAMETER_PEER_TERM] = {"standby/peer_term", "", "the same of the other server", 0, NAN, NAN},
-    [RM_PEER_PARAMETER_LAG] =
-        {"standby/lag_cycles", "cycles",
-         "by which the other server's newest setpoints here are behind this server's newest cycle", 0, NAN, NAN},
+    [RM_PEER_PARAMETER_LAG] = {"standby/lag_cycles", "cycles",
+                               "by which the other server's setpoints are here behind this server's newest cycle", 0,
+                               NAN, NAN},
     [RM_PEER_PARAMETER_DIFFERENCES] = {"standby/differences", "",
-                                       "steps of all applications here that came to other bits than the other server's",
-                                       0, NAN, NAN},
+                                       "steps of applications here that came to other bits than the other server's", 0,
+                                       NAN, NAN},
     [RM_PEER_PARAMETER_ROUND_TRIP] = {"standby/round_trip", "s", "of the link, there and back, as it was last", 0, NAN,
                                       NAN},
     [RM_PEER_PARAMETER_SWITCH] = {"standby/switch", "",
-                                  "put 1 to switch to the other server as soon as it can be agreed, or the turn at "
-                                  "which; it then has the agreed turn",
+                                  "put 1 to switch to the other server soon, or the turn; it has what was agreed",
                                   WRITABLE, 4e18, NAN},
     [RM_PEER_PARAMETER_HOLD] = {"standby/hold", "", "1 holds this server: it neither sends nor takes over", WRITABLE, 1,
                                 NAN},
     [RM_PEER_PARAMETER_ACKNOWLEDGE] = {"standby/acknowledge", "",
-                                       "put 1 to acknowledge an automatic take-over: another one may then follow; it "
-                                       "has their number so far",
-                                       WRITABLE, 4e18, NAN},
+                                       "put 1 to acknowledge an automatic take-over; it has how many were", WRITABLE,
+                                       4e18, NAN},
 };
 
 static struct rm_limits limits_of(double control_low, double control_high, double major_low) {
