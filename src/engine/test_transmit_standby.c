@@ -5,10 +5,15 @@
 #include <stddef.h>
 
 #include <cmocka.h>
+#include <string.h>
 
 #include "engine/test_transmit_pair.h"
 
-enum { ROUNDING = 1 }; /* thousandths of a slew: setpoints are f32 */
+enum {
+    ROUNDING = 1, /**< thousandths of a slew: setpoints are f32 */
+    SEEDS = 40,
+    FAULTS = 40,
+};
 
 /** What every test holds the chains to. */
 static void assert_smooth(struct pair const *pair) {
@@ -253,6 +258,73 @@ static void a_chain_that_was_switched_on_joins_when_it_has_listened(void **state
     pair_free(pair);
 }
 
+static uint32_t draw(uint64_t *random, uint32_t below) {
+    *random = *random * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(*random >> 33) % below;
+}
+
+/** Something goes wrong, or is mended; and the operator acknowledges what has happened. */
+static void draw_fault(struct pair *pair, uint64_t *random) {
+    uint32_t const s = draw(random, 2), c = draw(random, PAIR_CHAINS);
+    switch (draw(random, 8)) {
+    case 0:
+        pair->asleep[s] = !pair->asleep[s];
+        break;
+    case 1:
+        pair->deaf[s] = !pair->deaf[s];
+        break;
+    case 2:
+        pair->deaf_chain[s][c] = !pair->deaf_chain[s][c];
+        break;
+    case 3:
+        pair->link_cut = !pair->link_cut;
+        break;
+    case 4:
+        pair->chain[c].term = pair->chain[c].instance = 0;
+        pair->chain[c].listens_until = pair->server[0]->tsc + 15 * RIG_CYCLE;
+        break;
+    case 5:
+        pair->step = -pair->step;
+        break;
+    default:
+        pair->asleep[s] = pair->deaf[s] = pair->link_cut = false;
+        memset(pair->deaf_chain[s], 0, sizeof pair->deaf_chain[s]);
+        break;
+    }
+    ++pair->told[0].acknowledged;
+    ++pair->told[1].acknowledged;
+}
+
+static void whatever_goes_wrong_no_supply_leaves_its_limits_or_its_slew(void **state) {
+    (void)state;
+    uint32_t changes = 0;
+    for (uint64_t seed = 1; seed <= SEEDS; ++seed) {
+        struct pair *const pair = moving_pair(RIG_SLEW);
+        uint64_t random = seed;
+        for (uint32_t fault = 0; fault < FAULTS; ++fault) {
+            draw_fault(pair, &random);
+            pair_pass_cycles(pair, 1 + draw(&random, 25));
+            for (uint32_t c = 0; c < PAIR_CHAINS; ++c) {
+                if (pair->chain[c].beyond || pair->chain[c].steepest > 1.001f)
+                    fail_msg("seed %u, fault %u: chain %u went %g slews a cycle", (unsigned)seed, fault, c,
+                             (double)pair->chain[c].steepest);
+            }
+        }
+        for (uint32_t s = 0; s < 2; ++s) {
+            pair->asleep[s] = pair->deaf[s] = pair->link_cut = false;
+            memset(pair->deaf_chain[s], 0, sizeof pair->deaf_chain[s]);
+            changes += (uint32_t)(pair_count(pair, s, RM_STANDBY_TAKEOVERS) + pair_count(pair, s, RM_STANDBY_BEGINS) +
+                                  pair_count(pair, s, RM_STANDBY_DEPOSITIONS));
+        }
+        pair_pass_cycles(pair, 4 * PAIR_BEGIN); // a pair without faults always gets a master
+        assert_int_equal((pair_role(pair, 0) == RM_STANDBY_ACTIVE) + (pair_role(pair, 1) == RM_STANDBY_ACTIVE), 1);
+        for (uint32_t c = 0; c < PAIR_CHAINS; ++c)
+            assert_true(pair->server[0]->tsc - pair->chain[c].obeyed_tsc < 3 * RIG_CYCLE);
+        pair_free(pair);
+    }
+    assert_true(changes > SEEDS);
+}
+
 int main(void) {
     struct CMUnitTest const tests[] = {
         cmocka_unit_test(the_first_server_begins_and_the_other_one_follows),
@@ -267,6 +339,7 @@ int main(void) {
         cmocka_unit_test(what_the_operator_wanted_goes_on_after_a_takeover),
         cmocka_unit_test(a_held_server_neither_sends_nor_takes_over),
         cmocka_unit_test(a_chain_that_was_switched_on_joins_when_it_has_listened),
+        cmocka_unit_test(whatever_goes_wrong_no_supply_leaves_its_limits_or_its_slew),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
