@@ -133,6 +133,7 @@ static void chain_take(struct pair *pair, uint32_t c, uint32_t s, struct rm_setp
     pair->queries[s] += query;
     pair->datagrams[s] += !query;
     if (query) {
+        pair->query_ticks[s] = tsc - rig_due(pair->server[s], datagram->turn);
         pair_answer(pair, c, datagram, RM_CHAIN_SAYS_QUERIED | listening, silent_us(chain, tsc));
         return;
     }
@@ -174,6 +175,28 @@ static void bring_vectors(struct rm_setpoints const *from, struct rm_setpoints *
     rm_setpoints_commit(vector, reading.grant_number, reading.input_turn, reading.tsc);
 }
 
+/** What the other server sent, as long as it takes to come here. */
+static void bring_sent(struct pair *pair, uint32_t s) {
+    struct rm_setpoints const *const from = pair->server[1 - s]->sent;
+    struct pair_vector fresh;
+    if (rm_setpoints_copy(from, from->vector_bytes, &pair->sent_place[s], &fresh.reading, fresh.values,
+                          from->actuator_count)) {
+        fresh.due_tsc = pair->server[s]->tsc + pair->link_ticks;
+        memmove(&pair->way[s][1], &pair->way[s][0], sizeof fresh * (PAIR_LINK_VECTORS - 1));
+        pair->way[s][0] = fresh;
+    }
+    for (uint32_t i = PAIR_LINK_VECTORS; i-- > 0;) {
+        struct pair_vector *const one = &pair->way[s][i];
+        if (one->due_tsc == 0 || one->due_tsc > pair->server[s]->tsc)
+            continue;
+        struct rm_setpoint_vector *const vector = rm_setpoints_begin(pair->sent[s]);
+        for (size_t v = 0; v < from->actuator_count; ++v)
+            rm_setpoints_put(vector, v, one->values[v]);
+        rm_setpoints_commit(vector, one->reading.grant_number, one->reading.input_turn, one->reading.tsc);
+        one->due_tsc = 0;
+    }
+}
+
 /** What the process beside server `s` tells it. The other server's process may live longer than that, and a cut is not
  * noticed before a take-over is over. */
 static void pair_tell(struct pair *pair, uint32_t s) {
@@ -190,7 +213,7 @@ static void pair_tell(struct pair *pair, uint32_t s) {
         told->synchronised_turn = state.turn;
     }
     if (!pair->link_cut) {
-        bring_vectors(pair->server[other]->sent, pair->sent[s], &pair->sent_place[s]);
+        bring_sent(pair, s);
         bring_vectors(pair->server[other]->pair.targets, pair->targets[s], &pair->targets_place[s]);
     }
     rm_standby_orders_publish(pair->orders[s], told);

@@ -9,7 +9,14 @@
 
 #include "engine/test_transmit_rig.h"
 
-enum { PAIR_CHAINS = 5, PAIR_SUPPLIES = 12, PAIR_MISSED = 3, PAIR_BEGIN = 40, PAIR_GRANT = 9 };
+enum { PAIR_CHAINS = 5, PAIR_SUPPLIES = 12, PAIR_MISSED = 3, PAIR_BEGIN = 40, PAIR_GRANT = 9, PAIR_LINK_VECTORS = 4 };
+
+/** What was sent, on its way over the link; `due_tsc` 0: nothing. */
+struct pair_vector {
+    uint64_t due_tsc;
+    struct rm_setpoint_reading reading;
+    double values[PAIR_CHAINS * PAIR_SUPPLIES];
+};
 
 /** One chain. */
 struct pair_chain {
@@ -44,6 +51,11 @@ struct pair {
     /** Datagrams to chains, or answers to the server, are lost. */
     bool deaf_chain[2][PAIR_CHAINS], deaf[2];
     bool link_cut;
+    /** Ticks that a vector takes from one side to the other, less than LINK_VECTORS - 1 cycles. */
+    uint64_t link_ticks;
+    struct pair_vector way[2][PAIR_LINK_VECTORS];
+    /** When the newest query came, in ticks after its cycle's time. */
+    uint64_t query_ticks[2];
     /** Both applications want this, and by how much it changes per cycle. */
     double wanted, step;
     uint32_t datagrams[2], queries[2];

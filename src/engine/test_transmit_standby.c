@@ -74,6 +74,7 @@ static void a_killed_server_is_followed_within_two_cycles_more_than_were_missed(
         pair_pass_cycles(pair, parts);
         take_over_from(pair);
         assert_int_equal(pair_count(pair, 1, RM_STANDBY_TAKEOVERS), 1);
+        assert_in_range(pair->query_ticks[1], RIG_CYCLE / 4, RIG_CYCLE / 4 + RIG_STEP); // whole cycles had passed
         assert_true(pair_state(pair, 1).unacknowledged);
         assert_int_equal(pair_state(pair, 1).term, 2);
         for (uint32_t c = 0; c < PAIR_CHAINS; ++c) {
@@ -137,6 +138,17 @@ static void a_server_that_slept_asks_before_it_sends_and_hears_that_it_is_depose
     pair_free(pair);
 }
 
+static void a_server_that_slept_behind_its_decision_sends_nothing(void **state) {
+    (void)state;
+    struct pair *const pair = moving_pair(RIG_SLEW / 2);
+    uint64_t const due = rig_due(pair->server[0], rig_next_turn(pair->server[0]));
+    for (uint32_t s = 0; s < 2; ++s)
+        pair->server[s]->tsc = due + 5 * RIG_CYCLE; // as if between this and the next line
+    assert_int_equal(rm_transmit_duty(pair->server[0]->transmit, due), 0);
+    assert_int_equal(pair->server[0]->port->sent_count, 0);
+    pair_free(pair);
+}
+
 static void a_server_that_slept_alone_asks_and_goes_on(void **state) {
     (void)state;
     struct pair *const pair = moving_pair(RIG_SLEW / 2);
@@ -186,17 +198,31 @@ static void chains_divided_between_the_servers_are_soon_one_servers(void **state
     pair_free(pair);
 }
 
+/** Setpoints go two steps up and two down, by a whole slew each: one server's last step and the other's first, which
+ * knows of one cycle less, are never alike. */
+static void pass_cycles_to_and_fro(struct pair *pair, uint32_t cycles) {
+    for (uint32_t i = 0; i < cycles; i += 2) {
+        pair->wanted = -pair->wanted;
+        pair_pass_cycles(pair, 2);
+    }
+}
+
 static void where_the_peers_record_is_a_cycle_old_the_first_cycle_repeats_it(void **state) {
     (void)state;
-    struct pair *const pair = moving_pair(RIG_SLEW);
-    pair->link_cut = true;
-    pair_pass_cycles(pair, 1);
-    float const before = pair->chain[0].stands[0];
-    pair->step = -RIG_SLEW; // from now on away from where it went
-    pair_judge_anew(pair);
-    take_over_from(pair);
-    assert_true(before != pair->chain[0].stands[0]);
-    assert_smooth(pair);
+    struct pair *const pair = moving_pair(0);
+    pair->wanted = 8;
+    pair->link_ticks = RIG_CYCLE * 3 / 2;
+    for (uint32_t cycles = 7; cycles < 9; ++cycles) {
+        uint32_t const to = pair_role(pair, 0) == RM_STANDBY_ACTIVE;
+        pair->told[0].switch_turn = pair->told[1].switch_turn =
+            rig_next_turn(pair->server[0]) + (rm_turn)cycles * RIG_PERIOD;
+        pass_cycles_to_and_fro(pair, 20);
+        assert_int_equal(pair_role(pair, to), RM_STANDBY_ACTIVE);
+        pair->told[0].switch_turn = pair->told[1].switch_turn = RM_TURN_NONE;
+        assert_smooth(pair);
+        for (uint32_t c = 0; c < PAIR_CHAINS; ++c)
+            assert_int_equal(pair->chain[c].missed, 0);
+    }
     pair_free(pair);
 }
 
@@ -331,6 +357,7 @@ int main(void) {
         cmocka_unit_test(a_killed_server_is_followed_within_two_cycles_more_than_were_missed),
         cmocka_unit_test(a_planned_switch_misses_and_doubles_no_cycle),
         cmocka_unit_test(a_server_that_slept_asks_before_it_sends_and_hears_that_it_is_deposed),
+        cmocka_unit_test(a_server_that_slept_behind_its_decision_sends_nothing),
         cmocka_unit_test(a_server_that_slept_alone_asks_and_goes_on),
         cmocka_unit_test(a_server_that_chains_do_not_answer_stops_and_says_so),
         cmocka_unit_test(chains_divided_between_the_servers_are_soon_one_servers),
