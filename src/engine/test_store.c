@@ -11,6 +11,7 @@
 
 #include <ringmaster/grant.h>
 #include <ringmaster/setpoint.h>
+#include <ringmaster/standby.h>
 #include <ringmaster/workspace.h>
 
 #include "fabric/test_workspace.h"
@@ -43,14 +44,18 @@ static char const with_chains[] = BEFORE
     "applications:\n"
     "  - {name: ramp, code: ramp, supplies: [\"ps/h_01_*\"], period_turns: 24, watchdog_cycles: 5, stop: ramp}\n";
 
-static void serve(struct fixture *fixture, char const *yaml) {
+static void serve_config(struct fixture *fixture) {
     struct rm_error error = {.text = ""};
-    fixture->config = load_config(fixture->file, yaml);
     if (rm_store_open(&fixture->store, fixture->config, &error) != RM_OK)
         fail_msg("%s", error.text);
     rm_segment_finish(&fixture->store.segment);
     if (rm_workspace_attach("demo", 0, &fixture->workspace, &error) != RM_OK)
         fail_msg("%s", error.text);
+}
+
+static void serve(struct fixture *fixture, char const *yaml) {
+    fixture->config = load_config(fixture->file, yaml);
+    serve_config(fixture);
 }
 
 static int set_up(void **state) {
@@ -218,11 +223,51 @@ static void answers(void **state) {
     assert_false(has(fixture, "stream/mute/raw"));
 }
 
+static void a_server_that_is_alone_has_nothing_of_a_pair(void **state) {
+    struct fixture *const fixture = *state;
+    serve(fixture, with_chains);
+    assert_false(has(fixture, "standby/state"));
+    assert_false(has(fixture, "setpoints/targets"));
+    assert_false(has(fixture, "counters/standby"));
+}
+
+static void one_of_two_servers_says_which_and_what_a_majority_is(void **state) {
+    struct fixture *const fixture = *state;
+    fixture->config = load_config(fixture->file, with_chains);
+    fixture->config->standby = (struct rm_config_standby){.present = true, .own = 1, .missed_cycles = 4};
+    serve_config(fixture);
+    struct rm_standby_state const *const standby = find(fixture, RM_OBJECT_STANDBY_STATE, "standby/state", NULL);
+    assert_int_equal(standby->server, 2);
+    assert_int_equal(standby->chains, 2); // the third has no readback, and so no vote
+    assert_int_equal(standby->majority, 2);
+    assert_int_equal(standby->missed_cycles, 4);
+    assert_int_equal(standby->period_turns, 12);
+    struct rm_setpoints const *const targets = find(fixture, RM_OBJECT_SETPOINTS, "setpoints/targets", NULL);
+    assert_int_equal(targets->actuator_count, 23);
+    assert_true(has(fixture, "counters/standby"));
+}
+
+static void a_file_of_terms_has_its_counters(void **state) {
+    struct fixture *const fixture = *state;
+    fixture->config = load_config(fixture->file, with_chains);
+    strcpy(fixture->config->setpoints.terms_path, "/nowhere/ring.terms");
+    serve_config(fixture);
+    assert_true(has(fixture, "counters/standby"));
+    assert_false(has(fixture, "standby/state"));
+}
+
 int main(void) {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
     struct CMUnitTest const tests[] = {
-        TEST(nothing_of_it_without_chains), TEST(grants),  TEST(counters), TEST(parameters_of_supplies),
-        TEST(all_supplies_at_once),         TEST(answers),
+        TEST(nothing_of_it_without_chains),
+        TEST(grants),
+        TEST(counters),
+        TEST(parameters_of_supplies),
+        TEST(all_supplies_at_once),
+        TEST(answers),
+        TEST(a_server_that_is_alone_has_nothing_of_a_pair),
+        TEST(one_of_two_servers_says_which_and_what_a_majority_is),
+        TEST(a_file_of_terms_has_its_counters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
