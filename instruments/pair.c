@@ -19,10 +19,10 @@ static void pair_look(struct rm_pair *pair, uint32_t server, uint64_t now) {
         pair->took_tsc[server] = now;
 }
 
-enum rm_code rm_pair_make(struct rm_port *const port[RM_CONFIG_SERVERS], double patience_s, double tsc_hz,
+enum rm_code rm_pair_make(struct rm_port *const port[RM_CONFIG_SERVERS], double timeout_s, double tsc_hz,
                           struct rm_pair *pair, struct rm_error *error) {
     *pair = (struct rm_pair){
-        .patience_ticks = (uint64_t)(patience_s * tsc_hz),
+        .timeout_ticks = (uint64_t)(timeout_s * tsc_hz),
         .look_ticks = (uint64_t)(LOOK_SECONDS * tsc_hz),
         .memory = aligned_alloc(LINE_BYTES, (size_t)RM_BURST * BUFFER_BYTES),
     };
@@ -74,7 +74,7 @@ static void pair_offer(struct rm_pair *pair, uint32_t server, struct rm_burst co
 
 /** True while it is likely to take the rest soon. */
 static bool is_waited_for(struct rm_pair const *pair, uint32_t server, uint32_t count, uint64_t now) {
-    return pair->up[server] && pair->done[server] < count && now - pair->took_tsc[server] < pair->patience_ticks;
+    return pair->up[server] && pair->done[server] < count && now - pair->took_tsc[server] < pair->timeout_ticks;
 }
 
 /** Takes the first `gone` entries out of a burst. */

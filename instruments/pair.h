@@ -28,14 +28,14 @@ struct rm_pair {
     uint64_t took_tsc[RM_CONFIG_SERVERS], look_tsc[RM_CONFIG_SERVERS];
     /** Frames that the other one has, and this one did not take. */
     uint64_t missed[RM_CONFIG_SERVERS];
-    uint64_t patience_ticks, look_ticks;
+    uint64_t timeout_ticks, look_ticks;
     /** Buffers of a burst. */
     uint8_t *memory;
 };
 
-/** `patience_s`: for so long one that takes nothing is waited for; 0: never. The ports stay the caller's.
+/** `timeout_s`: for so long one that takes nothing is waited for; 0: never. The ports stay the caller's.
  * RM_E_NO_SPACE. */
-enum rm_code rm_pair_make(struct rm_port *const port[RM_CONFIG_SERVERS], double patience_s, double tsc_hz,
+enum rm_code rm_pair_make(struct rm_port *const port[RM_CONFIG_SERVERS], double timeout_s, double tsc_hz,
                           struct rm_pair *pair, struct rm_error *error);
 void rm_pair_free(struct rm_pair *pair);
 

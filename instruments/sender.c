@@ -18,7 +18,7 @@ static double const LOOK_SECONDS = 1e-3;
 
 /** A server that shares its core with others is off it for some milliseconds now and then. One that is stopped holds the
  * other one up so long, once. */
-static double const PATIENCE_SECONDS = 20e-3;
+static double const PAIR_TIMEOUT_SECONDS = 20e-3;
 
 struct sender {
     struct rm_sender_setup const *setup;
@@ -378,7 +378,7 @@ static enum rm_code pair_links(struct sender *sender, double tsc_hz, struct rm_e
     enum rm_code code = RM_OK;
     for (uint32_t l = 0; l < setup->port_count && code == RM_OK; ++l) {
         struct rm_port *const ports[RM_CONFIG_SERVERS] = {setup->ports[l], setup->seconds[l]};
-        code = rm_pair_make(ports, PATIENCE_SECONDS, tsc_hz, &sender->pairs[l], error);
+        code = rm_pair_make(ports, PAIR_TIMEOUT_SECONDS, tsc_hz, &sender->pairs[l], error);
         sender->links[l].pair = &sender->pairs[l];
     }
     return code;

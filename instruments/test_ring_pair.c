@@ -166,11 +166,11 @@ static void a_ring_begins_with_one_of_two(void **state) {
 
 /* ── the pair alone ── */
 
-static struct test_port *make_ports(struct rm_pair *pair, double patience_s) {
+static struct test_port *make_ports(struct rm_pair *pair, double timeout_s) {
     struct test_port *ports = calloc(RM_CONFIG_SERVERS, sizeof *ports);
     assert_non_null(ports);
     struct rm_port *const open[RM_CONFIG_SERVERS] = {test_port_open(&ports[0]), test_port_open(&ports[1])};
-    assert_int_equal(rm_pair_make(open, patience_s, TSC_HZ, pair, NULL), RM_OK);
+    assert_int_equal(rm_pair_make(open, timeout_s, TSC_HZ, pair, NULL), RM_OK);
     return ports;
 }
 
