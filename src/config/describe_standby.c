@@ -24,9 +24,9 @@ void rm_config_describe_standby(struct rm_config const *config, FILE *out) {
     fputs(", and ", out);
     print_server(&standby->server[1], out);
     fprintf(out,
-            "\n  the standby takes over after %u missed cycles (%.4g µs), if most of the chains agree; where no server "
-            "sends, %s begins after %.4g s\n  key %s\n",
-            standby->missed_cycles, 1e6 * standby->missed_cycles * cycle_s, standby->server[0].name,
+            "\n  the standby takes over after %u missed cycles (%.4g ms), if most of the chains agree; where no server "
+            "sends, %s begins after %.3g s\n  key %s\n",
+            standby->missed_cycles, 1e3 * standby->missed_cycles * cycle_s, standby->server[0].name,
             standby->begin_cycles * cycle_s, standby->key_path);
 }
 

@@ -17,16 +17,28 @@ static bool is_right_for_cameras(char const *path) {
     return true;
 }
 
+/* Of one server, or both of a pair. */
+static bool loads(char const *path, struct rm_errors *errors) {
+    struct rm_config *config[RM_CONFIG_SERVERS];
+    uint32_t count;
+    if (rm_config_load_each(path, config, &count, errors) != RM_OK)
+        return false;
+    if (count == 1)
+        rm_config_describe(config[0], stdout);
+    else
+        rm_config_describe_pair(config[0], config[1], stdout);
+    for (uint32_t i = 0; i < count; i++)
+        rm_config_free(config[i]);
+    return true;
+}
+
 /* On a machine with fewer cores than the file asks for, the core is all that may be wrong. */
 static bool is_right(char const *path) {
-    struct rm_config *config;
-    struct rm_error error;
+    struct rm_errors errors = {.count = 0};
     cpu_set_t cores;
-    if (rm_config_load(path, &config, &error) == RM_OK) {
-        rm_config_describe(config, stdout);
-        rm_config_free(config);
+    if (loads(path, &errors))
         return true;
-    }
+    struct rm_error const error = errors.first[0];
     if (strstr(error.text, "the key \"roles\" is missing") != NULL)
         return is_right_for_cameras(path);
     fprintf(stderr, "%s\n", error.text);
