@@ -79,6 +79,10 @@ enum rm_code rm_application_setup_make(struct rm_config const *config, uint32_t 
         .setting_count = application->setting_count,
         .setting = setting,
     };
+    if (config->standby.present) {
+        setup->server = config->standby.server[config->standby.own].name;
+        setup->peer = config->standby.server[1 - config->standby.own].name;
+    }
     if (input == NULL || actuator == NULL || setting == NULL) {
         rm_application_setup_free(setup);
         return rm_fail(error, RM_E_NO_SPACE, "no memory");

@@ -21,6 +21,7 @@
 
 static double const CLOCK_SECONDS = 0.001; /**< a clock that was set anew is seen so soon */
 static uint64_t const UNGRANTED_NS = 1000000;
+static uint64_t const FOLLOWING_NS = 50000; /**< the peer's records come when they come */
 enum { CLOCK_MISSES = 100 /**< looks, a tenth of a second, after which a clock that cannot be read stands */ };
 
 /* ── beginning ── */
@@ -32,6 +33,7 @@ static void take_server(struct rm_host *host) {
         return;
     if (posted == NULL)
         rm_host_permissions_withdraw(&host->settings, host->program, RM_WITHDRAWN_SERVER, rm_stamp_now());
+    rm_host_standby_leave_server(host);
     host->server = posted;
     host->grant_number = 0;
     host->clock.anchored = false; /* it was another server's; this one's is looked at next */
@@ -67,7 +69,7 @@ static bool stands_somewhere(struct rm_host const *host) {
 
 /** The next command is written right where its vector lies: what is written there in time need not be copied after the
  * last input, and the lines of the vector are in this core's cache already, which its reader had. */
-static void host_begin_vector(struct rm_host *host) {
+void rm_host_begin_vector(struct rm_host *host) {
     host->vector = rm_setpoints_begin(host->vectors);
     rm_host_program_expect(host->program, (double *)(void *)host->vector->value);
 }
@@ -90,7 +92,7 @@ static bool host_begin_grant(struct rm_host *host, uint64_t grant_number) {
     }
     rm_host_inputs_start(&host->inputs, host->server->input);
     rm_host_decisions_begin(&host->decisions, grant_number);
-    host_begin_vector(host);
+    rm_host_begin_vector(host);
     host->grant_number = grant_number;
     rm_counter_add(host->counters, RM_APPLICATION_GRANTS, 1);
     return true;
@@ -158,7 +160,7 @@ static void host_finish_cycle(struct rm_host *host, struct rm_host_due const *du
         .committed = committed,
         .setpoints = rm_host_decisions_setpoints(&host->decisions, committed),
     };
-    host_begin_vector(host); // the vector that is committed is out of reach for the code from here on
+    rm_host_begin_vector(host); // the vector that is committed is out of reach for the code from here on
     rm_host_program_prepare(host->program);
     put_streams(host, due->turn, tsc);
     put_rows(host, due->turn, tsc);
@@ -167,8 +169,7 @@ static void host_finish_cycle(struct rm_host *host, struct rm_host_due const *du
     rm_host_readings_show(&host->readings, host->program, stamp, tsc);
 }
 
-/** `due->missing` inputs are, and the others' records are there. */
-static void host_step_application(struct rm_host *host, struct rm_host_due const *due) {
+void rm_host_make_step(struct rm_host *host, struct rm_host_due const *due) {
     uint64_t const begun = rm_tsc();
     enum rm_step_result const result =
         rm_host_program_step(host->program, due->turn, host->inputs.record, host->inputs.missing, due->missing);
@@ -180,6 +181,8 @@ static void host_step_application(struct rm_host *host, struct rm_host_due const
     host->stepped_tsc = due->seen_tsc;
     host_finish_cycle(host, due, result == RM_STEP_SEND, ended);
     host_count_cycle(host, due, due->missing, ended - begun);
+    if (host->standby != NULL)
+        rm_host_standby_note_step(host, due->turn);
 }
 
 /** While nothing of the next turn has come: what was sent last is read now, so that it is there when the inputs are. */
@@ -196,7 +199,7 @@ static uint32_t step_collected(struct rm_host *host, uint64_t tsc) {
         keep_up(host);
         return 0;
     }
-    host_step_application(host, &due);
+    rm_host_make_step(host, &due);
     return 1;
 }
 
@@ -219,7 +222,7 @@ static uint32_t step_whole(struct rm_host *host, uint64_t tsc) {
     /* Where it changes just now, it is what it was. */
     if (rm_host_server_sent(host->server, &host->sent_sequence, host->program->sent))
         rm_host_program_follow(host->program);
-    host_step_application(host, &due);
+    rm_host_make_step(host, &due);
     return 1;
 }
 
@@ -236,9 +239,17 @@ static void take_settings(struct rm_host *host) {
     rm_counter_add(host->counters, RM_APPLICATION_SETTINGS, changed);
 }
 
+static uint32_t host_stand_by(struct rm_host *host, uint64_t tsc) {
+    if (host->server != NULL && tsc - host->clock_tsc > host->clock_wait)
+        look_at_clock(host, tsc);
+    return rm_host_standby_duty(host);
+}
+
 uint32_t rm_host_duty(void *argument, uint64_t tsc) {
     struct rm_host *host = argument;
     take_server(host);
+    if (host->standby != NULL && !rm_host_standby_leads(host))
+        return host_stand_by(host, tsc);
     if (host->grant_number == 0 || rm_host_inputs_between(&host->inputs))
         take_settings(host);
     if (host->server == NULL || atomic_load_explicit(&host->failed, memory_order_relaxed))
@@ -251,6 +262,8 @@ uint32_t rm_host_duty(void *argument, uint64_t tsc) {
 }
 
 uint64_t rm_host_idle_ns(struct rm_host const *host, uint64_t tsc) {
+    if (host->standby != NULL && rm_host_standby_phase(host->standby) == RM_HOST_FOLLOWS)
+        return FOLLOWING_NS;
     if (host->grant_number == 0 || !host->clock.anchored)
         return UNGRANTED_NS;
     uint64_t const period = (uint64_t)((double)host->setup->period_turns * host->clock.ticks_per_turn);
@@ -288,7 +301,7 @@ static bool host_allocate(struct rm_host *host) {
     return host->stream != NULL && host->rows != NULL && host->decision_stream != NULL &&
            rm_host_settings_allocate(&host->settings, program) &&
            rm_host_readings_allocate(&host->readings, program, host->tsc_hz) &&
-           rm_host_inputs_allocate(&host->inputs, host->setup->input_count);
+           rm_host_inputs_allocate(&host->inputs, host->setup->input_count) && rm_host_standby_open(host);
 }
 
 /** All that the stepping thread needs to know. */
@@ -318,8 +331,8 @@ static enum rm_code host_prepare_application(struct rm_host *host, struct rm_hos
     if (code != RM_OK)
         return code;
     host->grant.instance = atomic_load(&rm_owner_header(host->owner)->generation);
-    code = rm_host_control_thread_start(host, &host->control_thread, error);
-    return code == RM_OK ? rm_host_worker_start(host->program, &host->worker, error) : code;
+    code = rm_host_worker_start(host->program, &host->worker, error);
+    return code == RM_OK ? rm_host_control_thread_start(host, &host->control_thread, error) : code;
 }
 
 enum rm_code rm_host_open(struct rm_host_setup const *setup, struct rm_host **host, struct rm_error *error) {
@@ -337,9 +350,10 @@ enum rm_code rm_host_open(struct rm_host_setup const *setup, struct rm_host **ho
 void rm_host_close(struct rm_host *host) {
     if (host == NULL)
         return;
-    rm_host_worker_stop(host->worker);
     rm_host_control_thread_stop(host->control_thread);
+    rm_host_worker_stop(host->worker);
     rm_owner_close(host->owner);
+    rm_host_standby_close(host);
     rm_host_inputs_free(&host->inputs);
     rm_host_settings_free(&host->settings);
     rm_host_readings_free(&host->readings);

@@ -20,6 +20,10 @@
  *  4. the setpoint vector is committed, with the granted grant number and the turn;
  *  5. `prepare`; then streams, the decision record (host_decision.h), readings and counters.
  *
+ * ## On two servers
+ * While the server's role is not ACTIVE (ringmaster/standby.h) the host does not decide: it follows the decision records
+ * of the other server's host (host_standby.h). A take-over is no new grant: it goes on from the last step.
+ *
  * ## When it begins
  * When the server has granted a number to this instance, knows where its supplies stand (it does not wait for those
  * that are lost), and the clock runs. Then the state is zeroed, `init` is called, and the first command is what was
@@ -74,6 +78,8 @@ struct rm_host_setup {
     uint32_t *wrong_setting;
     /** Path of the application's own file, or NULL. */
     char const *configuration;
+    /** Of two servers (ringmaster/standby.h): the name of the own one, and of the other. NULL: there is one. */
+    char const *server, *peer;
     /** Settings begin with the configuration's values, also where the last instance was killed. */
     bool fresh;
     /** Called with a line for people, on the thread beside; NULL: not called. */

@@ -10,6 +10,7 @@
 #include "base/fail.h"
 #include "base/timebase.h"
 #include "fabric/inbox_thread.h"
+#include "host/host_peer.h"
 #include "host/host_permissions.h"
 #include "host/host_state.h"
 
@@ -29,20 +30,18 @@ struct rm_host_control_thread {
     uint32_t request_count;
     struct rm_request next; /**< taken already, of another requester */
     bool has_next;
+    struct rm_host_peer peer; /**< of two servers */
 };
 
-static void host_control_thread_say(struct rm_host_control_thread *control_thread, char const *format, ...)
-    __attribute__((format(printf, 2, 3)));
-static void host_control_thread_say(struct rm_host_control_thread *control_thread, char const *format, ...) {
-    struct rm_host_setup const *setup = control_thread->host->setup;
-    if (setup->say == NULL)
+void rm_host_say(struct rm_host const *host, char const *format, ...) {
+    if (host->setup->say == NULL)
         return;
     char text[RM_ERROR_TEXT_BYTES];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    setup->say(setup->context, text);
+    host->setup->say(host->setup->context, text);
 }
 
 /* ── the server ── */
@@ -69,7 +68,7 @@ static void look_for_server(struct rm_host_control_thread *control_thread) {
     struct rm_host_server *server;
     struct rm_error error;
     if (rm_host_server_attach(control_thread->host->program, &server, &error) == RM_OK) {
-        host_control_thread_say(control_thread, "the server of workspace \"%s\" is there", setup->workspace);
+        rm_host_say(control_thread->host, "the server of workspace \"%s\" is there", setup->workspace);
         control_thread->said.text[0] = '\0';
         host_control_thread_post(control_thread, server);
         return;
@@ -77,7 +76,7 @@ static void look_for_server(struct rm_host_control_thread *control_thread) {
     if (strcmp(error.text, control_thread->said.text) == 0)
         return;
     control_thread->said = error;
-    host_control_thread_say(control_thread, "waiting for the server: %s", error.text);
+    rm_host_say(control_thread->host, "waiting for the server: %s", error.text);
 }
 
 static void look_at_server(struct rm_host_control_thread *control_thread) {
@@ -90,10 +89,10 @@ static void look_at_server(struct rm_host_control_thread *control_thread) {
     bool const lives = rm_host_server_lives(control_thread->server);
     if (lives && rm_host_server_has_inputs(control_thread->server))
         return;
-    host_control_thread_say(control_thread,
-                            lives ? "an application whose stream is an input has begun anew with other streams: no "
-                                    "steps until they are found"
-                                  : "the server has gone: no steps until it is back");
+    rm_host_say(control_thread->host,
+                lives ? "an application whose stream is an input has begun anew with other streams: no "
+                        "steps until they are found"
+                      : "the server has gone: no steps until it is back");
     host_control_thread_post(control_thread, NULL);
 }
 
@@ -105,9 +104,8 @@ static void tell_withdrawal(struct rm_host_control_thread *control_thread) {
         return;
     control_thread->withdrawn = now;
     if (now != RM_WITHDRAWN_NOT)
-        host_control_thread_say(control_thread,
-                                "it may not act any more, because %s: look, then give the permission again",
-                                rm_withdrawal_words((enum rm_withdrawal)now));
+        rm_host_say(control_thread->host, "it may not act any more, because %s: look, then give the permission again",
+                    rm_withdrawal_words((enum rm_withdrawal)now));
 }
 
 /* ── requests ── */
@@ -169,6 +167,13 @@ static bool host_control_thread_consider(struct rm_host_control_thread *control_
         host_control_thread_refuse(control_thread, request, reason);
         return false;
     }
+    if (rm_host_peer_takes(&control_thread->peer, parameter, reason)) {
+        if (reason[0] == '\0')
+            rm_inbox_answer(control_thread->beside.inbox, request, RM_VERDICT_DONE, NULL);
+        else
+            host_control_thread_refuse(control_thread, request, reason);
+        return false;
+    }
     for (uint32_t i = 0; i < settings->count; ++i) {
         if (settings->parameter[i] != parameter)
             continue;
@@ -199,6 +204,8 @@ static void host_control_thread_propose(struct rm_host_control_thread *control_t
         return;
     struct rm_error error;
     enum rm_code const code = rm_host_settings_propose(settings, ANSWER_NS, &error);
+    if (code == RM_OK)
+        rm_host_peer_wait(&control_thread->peer);
     for (uint32_t i = 0; i < control_thread->request_count; ++i) {
         if (!control_thread->wanted[i])
             continue;
@@ -210,8 +217,10 @@ static void host_control_thread_propose(struct rm_host_control_thread *control_t
 }
 
 static void host_control_thread_look(void *context) {
-    look_at_server(context);
-    tell_withdrawal(context);
+    struct rm_host_control_thread *control_thread = context;
+    look_at_server(control_thread);
+    rm_host_peer_look(&control_thread->peer, control_thread->server);
+    tell_withdrawal(control_thread);
 }
 
 static void host_control_thread_answer(void *context, uint64_t until_ns) {
@@ -228,6 +237,7 @@ enum rm_code rm_host_control_thread_start(struct rm_host *host, struct rm_host_c
     if (made == NULL)
         return rm_fail(error, RM_E_NO_SPACE, "no memory for a thread");
     made->host = host;
+    made->peer.host = host;
     made->beside = (struct rm_inbox_thread){
         .look = host_control_thread_look, .answer = host_control_thread_answer, .context = made};
     enum rm_code const code = rm_inbox_thread_start(&made->beside, host->owner, error);
@@ -243,6 +253,7 @@ void rm_host_control_thread_stop(struct rm_host_control_thread *control_thread) 
     if (control_thread == NULL)
         return;
     rm_inbox_thread_stop(&control_thread->beside);
+    rm_host_peer_close(&control_thread->peer);
     rm_host_server_detach(control_thread->leaving);
     rm_host_server_detach(control_thread->server);
     free(control_thread);

@@ -69,6 +69,15 @@ static bool host_inputs_survey(struct rm_host_inputs *inputs, struct rm_clock_re
     return are_whole;
 }
 
+void rm_host_inputs_go_on(struct rm_host_inputs *inputs, struct rm_clock_reading const *clock, rm_turn next) {
+    rm_turn least;
+    host_inputs_survey(inputs, clock, &least); // so that the epochs are those of now
+    inputs->next = next;
+    inputs->begins = false;
+    inputs->seen_count = 0;
+    inputs->awaits = false;
+}
+
 /** The newest turn whose deadline has passed; without inputs, the newest that has begun. */
 static bool host_inputs_are_overdue(struct rm_host_inputs const *inputs, struct rm_clock_reading const *clock,
                                     uint64_t tsc, rm_turn *turn) {

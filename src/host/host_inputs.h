@@ -90,6 +90,10 @@ bool rm_host_inputs_allocate(struct rm_host_inputs *inputs, uint32_t count);
 void rm_host_inputs_start(struct rm_host_inputs *inputs, struct rm_stream_view const *view);
 void rm_host_inputs_free(struct rm_host_inputs *inputs);
 
+/** Steps were made until now by other means: the next one is of `next` or a later turn, as if the step before it had
+ * been found here. */
+void rm_host_inputs_go_on(struct rm_host_inputs *inputs, struct rm_clock_reading const *clock, rm_turn next);
+
 /** True when a turn is due now; it counts as stepped from then on. `clock` may be unanchored: then only inputs make a
  * turn due. */
 bool rm_host_inputs_due(struct rm_host_inputs *inputs, struct rm_clock_reading const *clock, uint64_t tsc,

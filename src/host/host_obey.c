@@ -122,11 +122,17 @@ static enum rm_obeyed obey_read_generation(struct rm_host_obey *obey, struct rm_
     return RM_OBEY_GIVEN;
 }
 
+/** They are adopted by its own steps too: where there is no room to tell what changed, all of them are told. */
 static void obey_adopt_settings(struct rm_host_obey *obey) {
+    struct rm_host_journal *journal = &obey->decisions->journal;
     if (obey->generation == obey->reads_generation)
         return;
     memcpy(obey->program->setting, obey->reads, obey->program->setting_values * sizeof obey->reads[0]);
     obey->generation = obey->reads_generation;
+    if (rm_host_journal_has_room(journal))
+        rm_host_journal_note(journal, obey->program->setting);
+    else
+        rm_host_journal_begin(journal, obey->program->setting);
 }
 
 /* ── what had been sent ── */

@@ -12,6 +12,7 @@
 #include "fabric/segment_map.h"
 #include "host/host_permissions.h"
 #include "host/host_state.h"
+#include "host/host_state_bytes.h"
 #include "host/host_stream.h"
 
 enum { STREAM_RECORDS = 65536 /**< kept of each stream: at 10 kHz some seconds */ };
@@ -59,6 +60,8 @@ static void go_on(struct rm_host *host) {
 
 struct indices {
     rm_owner_index vectors, counters, latency, age, group, withdrawn;
+    /* Of one of two servers. */
+    rm_owner_index state, follow, in_step, state_wanted;
     rm_owner_index *setting, *reading;
 };
 
@@ -149,6 +152,34 @@ static rm_owner_index add_decision_stream(struct rm_host *host, uint32_t i) {
     return rm_owner_stream(host->owner, name, description, &stream);
 }
 
+/** What only an application of one of two servers has: host_standby.h. */
+static void add_standby(struct rm_host *host, struct indices *index) {
+    char name[RM_NAME_BYTES];
+    snprintf(name, sizeof name, "state/%s", host->setup->name);
+    index->state = rm_owner_state(host->owner, name, "what another server needs to go on from one step",
+                                  rm_host_state_room(host->program));
+    snprintf(name, sizeof name, "counters/follow/%s", host->setup->name);
+    index->follow = rm_owner_counters(host->owner, name, "what it did while the other server led",
+                                      RM_COUNTER_SET_FOLLOW, RM_FOLLOW_COUNTERS);
+    snprintf(name, sizeof name, "%s/in_step", host->setup->name);
+    index->in_step = rm_owner_parameter(
+        host->owner, &(struct rm_parameter_plan){
+                         .name = name,
+                         .description = "1 where it follows the other server's steps and comes to the same bits",
+                         .type = RM_ELEMENT_F64,
+                         .rows = 1,
+                     });
+    snprintf(name, sizeof name, "%s/state_wanted", host->setup->name);
+    index->state_wanted =
+        rm_owner_parameter(host->owner, &(struct rm_parameter_plan){
+                                            .name = name,
+                                            .description = "asks for a copy of its state, for the other server",
+                                            .type = RM_ELEMENT_F64,
+                                            .rows = 1,
+                                            .flags = RM_PARAMETER_WRITABLE,
+                                        });
+}
+
 /** Everything that the segment holds. Additions remember their first error. */
 static void add_objects(struct rm_host *host, struct indices *index) {
     char const *name = host->setup->name;
@@ -181,6 +212,8 @@ static void add_objects(struct rm_host *host, struct indices *index) {
         host->rows[i] = add_rows(host, i);
     for (uint32_t i = 0; i < host->decisions.stream_count; ++i)
         host->decision_stream[i] = add_decision_stream(host, i);
+    if (host->standby != NULL)
+        add_standby(host, index);
     rm_owner_requests(host->owner);
     rm_owner_replies(host->owner);
 }
@@ -198,6 +231,12 @@ static void find_memory(struct rm_host *host, struct indices const *index) {
         host->settings.withdrawn = rm_owner_memory(host->owner, index->withdrawn);
     for (uint32_t i = 0; i < host->program->code.it->reading_count; ++i)
         host->readings.parameter[i] = rm_owner_memory(host->owner, index->reading[i]);
+    if (host->standby == NULL)
+        return;
+    host->standby->state = rm_owner_memory(host->owner, index->state);
+    host->standby->counters = rm_owner_memory(host->owner, index->follow);
+    host->standby->in_step = rm_owner_memory(host->owner, index->in_step);
+    host->standby->state_wanted = rm_owner_memory(host->owner, index->state_wanted);
 }
 
 static enum rm_code open_with(struct rm_host *host, struct indices *index, struct rm_error *error) {
@@ -219,6 +258,8 @@ static enum rm_code open_with(struct rm_host *host, struct indices *index, struc
     if (host->settings.withdrawn != NULL)
         rm_parameter_write_f64(host->settings.withdrawn, why, rm_stamp_now());
     rm_host_readings_begin(&host->readings, host->program);
+    if (host->standby != NULL)
+        rm_parameter_write_f64(host->standby->in_step, 0.0, rm_stamp_now());
     return RM_OK;
 }
 

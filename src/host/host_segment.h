@@ -13,6 +13,9 @@
  *
  *     NAME/withdrawn                 why it may not act any more: enum rm_withdrawal, where it has permissions
  *
+ *     state/NAME, NAME/state_wanted, NAME/in_step, counters/follow/NAME
+ *                                    of one of two servers: host_standby.h
+ *
  * Settings begin with the configuration's values. Where the last instance was killed they go on with the values that
  * they had: a crash must not undo what an operator has set. Permissions (host_permissions.h) begin at 0, always.
  */

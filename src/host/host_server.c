@@ -116,6 +116,8 @@ enum rm_code rm_host_server_attach(struct rm_host_program const *program, struct
     if (code == RM_OK) {
         made->generation = rm_workspace_generation(made->workspace);
         code = find_grant(made, setup, error);
+        struct rm_object const *object;
+        made->role = host_server_find_object(made, RM_OBJECT_STANDBY_STATE, "standby/state", &object, NULL);
     }
     if (code == RM_OK)
         code = find_supplies(made, setup, error);

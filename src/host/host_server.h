@@ -11,6 +11,7 @@
 #include <ringmaster/grant.h>
 #include <ringmaster/parameter.h>
 #include <ringmaster/setpoint.h>
+#include <ringmaster/standby.h>
 #include <ringmaster/stream.h>
 #include <ringmaster/workspace.h>
 
@@ -31,6 +32,9 @@ struct rm_host_server {
     uint32_t supply_count;
     /** [actuator] its number among the server's supplies. */
     uint32_t *supply;
+
+    /** What the server is of two; NULL: there is one. */
+    struct rm_standby_state const *role;
 
     uint32_t actuator_count;
     struct rm_stream_view *input;

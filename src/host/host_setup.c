@@ -28,6 +28,9 @@ static bool copy_lists(struct rm_host_setup const *setup, char const **input, st
     return good;
 }
 
+/** Of a text that may be NULL. */
+static char *setup_copy_text(char const *text) { return text != NULL ? strdup(text) : NULL; }
+
 enum rm_code rm_host_setup_copy(struct rm_host_setup *copy, struct rm_host_setup const *setup, struct rm_error *error) {
     char const **input = calloc(setup->input_count + 1ul, sizeof *input);
     struct rm_host_actuator *actuator = calloc(setup->actuator_count + 1ul, sizeof *actuator);
@@ -36,7 +39,9 @@ enum rm_code rm_host_setup_copy(struct rm_host_setup *copy, struct rm_host_setup
     copy->workspace = strdup(setup->workspace != NULL ? setup->workspace : "");
     copy->name = strdup(setup->name);
     copy->code = strdup(setup->code);
-    copy->configuration = setup->configuration != NULL ? strdup(setup->configuration) : NULL;
+    copy->configuration = setup_copy_text(setup->configuration);
+    copy->server = setup_copy_text(setup->server);
+    copy->peer = setup_copy_text(setup->peer);
     copy->input = input;
     copy->actuator = actuator;
     copy->setting = setting;
@@ -47,8 +52,10 @@ enum rm_code rm_host_setup_copy(struct rm_host_setup *copy, struct rm_host_setup
         return rm_fail(error, RM_E_NO_SPACE, "no memory for application \"%s\"", setup->name);
     }
     bool const good = copy_lists(setup, input, actuator, setting);
-    bool const lacks_file = setup->configuration != NULL && copy->configuration == NULL;
-    if (!good || lacks_file || copy->workspace == NULL || copy->name == NULL || copy->code == NULL)
+    bool const lacks_text = (setup->configuration != NULL && copy->configuration == NULL) ||
+                            (setup->server != NULL && copy->server == NULL) ||
+                            (setup->peer != NULL && copy->peer == NULL);
+    if (!good || lacks_text || copy->workspace == NULL || copy->name == NULL || copy->code == NULL)
         return rm_fail(error, RM_E_NO_SPACE, "no memory for application \"%s\"", setup->name);
     return RM_OK;
 }
@@ -69,5 +76,7 @@ void rm_host_setup_free(struct rm_host_setup *copy) {
     free((char *)copy->name);
     free((char *)copy->code);
     free((char *)copy->configuration);
+    free((char *)copy->server);
+    free((char *)copy->peer);
     *copy = (struct rm_host_setup){0};
 }

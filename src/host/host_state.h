@@ -20,6 +20,7 @@
 #include "host/host_readings.h"
 #include "host/host_server.h"
 #include "host/host_settings.h"
+#include "host/host_standby.h"
 
 struct rm_host_control_thread;
 struct rm_host_worker;
@@ -85,6 +86,14 @@ struct rm_host {
     struct rm_host_control_thread *control_thread;
     /** The thread that runs `work`. NULL: the code has none. */
     struct rm_host_worker *worker;
+    /** What it does while another server leads. NULL: there is one server. */
+    struct rm_host_standby *standby;
 };
+
+/** For the stepping thread: begins the vector of the next step. */
+void rm_host_begin_vector(struct rm_host *host);
+
+/** For the stepping thread: makes the step that is due, whose records are in `host->inputs`, and all that follows. */
+void rm_host_make_step(struct rm_host *host, struct rm_host_due const *due);
 
 #endif

@@ -16,6 +16,10 @@ struct rm_host_worker {
     struct rm_host_program const *program;
     atomic_bool ending;
     pthread_t thread;
+    /** Held during a call of `work`. */
+    pthread_mutex_t calls;
+    /** Calls that have begun, and those that have returned. */
+    _Atomic uint64_t begun, returned;
 };
 
 static void *host_worker_run(void *argument) {
@@ -23,7 +27,13 @@ static void *host_worker_run(void *argument) {
     rm_background_enter();
     while (!atomic_load_explicit(&worker->ending, memory_order_relaxed)) {
         uint64_t const begun_ns = rm_monotonic_ns();
+        pthread_mutex_lock(&worker->calls);
+        /* Acquire and release: what the stepping thread left before it looked at `begun` is there for the call that it
+         * waits for, and what the call made is there for whoever has seen that it returned. */
+        atomic_fetch_add_explicit(&worker->begun, 1, memory_order_acq_rel);
         rm_host_program_work(worker->program);
+        atomic_fetch_add_explicit(&worker->returned, 1, memory_order_release);
+        pthread_mutex_unlock(&worker->calls);
         rm_background_rest(begun_ns, REST_NS, &worker->ending);
     }
     return NULL;
@@ -37,6 +47,7 @@ enum rm_code rm_host_worker_start(struct rm_host_program const *program, struct 
     if (made == NULL)
         return rm_fail(error, RM_E_NO_SPACE, "no memory for a thread");
     made->program = program;
+    pthread_mutex_init(&made->calls, NULL);
     int const reason = pthread_create(&made->thread, NULL, host_worker_run, made);
     if (reason != 0) {
         free(made);
@@ -52,5 +63,24 @@ void rm_host_worker_stop(struct rm_host_worker *worker) {
         return;
     atomic_store(&worker->ending, true);
     pthread_join(worker->thread, NULL);
+    pthread_mutex_destroy(&worker->calls);
     free(worker);
+}
+
+void rm_host_worker_pause(struct rm_host_worker *worker) {
+    if (worker != NULL)
+        pthread_mutex_lock(&worker->calls);
+}
+
+void rm_host_worker_resume(struct rm_host_worker *worker) {
+    if (worker != NULL)
+        pthread_mutex_unlock(&worker->calls);
+}
+
+uint64_t rm_host_worker_begun(struct rm_host_worker const *worker) {
+    return atomic_load_explicit(&worker->begun, memory_order_acquire);
+}
+
+bool rm_host_worker_has_worked(struct rm_host_worker const *worker, uint64_t begun) {
+    return atomic_load_explicit(&worker->returned, memory_order_acquire) > begun;
 }

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <ringmaster/application.h>
 
@@ -148,6 +149,37 @@ static void replayed_work(struct rm_application_setup const *setup) {
     atomic_store_explicit(&memory->turn_of, READY, memory_order_release);
 }
 
+/** What `work` has made is the steps' when they have adopted it: a result that was not is worked out again. */
+struct packed {
+    struct rm_exchange exchange;
+    double question, adopted;
+};
+
+static size_t replayed_pack(struct rm_application_setup const *setup, void const *state, void *bytes, size_t capacity) {
+    struct memory const *memory = setup->memory;
+    struct packed const packed = {memory->exchange, memory->question, memory->adopted};
+    (void)state;
+    if (bytes != NULL && capacity >= sizeof packed)
+        memcpy(bytes, &packed, sizeof packed);
+    return sizeof packed;
+}
+
+static enum rm_code replayed_unpack(struct rm_application_setup const *setup, void *state, void const *bytes,
+                                    size_t count, struct rm_error *error) {
+    struct memory *memory = setup->memory;
+    struct packed packed;
+    (void)state;
+    (void)error;
+    if (count != sizeof packed)
+        return RM_E_CONFIG;
+    memcpy(&packed, bytes, sizeof packed);
+    memory->exchange = packed.exchange;
+    memory->question = packed.question;
+    memory->adopted = memory->result = packed.adopted;
+    atomic_store(&memory->turn_of, packed.exchange.asked > packed.exchange.adopted ? ASKED : FREE);
+    return RM_OK;
+}
+
 struct rm_application_code const ringmaster_application = {
     .abi_version = RM_ABI_VERSION,
     .takes_runs = TEST_RUNS,
@@ -166,4 +198,6 @@ struct rm_application_code const ringmaster_application = {
     .arrive = TEST_ARRIVE ? replayed_arrive : NULL,
     .prepare = replayed_prepare,
     .work = replayed_work,
+    .pack = replayed_pack,
+    .unpack = replayed_unpack,
 };

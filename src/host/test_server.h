@@ -23,6 +23,7 @@
 #include "fabric/segment_map.h"
 #include "fabric/segment_plan.h"
 #include "fabric/sequence_lock.h"
+#include "fabric/standby_writer.h"
 #include "fabric/stream_writer.h"
 #include "fabric/test_workspace.h"
 
@@ -50,6 +51,8 @@ struct test_shape {
 
     double turn_rate_hz;
     uint32_t inputs;
+    /** It is one of two servers: test_server_role. */
+    bool is_of_two;
     /** How many supplies there are; the application is granted the first of them. */
     uint32_t supplies, granted;
 };
@@ -61,7 +64,7 @@ struct test_server {
     struct test_shape shape;
     struct rm_segment_plan plan;
     struct rm_segment segment;
-    rm_planned_index clock, grant, sent, names, state, input[TEST_INPUTS_MAX];
+    rm_planned_index clock, grant, sent, names, state, role, input[TEST_INPUTS_MAX];
     /** Grant number that was granted last. */
     uint64_t grant_number;
 };
@@ -86,12 +89,15 @@ static inline void test_server_plan_as(struct test_server *server, char const *a
     server->names = rm_plan_text(&server->plan, "supply/names", "supplies", shape->names);
     server->state =
         rm_plan_parameter(&server->plan, "supply/state", "", "supplies", RM_ELEMENT_U32, shape->supplies, NULL);
+    if (shape->is_of_two)
+        server->role = rm_plan_standby_state(&server->plan, "standby/state", "what it is of two servers",
+                                             &(struct rm_standby_state){.server = 1, .chains = 3, .majority = 2});
     for (unsigned i = 0; i < shape->inputs; ++i)
         server->input[i] = rm_plan_stream(&server->plan, shape->input[i], "a position monitor", &shape->stream);
 }
 
-/** The same with TEST_INPUTS inputs of one lane, and TEST_SUPPLIES supplies. */
-static inline void test_server_plan(struct test_server *server, char const *application) {
+/** The same with TEST_INPUTS inputs of one lane, and TEST_SUPPLIES supplies; alone, or of two. */
+static inline void test_server_plan_of(struct test_server *server, char const *application, bool is_of_two) {
     static char const *const inputs[TEST_INPUTS] = {"bpm01/fast", "bpm02/fast"};
     struct test_shape const shape = {
         .input = inputs,
@@ -107,8 +113,20 @@ static inline void test_server_plan(struct test_server *server, char const *appl
         .supplies = TEST_SUPPLIES,
         .granted = 2,
         .turn_rate_hz = TEST_TURN_RATE_HZ,
+        .is_of_two = is_of_two,
     };
     test_server_plan_as(server, application, &shape);
+}
+
+static inline void test_server_plan(struct test_server *server, char const *application) {
+    test_server_plan_of(server, application, false);
+}
+
+/** What it is to the machine from now on. */
+static inline void test_server_role(struct test_server *server, enum rm_standby_role role,
+                                    enum rm_standby_reason reason) {
+    rm_standby_state_publish(test_memory(server, server->role),
+                             &(struct rm_standby_state_reading){.role = role, .reason = reason, .term = 1});
 }
 
 /** Sends these setpoints to the supplies. */
