@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Whatever arrives at a chain of supplies, and whenever: no supply is ever beyond its range, and every answer is a
- * native datagram of this chain. The input is a list of datagrams, each with a length and a wait before it; every
+ * native datagram of this chain. Between two power cycles it never obeys two masters, as its judge has it. The input is a list of datagrams, each with a length and a wait before it; every
  * second one has a good header written over its own, so that its values get through. */
 #include <math.h>
 #include <stdlib.h>
@@ -34,6 +34,32 @@ static void check_answer(struct rm_chain_answer const *answer) {
             native.instrument != ID * RM_CHAIN_ID_PARTS + p || native.kind != RM_KIND_POWER_SUPPLY)
             abort();
     }
+}
+
+static struct rm_chain_judge *begin_judging(rm_counter *counters) {
+    static uint32_t const supplies = SUPPLIES;
+    static struct rm_chain_judge_limits const limits[SUPPLIES];
+    struct rm_chain_judge *judge;
+    struct rm_error error;
+    struct rm_chain_judge_setup const setup = {
+        .chains = 1,
+        .supplies = &supplies,
+        .limits = limits,
+        .counters = &counters,
+        .period_turns = 1,
+        .cycle_s = 1e-5,
+        .swap_steps = 4,
+        .divided_cycles = 10,
+    };
+    if (rm_chain_judge_new(&setup, &judge, &error) != RM_OK)
+        abort();
+    return judge;
+}
+
+static void check_masters(rm_counter const *counters) {
+    if (rm_counter_get(&counters[0], RM_SUPPLY_TWO_MASTERS) != 0 &&
+        rm_counter_get(&counters[0], RM_SUPPLY_POWER_CYCLES) == 0)
+        abort();
 }
 
 /** A payload of its own length exactly, so that a sanitizer sees a read beyond it. */
@@ -84,11 +110,14 @@ int LLVMFuzzerTestOneInput(uint8_t const *data, size_t size) {
     struct rm_chain_fault faults[] = {
         {.kind = RM_CHAIN_FAULT_TRIP, .supply = 2, .from_s = 0.01, .to_s = 0.02},
         {.kind = RM_CHAIN_FAULT_SATURATE, .supply = RM_CHAIN_ALL_SUPPLIES, .from_s = 0.01, .to_s = 0.05, .limit = 1},
+        {.kind = RM_CHAIN_FAULT_POWER_CYCLE, .supply = RM_CHAIN_ALL_SUPPLIES, .from_s = 0.03, .to_s = 0.031},
     };
     struct rm_chain chain;
     double time = 0;
     uint64_t sequence = 0;
-    rm_chain_make(&chain, &config, supplies, faults, 2, size, counters);
+    struct rm_chain_judge *const judge = begin_judging(counters);
+    rm_chain_make(&chain, &config, supplies, faults, 3, size, counters);
+    chain.judge = judge;
     while (size >= 3) {
         uint32_t const length = data[0] < size - 2 ? data[0] : (uint32_t)(size - 2);
         time += 1e-6 * data[1] * data[1];
@@ -96,8 +125,10 @@ int LLVMFuzzerTestOneInput(uint8_t const *data, size_t size) {
         if (length != 0)
             deliver(&chain, data + 2, length, sequence % 2 == 0, sequence, time);
         check_supplies(supplies, time);
+        check_masters(counters);
         data += 2 + length;
         size -= 2 + length;
     }
+    rm_chain_judge_free(judge);
     return 0;
 }
