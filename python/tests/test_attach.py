@@ -11,7 +11,7 @@ from conftest import MakeOwner
 
 import ringmaster
 from ringmaster.errors import WorkspaceWarning
-from ringmaster.fabric.layout import ABI_VERSION, ObjectKind, SegmentState
+from ringmaster.fabric.layout import ABI_VERSION, SEGMENT_MAGIC, ObjectKind, SegmentState
 from ringmaster.fabric.segment import BYTE_OWNS, BYTE_TELLS, LOCK
 
 
@@ -39,6 +39,20 @@ def test_a_segment_without_its_magic_is_half_made(make_owner: MakeOwner) -> None
     owner.die()
     with pytest.raises(ringmaster.WorkspaceHalfMade, match="never finished"):
         ringmaster.attach("demo")
+
+
+def test_a_segment_that_was_finished_meanwhile_outdates_what_is_attached(make_owner: MakeOwner) -> None:
+    """Its file is the same before and after."""
+    make_owner()
+    other = make_owner(name="ramp", header={"magic": 0})
+    with ringmaster.attach("demo") as ws:
+        assert "ramp" not in ws.segments
+        assert not ws.outdated
+        other.memory[0:8] = SEGMENT_MAGIC.to_bytes(8, "little")
+        assert ws.outdated
+    with ringmaster.attach("demo") as ws:
+        assert "ramp" in ws.segments
+        assert not ws.outdated
 
 
 def test_a_segment_shorter_than_its_header_is_half_made(make_owner: MakeOwner, root: Path) -> None:

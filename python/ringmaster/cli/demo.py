@@ -56,7 +56,7 @@ def demo(seconds: float | None, turn_rate: float | None, ring: str, archive: Pat
     Where this machine does not carry the loop in real time, the ring waits for it: SIMULATED TIME stands on the screen
     and in the report, and a busy host costs time instead of cycles.
 
-    With --pair two servers drive the ring, at a tenth of its rate: `k` kills the one that sends, the other takes over,
+    With --pair two servers drive the ring, at a fiftieth of its rate: `k` kills the active one, the other takes over,
     and the orbit stays. The killed one is started again, and joins. Without a terminal that happens by itself, and a
     planned switch ends it.
 

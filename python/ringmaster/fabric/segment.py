@@ -66,6 +66,20 @@ def owner_lives(directory: Path, owner: str, byte: int = BYTE_OWNS) -> bool:
     return bool(LOCK.unpack(answer)[0] != fcntl.F_UNLCK)
 
 
+def is_finished(path: Path) -> bool:
+    """Whether an owner has finished the segment there: it writes the magic number last."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        return os.read(descriptor, 8) == layout.SEGMENT_MAGIC.to_bytes(8, "little")
+    except OSError:
+        return False
+    finally:
+        os.close(descriptor)
+
+
 class Segment:
     """A mapped segment. Arrays that look into it keep its memory alive, even after ``close``."""
 

@@ -35,7 +35,7 @@ from ringmaster.fabric.naming import Named
 from ringmaster.fabric.parameter import Parameter, ParameterReading
 from ringmaster.fabric.replies import Replies
 from ringmaster.fabric.rows import Rows
-from ringmaster.fabric.segment import ObjectInfo, Segment, owner_lives
+from ringmaster.fabric.segment import ObjectInfo, Segment, is_finished, owner_lives
 from ringmaster.fabric.setpoints import Setpoints
 from ringmaster.fabric.standby import StandbyOrders, StandbyState, StateBytes
 from ringmaster.fabric.stream import Stream
@@ -143,6 +143,7 @@ class Workspace:
         self._requester: Requester | None = None
         self.left_out: dict[str, str] = {}
         """Segments of other owners that are damaged, or not for us to read: file and reason."""
+        self._half_made: list[Path] = []
         self._segments = [self._server, *filter(None, map(self._whole_segment, others))]
 
     def _whole_segment(self, path: Path) -> Segment | None:
@@ -153,6 +154,8 @@ class Workspace:
             return None
         except (WorkspaceError, OSError) as error:
             self.left_out[str(path)] = str(error)
+            if isinstance(error, WorkspaceHalfMade):
+                self._half_made.append(path)
             if isinstance(error, WorkspaceHalfMade | PermissionError):  # it may be ready in a moment, or is not ours
                 return None
             warnings.warn(f"{path.name.removesuffix('.segment')} is left out: {error}", WorkspaceWarning, stacklevel=4)
@@ -211,8 +214,8 @@ class Workspace:
 
     @property
     def outdated(self) -> bool:
-        """Whether other owners' segments have come, gone or been replaced since: attach again to see them."""
-        return _segment_files(self.path) != self._files
+        """Whether other owners' segments have come, gone, been replaced or finished since: attach again to see them."""
+        return _segment_files(self.path) != self._files or any(map(is_finished, self._half_made))
 
     @cached_property
     def objects(self) -> Mapping[str, ObjectInfo]:

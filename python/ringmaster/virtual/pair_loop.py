@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The demonstration's loop on a pair of servers: the orbit feedback runs on both, and the orbit stays when one ends.
 
-It is the ring like Elettra 2.0 at a tenth of its rate, in real time: nobody waits for a server that was killed.
+It is the ring like Elettra 2.0 at a fiftieth of its rate, in real time: nobody waits for a server that was killed, and
+two servers, a ring and a person who looks share two cores.
 """
 
 import socket
@@ -25,12 +26,17 @@ from ringmaster.virtual.loop import ELETTRA2, GOLDEN_S, TIMEOUT_S, prepare
 from ringmaster.virtual.pair import Pair, PairServer
 from ringmaster.virtual.pair_file import Links, Timing, write_pair
 from ringmaster.virtual.ring import FULL_TURN_RATE_HZ
-from ringmaster.virtual.slower import SLOWER, make_slow
+from ringmaster.virtual.slower import make_slow
 
+SLOWER = 50
 TURN_RATE_HZ = FULL_TURN_RATE_HZ / SLOWER
 FEEDBACK = "feedback"
-TIMING = Timing(missed_cycles=40, timeout_s=0.1)
-"""Cycles of 1 ms: a stall of 40 ms is a host's that shares its cores, and no end of a server."""
+TIMING = Timing(missed_cycles=10, timeout_s=0.1)
+"""Cycles of 5 ms: a stall of 50 ms is a host's that shares its cores, and no end of a server."""
+LAG_MS = 50
+"""By which the ring may be behind, until it lets turns pass."""
+DISTURBANCES = ("ground", "steps", "insertion", "topup")
+"""Of the ring's: the mains are faster than this loop."""
 INSTRUMENTS = ("bpm", "mps")
 """Of the ring's: who sends at each turn is left out, which only the tune is seen in."""
 BPMS = "BPM_*"
@@ -61,14 +67,18 @@ class PairLoop:
         """Of the feedback of the server that sends; None while it begins."""
         return read_feedback(self.active()[1])
 
-    def wait_state(self, *states: State) -> None:
+    def wait_state(self, *states: State, timeout_s: float = pair.TIMEOUT_S) -> None:
         """Until the active server's feedback is in one of these."""
 
         def there() -> bool:
             figures = self.figures()
-            return figures is not None and figures.mostly in states
+            return figures is not None and figures.state in states
 
-        self.pair.wait(there, f"the feedback to be {' or '.join(state.name for state in states)}")
+        self.pair.wait(there, f"the feedback to be {' or '.join(state.name for state in states)}", timeout_s)
+
+    def wait_on(self, timeout_s: float = pair.TIMEOUT_S) -> None:
+        """Until it is on."""
+        self.wait_state(State.ON, timeout_s=timeout_s)
 
     def put(self, name: str, value: float) -> None:
         """Sets a parameter of the active server's feedback."""
@@ -127,15 +137,17 @@ def reduced(server: Mapping[str, Any]) -> dict[str, Any]:
 
 def reduced_ring(ring: Mapping[str, Any]) -> dict[str, Any]:
     """The demo's ring with those alone."""
-    return {**ring, "max_lag_ms": 5, "machine": {**ring["machine"], "bpms": BPMS}}
+    machine = ring["machine"]
+    moves = {name: one for name, one in machine["disturbances"].items() if name in DISTURBANCES}
+    return {**ring, "max_lag_ms": LAG_MS, "machine": {**machine, "bpms": BPMS, "disturbances": moves}}
 
 
 @contextmanager
 def start(say: Callable[[str], None] = lambda _: None) -> Iterator[PairLoop]:
     """Starts both servers with their feedback, the links and the ring; waits until one sends and the other is READY."""
-    say("a ring like Elettra 2.0 at a tenth of its rate, and two servers for it …")
+    say("a ring like Elettra 2.0 at a fiftieth of its rate, and two servers for it …")
     with prepare(ELETTRA2) as directory:
-        make_slow(directory / ELETTRA2.feedback)
+        make_slow(directory / ELETTRA2.feedback, SLOWER)
         config, overlay = write_files(directory)
         with pair.start(config, overlay) as running:
             loop = PairLoop(running)
