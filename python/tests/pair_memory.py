@@ -20,7 +20,7 @@ standby:
     - {name: a, links: ["10.40.0.1:4671"]}
     - {name: b, links: ["10.40.0.2:4671"]}
 """
-CHAINS, PERIOD_TURNS = 5, 10
+CHAINS, PERIOD_TURNS, TURN_RATE_HZ = 5, 10, 1000
 TEXT_BYTES = 256
 
 
@@ -73,13 +73,14 @@ def make_server(
 ) -> fabric.Owner:
     """Its workspace; without `link` that process does not run."""
     told = {"server": server, "chains": CHAINS, "majority": 3, "missed_cycles": 3, "period_turns": PERIOD_TURNS}
-    state = {"role": role, "reason": reason, "term": 4 + server, "with_us": CHAINS, "since_turn": 1000}
+    state = {"role": role, "reason": reason, "term": 4 + server, "with_us": CHAINS, "turn": 1000, "since_turn": 1000}
     follows = fabric.counters("follow/ramp", "follow", followed=77, differences=0 if in_step else 3)
     objects = [
         fabric.text("server/config", FILE),
         fabric.standby_state(**{**told, **state, **members}),
         follows,
         number("ramp/in_step", in_step),
+        number("server/turn_rate_hz", TURN_RATE_HZ),
         *more,
     ]
     workspace = f"ring-{'ab'[server - 1]}"

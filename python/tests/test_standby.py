@@ -8,7 +8,7 @@ import fabric
 import pytest
 from command import ringmaster
 from conftest import MakeOwner
-from pair_memory import PERIOD_TURNS, make_server, of_link, write_file
+from pair_memory import PERIOD_TURNS, TURN_RATE_HZ, make_server, of_link, write_file
 
 import ringmaster as package
 from ringmaster.console import screen
@@ -18,6 +18,7 @@ from ringmaster.console.view import Action, View
 from ringmaster.console.watch import Wanted, Watch
 from ringmaster.fabric import layout
 from ringmaster.fabric.layout import InstrumentKind, StandbyReason, StandbyRole
+from ringmaster.fabric.parameter import ParameterReading
 from ringmaster.fabric.workspace import Workspace, attach
 from ringmaster.monitor.monitor import Monitor
 from ringmaster.monitor.standby import presses, read_standby_look
@@ -144,20 +145,32 @@ def test_a_switch_counts_in_the_chains_answers(
     more = [spec for name in holes for spec in chain(name)]
     owner = make_server(make_owner, link=of_link(ACTIVE), more=more)
 
-    def hand_over(_ws: Workspace, name: str, value: float, **_more: object) -> None:
-        assert (name, value) == ("standby/switch", 1)
-        for name, missing in holes.items():
+    def hand_over(ws: Workspace, name: str, value: float, **_more: object) -> ParameterReading:
+        assert (name, value) == ("standby/switch", 1000 + TURN_RATE_HZ // 2)
+        for one, missing in holes.items():
             for turn in range(1000, 2500, PERIOD_TURNS):
                 if turn not in missing:
-                    owner.store(f"{name}/raw", turn)
-            owner.publish(f"{name}/raw", 2490, first=1000)
+                    owner.store(f"{one}/raw", turn)
+            owner.publish(f"{one}/raw", 2490, first=1000)
         owner.set_counter("stream/c01", "duplicate", doubled)
         owner.set_word("standby/state", layout.STANDBY_STATE, "since_turn", 2000)
         owner.set_word("standby/state", layout.STANDBY_STATE, "role", READY)
+        return ws.parameters[name].read()
 
     monkeypatch.setattr(Workspace, "put", hand_over)
     done = ringmaster("standby", "switch", expect=int("64 cycles around it 0 missing, 0" not in said))
     assert done.stdout.splitlines() == ["b sends from turn 2000 on", said]
+
+
+def test_a_switch_whose_turn_has_passed_says_so(make_owner: MakeOwner, monkeypatch: pytest.MonkeyPatch) -> None:
+    owner = make_server(make_owner, link=of_link(READY))
+
+    def agree(ws: Workspace, name: str, _value: float, **_more: object) -> ParameterReading:
+        owner.set_word("standby/state", layout.STANDBY_STATE, "turn", 100_000)
+        return ws.parameters[name].read()
+
+    monkeypatch.setattr(Workspace, "put", agree)
+    assert "has passed; a is ACTIVE, b is READY: try again" in ringmaster("standby", "switch", expect=1).stderr
 
 
 def test_terms_are_reset_where_nothing_runs(make_owner: MakeOwner, tmp_path: Path) -> None:

@@ -88,19 +88,11 @@ def figures_of(server: PairServer) -> StandbyFigures:
     return figures
 
 
-def turn(server: PairServer) -> int:
-    """Of its newest cycle."""
-    ws = server.attached()
-    assert ws is not None, server.words
-    reading = ws.standby["standby/state"].read()
-    assert reading is not None
-    return reading.turn
-
-
 def wait_cycles(server: PairServer, cycles: int) -> None:
     """Of this server's own."""
-    end = turn(server) + cycles * figures_of(server).period_turns
-    wait_for(lambda: turn(server) >= end, lambda: f"turn {end} of {server.name}, at {turn(server)}")
+    begin = figures_of(server)
+    end = begin.turn + cycles * begin.period_turns
+    wait_for(lambda: figures_of(server).turn >= end, lambda: f"turn {end}: {server.figures()}")
 
 
 def config_of(pair: Pair) -> str:

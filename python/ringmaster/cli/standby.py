@@ -53,7 +53,7 @@ def run(config: str) -> None:
     )
 )
 @server_argument
-@click.option("--turn", type=click.IntRange(min=2), metavar="T", help="At this turn; without it as soon as both agree.")
+@click.option("--turn", type=click.IntRange(min=2), metavar="T", help="At this turn; without it in half a second.")
 @click.option(
     "--timeout",
     "timeout_s",

@@ -9,6 +9,7 @@ from time import monotonic, sleep
 import numpy as np
 
 from ringmaster.fabric.layout import StandbyReason
+from ringmaster.feedback.names import State
 from ringmaster.standby.switch import NotSwitched, Switched, switch
 from ringmaster.virtual.pair import PairServer
 from ringmaster.virtual.pair_loop import PairLoop
@@ -40,7 +41,7 @@ class PairReport:
     missed_cycles: int
     """After so many the standby may ask."""
     feedback: str
-    """State of the loop after the take-over."""
+    """State of the loop after the take-over; where it is not on, with its reasons."""
     orbit_rms_um_before: Planes
     """Median over the cycles before."""
     orbit_rms_um_largest_before: Planes
@@ -147,7 +148,10 @@ def _state(loop: PairLoop) -> str:
     with suppress(ProgramFailed):
         loop.wait_on(HOLDS_S)
     figures = loop.figures()
-    return "" if figures is None else figures.state.name.lower()
+    if figures is None:
+        return ""
+    reasons = [figures.withdrawn, *figures.missing] if figures.state != State.ON else []
+    return ": ".join(filter(None, (figures.state.name.lower(), "; ".join(filter(None, reasons)))))
 
 
 def _join(loop: PairLoop, killed: PairServer) -> tuple[bool, float, str]:

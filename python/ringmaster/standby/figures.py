@@ -55,6 +55,8 @@ class StandbyFigures:
     peer: str
     role: StandbyRole
     reason: StandbyReason
+    turn: int
+    """Of its newest cycle."""
     since_turn: int
     since_tai_ns: int
     term: int
@@ -116,6 +118,7 @@ def need_standby(ws: Workspace) -> StandbyFigures:
         peer=peer,
         role=now.role,
         reason=now.reason,
+        turn=now.turn,
         since_turn=now.since_turn,
         since_tai_ns=now.since_tai_ns,
         term=now.term,

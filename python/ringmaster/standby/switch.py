@@ -17,8 +17,10 @@ TIMEOUT_S = 30.0
 LOOKS_S = 0.01
 AROUND_CYCLES = 32
 """Cycles before the turn and behind it that are looked at."""
-NOW = 1
-"""Of the parameter `standby/switch`: as soon as both agree."""
+LEAD_S = 0.5
+"""From asking to the turn of the switch, where none is given: longer than it may take to tell both servers of it."""
+PASSED_CYCLES = 100
+"""So many behind the agreed turn the peer sends, or nothing was switched."""
 
 
 class NotSwitched(RuntimeError):
@@ -42,7 +44,7 @@ class Switched:
 
 
 def switch(ws: Workspace, turn: int | None = None, timeout_s: float = TIMEOUT_S) -> Switched:
-    """Asks the active server of ``ws`` to hand over to its peer, at a turn or as soon as both agree, and waits.
+    """Asks the active server of ``ws`` to hand over to its peer, at a turn or in half a second, and waits.
 
     Raises RequestRefused with the reason where the peer is not READY, NotSwitched where it did not come in time.
     """
@@ -54,24 +56,31 @@ def switch(ws: Workspace, turn: int | None = None, timeout_s: float = TIMEOUT_S)
         )
     ws.check(names.OWNER)
     duplicates = _duplicates(ws)
-    ws.put(names.SWITCH, NOW if turn is None else turn, timeout=timeout_s)
+    agreed = ws.put(names.SWITCH, _soon(ws) if turn is None else turn, timeout=timeout_s)
     give_up = monotonic() + timeout_s
-    after = _handed_over(ws, give_up)
+    after = _handed_over(ws, int(float(agreed.value)), give_up)
     _wait_answers(ws, after, give_up)
     cycles, missing = _missing(ws, after)
     return Switched(after.since_turn, after.peer, cycles, missing, _duplicates(ws) - duplicates)
 
 
-def _handed_over(ws: Workspace, give_up: float) -> StandbyFigures:
+def _soon(ws: Workspace) -> int:
+    """The turn in half a second."""
+    turn_rate_hz = ws.parameters["server/turn_rate_hz"].number
+    return need_standby(ws).turn + round(LEAD_S * turn_rate_hz)
+
+
+def _handed_over(ws: Workspace, agreed: int, give_up: float) -> StandbyFigures:
     """What this server is when its peer sends."""
     while True:
         figures = need_standby(ws)
         if not figures.sends and figures.link.peer_role == StandbyRole.ACTIVE:
             return figures
-        if monotonic() > give_up:
+        if monotonic() > give_up or figures.turn > agreed + PASSED_CYCLES * figures.period_turns:
             peer = names.role_name(figures.link.peer_role)
             raise NotSwitched(
-                f"{figures.server} is {figures.role.name}, {figures.peer} is {peer}: nothing was switched"
+                f"turn {agreed} was agreed and has passed; {figures.server} is {figures.role.name}, {figures.peer} is "
+                f"{peer}: try again"
             )
         sleep(LOOKS_S)
 
