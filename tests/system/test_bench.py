@@ -101,6 +101,7 @@ def test_parameters_are_measured() -> None:
     assert said["pva_get_ns"] or any("p4p" in note for note in said["notes"])
 
 
+@again_if_starved
 def test_setpoints_are_measured() -> None:
     if cores()[0] == cores()[1]:
         pytest.skip("needs two cores, a sender on one and a receiver on the other")
