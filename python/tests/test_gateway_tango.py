@@ -119,7 +119,8 @@ def test_change_events_tell_of_orbits_and_pictures(tmp_path: Path) -> None:
 orbit = device("demo/beam/orbit")
 orbits, pictures = heard(orbit, "x"), heard(orbit, "turns_x")
 print(orbits, pictures, flush=True)
-wait_for(lambda: orbits[-1][1] == pictures[-1][1] == "ATTR_VALID")
+valid = lambda: orbits[-1][1] == pictures[-1][1] == "ATTR_VALID"
+wait_for(lambda: valid() and (orbits[-1][0] == orbits[-1][0]).all())  # one BPM is filled after the other
 print(orbits[-1][0].tolist(), pictures[-1][0].shape, orbit.Turn)
 """
     with (
