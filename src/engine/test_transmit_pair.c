@@ -50,6 +50,13 @@ static struct pair *make_servers(bool by_hand, bool alone, uint32_t term) {
     return pair;
 }
 
+void pair_lose_process(struct pair *pair, uint32_t server) {
+    struct rm_peer_mailbox *const box = rm_transmit_peer_mailbox(pair->server[server]->transmit);
+    require(rm_mailbox_is_free(&box->mailbox));
+    box->peer = (struct rm_transmit_peer){.orders = NULL};
+    rm_mailbox_post(&box->mailbox);
+}
+
 struct pair *pair_make(bool by_hand) {
     return make_servers(by_hand, false, 0);
 }

@@ -74,6 +74,9 @@ void pair_pass_cycles(struct pair *pair, uint32_t cycles);
 /** Passes cycles until server 1 sends, the other one is ready, and all chains obey. */
 void pair_settle(struct pair *pair);
 
+/** The process beside a server ends. */
+void pair_lose_process(struct pair *pair, uint32_t server);
+
 enum rm_standby_role pair_role(struct pair const *pair, uint32_t server);
 struct rm_standby_state_reading pair_state(struct pair const *pair, uint32_t server);
 uint64_t pair_count(struct pair const *pair, uint32_t server, unsigned counter);

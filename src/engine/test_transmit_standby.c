@@ -264,6 +264,7 @@ static void a_held_server_neither_sends_nor_takes_over(void **state) {
     pair->told[1].hold = true;
     pair_pass_cycles(pair, 3);
     assert_int_equal(pair_role(pair, 1), RM_STANDBY_MAINTENANCE);
+    pair_lose_process(pair, 1);
     pair->dead[0] = true;
     pair_pass_cycles(pair, 4 * PAIR_BEGIN);
     assert_int_equal(pair->datagrams[1], 0);

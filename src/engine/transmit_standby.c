@@ -96,7 +96,10 @@ void rm_transmit_take_peer(struct rm_transmit *transmit) {
         return;
     standby->peer = standby->mailbox.peer;
     standby->sent_place = standby->targets_place = (struct rm_setpoints_place){0};
-    standby->orders = (struct rm_standby_orders_reading){.switch_turn = RM_TURN_NONE};
+    /* A hold outlives the process that tells of it, and so does what waits for an operator. */
+    standby->orders.synchronised = standby->orders.refused = false;
+    standby->orders.peer_role = 0;
+    standby->orders.switch_turn = RM_TURN_NONE;
     rm_mailbox_free(&standby->mailbox.mailbox);
 }
 

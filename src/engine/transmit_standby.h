@@ -16,7 +16,7 @@ struct rm_transmit_standby {
     struct rm_transmit_pair setup;
     struct rm_transmit_peer peer;
     struct rm_standby core;
-    /** As they were read last; of zeros, but for the turn of a switch, where there are none. */
+    /** As they were read last. Where there are none any more, a hold stays. */
     struct rm_standby_orders_reading orders;
     /** Microseconds of a period. */
     double period_us;
