@@ -287,7 +287,7 @@ enum rm_chain_counter {
     RM_CHAIN_UNANSWERED = 4,
     /** datagrams: readbacks whose sequence number was not sent to this chain in that cycle, nor more than 64 cycles ago */
     RM_CHAIN_WRONG_ANSWER = 5,
-    /** answers: in which the chain says that it refused this datagram: it obeys a higher term, or another server under the same one */
+    /** answers: to a datagram that the chain refused: it obeys a higher term, or another server under the same one */
     RM_CHAIN_OLD_TERM = 6,
     /** answers: in which the chain says that it refused another chain's datagram, or one of wrong length */
     RM_CHAIN_MISDIRECTED = 7,

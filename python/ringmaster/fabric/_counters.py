@@ -721,7 +721,7 @@ COUNTERS: dict[str, tuple[Counter, ...]] = {
             "old_term",
             "count",
             "answers",
-            "in which the chain says that it refused this datagram: it obeys a higher term, or another server under the same one",
+            "to a datagram that the chain refused: it obeys a higher term, or another server under the same one",
         ),
         Counter(
             "misdirected",
