@@ -226,6 +226,25 @@ static void where_the_peers_record_is_a_cycle_old_the_first_cycle_repeats_it(voi
     pair_free(pair);
 }
 
+/** The answers to the other server's last setpoints tell where supplies stand, so no chain need be asked. */
+static void a_switch_over_a_slow_link_misses_no_cycle_either(void **state) {
+    (void)state;
+    struct pair *const pair = moving_pair(0);
+    pair->wanted = 8;
+    pair->link_ticks = RIG_CYCLE * 27 / 10;
+    pass_cycles_to_and_fro(pair, 10);
+    pair_judge_anew(pair);
+    pair->told[0].switch_turn = pair->told[1].switch_turn = rig_next_turn(pair->server[0]) + 7 * RIG_PERIOD;
+    pass_cycles_to_and_fro(pair, 20);
+    assert_int_equal(pair_role(pair, 1), RM_STANDBY_ACTIVE);
+    assert_true(pair_count(pair, 1, RM_STANDBY_LAGGED) > 0);
+    assert_int_equal(pair->queries[0] + pair->queries[1], 0);
+    assert_smooth(pair);
+    for (uint32_t c = 0; c < PAIR_CHAINS; ++c)
+        assert_int_equal(pair->chain[c].missed, 0);
+    pair_free(pair);
+}
+
 static void where_the_peers_record_is_older_the_readback_decides(void **state) {
     (void)state;
     struct pair *const pair = moving_pair(RIG_SLEW);
@@ -363,6 +382,7 @@ int main(void) {
         cmocka_unit_test(a_server_that_chains_do_not_answer_stops_and_says_so),
         cmocka_unit_test(chains_divided_between_the_servers_are_soon_one_servers),
         cmocka_unit_test(where_the_peers_record_is_a_cycle_old_the_first_cycle_repeats_it),
+        cmocka_unit_test(a_switch_over_a_slow_link_misses_no_cycle_either),
         cmocka_unit_test(where_the_peers_record_is_older_the_readback_decides),
         cmocka_unit_test(what_the_operator_wanted_goes_on_after_a_takeover),
         cmocka_unit_test(a_held_server_neither_sends_nor_takes_over),
