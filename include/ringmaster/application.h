@@ -316,13 +316,13 @@ struct rm_application_code {
     /** Runs on the thread beside, between `open` and `close`, also while there is no state. It touches nothing but
      * `setup->memory`. */
     void (*work)(struct rm_application_setup const *setup);
-    /** Writes what steps see of `memory` and change there, between two steps, so that another server can go on from there
-     * (docs/applications.md#on-two-servers). Returns the bytes, at most `capacity`. With `bytes` NULL it writes nothing,
-     * and returns the most that it will ever need. `work` may be running. An application with `open` and without it
-     * cannot be followed. One whose memory stays as `open` made it has nothing to write, and returns 0. */
+    /** Writes what steps see of `memory` and change there, between two steps, so that another server can go on from
+     * there (docs/applications.md#7-on-two-servers). Returns the bytes, at most `capacity`. With `bytes` NULL it writes
+     * nothing, and returns the most that it will ever need. `work` may be running. An application with `open` and
+     * without it cannot be followed. One whose memory stays as `open` made it has nothing to write, and returns 0. */
     size_t (*pack)(struct rm_application_setup const *setup, void const *state, void *bytes, size_t capacity);
-    /** Takes over what `pack` wrote on another server, after `init`, and after the state's bytes were copied: a pointer in
-     * there is set right. No step and no `work` runs meanwhile. Returns RM_OK, or an error that says what does not fit;
+    /** Takes over what `pack` wrote on another server, after `init`, and after the state's bytes were copied: a pointer
+     * in there is set right. No step and no `work` runs meanwhile. Returns RM_OK, or an error that says what does not fit;
      * then `init`, or another `unpack`, comes next. */
     enum rm_code (*unpack)(struct rm_application_setup const *setup, void *state, void const *bytes, size_t count,
                            struct rm_error *error);

@@ -30,6 +30,9 @@ struct rm_host {
     /** The setup: the program's copy. */
     struct rm_host_setup const *setup;
 
+    /** What it does while another server leads. NULL: there is one server. */
+    struct rm_host_standby *standby;
+
     double tsc_hz;
 
     /* The application's segment. */
@@ -86,8 +89,6 @@ struct rm_host {
     struct rm_host_control_thread *control_thread;
     /** The thread that runs `work`. NULL: the code has none. */
     struct rm_host_worker *worker;
-    /** What it does while another server leads. NULL: there is one server. */
-    struct rm_host_standby *standby;
 };
 
 /** For the stepping thread: begins the vector of the next step. */

@@ -7,12 +7,12 @@
 
 /** A follower in the midst of a recording. */
 struct follow_test {
+    struct rm_record record[TEST_INPUTS];
+    struct rm_host_decisions decisions;
+    struct rm_host_follow follow;
+    struct rm_host_runs runs;
     struct replay_test *replay;
     struct rm_host_program *program;
-    struct rm_host_decisions decisions;
-    struct rm_host_runs runs;
-    struct rm_host_follow follow;
-    struct rm_record record[TEST_INPUTS];
     bool missing[TEST_INPUTS];
     /** Newest turn that is there, of the decision streams and of the inputs. */
     rm_turn decided, arrived;

@@ -11,15 +11,15 @@
 
 /** One of the two. */
 struct restored_side {
-    struct rm_host_program *program;
-    struct rm_host_decisions decisions;
     struct rm_record record[ALL];
+    struct rm_host_decisions decisions;
+    struct rm_host_program *program;
 };
 
 struct restored_test {
-    struct feedback_test *rig;
     /** The one that leads, and the one that was restored: NULL where there is none. */
     struct restored_side lead, copy;
+    struct feedback_test *rig;
     uint8_t *bytes;
     size_t room, most;
     uint64_t random;
