@@ -11,6 +11,8 @@
 
 #include <math.h>
 
+#include <ringmaster/errors.h>
+
 #include "names.h"
 #include "open.h"
 
@@ -124,6 +126,29 @@ static void premortem_work(struct rm_application_setup const *setup) {
     premortem_asks_work(&memory->asks, &memory->file, setup->workspace);
 }
 
+/* ── another server ── */
+
+/** Of memory no step sees anything that changes: what others were asked for is each server's own. */
+static size_t premortem_pack(struct rm_application_setup const *setup, void const *state, void *bytes,
+                             size_t capacity) {
+    (void)setup;
+    (void)state;
+    (void)bytes;
+    (void)capacity;
+    return 0;
+}
+
+/** The copied state points to the other server's file. */
+static enum rm_code premortem_unpack(struct rm_application_setup const *setup, void *state, void const *bytes,
+                                     size_t count, struct rm_error *error) {
+    struct premortem_memory const *memory = setup->memory;
+    struct premortem *it = state;
+    (void)bytes;
+    for (uint32_t d = 0; d < memory->file.detectors; ++d)
+        it->detector[d].plan = &memory->file.detector[d];
+    return count == 0 ? RM_OK : rm_fail(error, RM_E_CONFIG, "%zu bytes, expected none", count);
+}
+
 struct rm_application_code const ringmaster_application = {
     .abi_version = RM_ABI_VERSION,
     .state_bytes = sizeof(struct premortem),
@@ -141,4 +166,6 @@ struct rm_application_code const ringmaster_application = {
     .length = premortem_length,
     .first = premortem_first,
     .work = premortem_work,
+    .pack = premortem_pack,
+    .unpack = premortem_unpack,
 };

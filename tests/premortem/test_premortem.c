@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "host/host_program.h"
+#include "host/test_copied.h"
 
 static char const *premortem;
 
@@ -40,6 +41,8 @@ static struct rm_host_actuator const actuators[ACTUATORS] = {
 /** What the two instruments say, and what the guard did. */
 struct test {
     struct rm_stream blm, llrf;
+    /** Of the last step. */
+    struct rm_record record[INPUTS];
     struct rm_host_setup setup;
     struct rm_host_program *program;
     rm_turn turn;
@@ -135,9 +138,9 @@ static bool set(struct test *test, char const *name, uint32_t first, double valu
 
 /** One step; the guard then sends what it wants. Readings differ from one record to the next, as real ones do. */
 static void step(struct test *test) {
-    struct rm_record record[INPUTS];
+    struct rm_record *const record = test->record;
     uint32_t missing = 0;
-    memset(record, 0, sizeof record);
+    memset(record, 0, sizeof test->record);
     test->turn += PERIOD;
     double const ripple = test->turn / PERIOD % 2 ? 0.5 : -0.5;
     record[0].turn = record[1].turn = test->turn;
@@ -377,6 +380,31 @@ static void test_what_does_not_fit_is_refused(void **state) {
     assert_non_null(strstr(error.text, "the detector phase has no signal"));
 }
 
+/** Another server that has a copy of its state tells and commands the same, to the bit. */
+static void test_another_server_goes_on(void **state) {
+    struct test *test = *state;
+    begin(test, 1.0);
+    arm(test);
+    for (unsigned i = 1; i < 300; ++i) {
+        test->losses[0] = 10.0 + i % 17 * (i % 60 > 50 ? 8.0 : 1.0);
+        test->phase = i % 5 * 20.0;
+        if (i % 71 == 0)
+            set(test, "reset", 0, 1.0 + i);
+        step(test);
+        if (i % 13 != 0)
+            continue;
+        struct rm_host_program *const leads = test->program, *const copy = copied(leads, test->record);
+        rm_turn const turn = test->turn;
+        steps(test, 6);
+        test->turn = turn;
+        test->program = copy;
+        steps(test, 6);
+        assert_as_copied(leads, copy);
+        rm_host_program_close(leads);
+    }
+    assert_true(reading(test, "alarms", 0) > 1.0);
+}
+
 int main(int argc, char **argv) {
     if (argc != 2)
         return EXIT_FAILURE;
@@ -393,6 +421,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test_setup_teardown(test_a_frozen_input_is_blind, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_a_golden_orbit_comes_from_a_file, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_what_does_not_fit_is_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_another_server_goes_on, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

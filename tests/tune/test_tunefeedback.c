@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "host/host_program.h"
+#include "host/test_copied.h"
 
 enum { PERIOD = 500, SUPPLIES = 3, LANES = 8, READY = 1, ON = 2, HOLD = 3, SUPPLY_MISSING = 32 };
 enum { TUNE_X, TUNE_Y, SIGMA_X, SIGMA_Y, QUALITY_X, QUALITY_Y };
@@ -259,6 +260,31 @@ static void test_what_does_not_fit_is_refused(void **state) {
     expect_refusal(test, "ps/x is in none");
 }
 
+/** Another server that has a copy of its state commands the same, to the bit: in READY, ON, HOLD, at a gain of 0. */
+static void test_another_server_goes_on(void **state) {
+    struct test *test = *state;
+    begin_well(test);
+    for (int i = 1; i < 400; ++i) {
+        if (i == 20)
+            set(test, "closed", 1.0, 0.0, 1);
+        if (i % 50 == 0)
+            set(test, "gain", i % 100 == 0 ? 0.5 : 0.0, 0.0, 1);
+        test->record.lane[QUALITY_X].f = i % 90 < 6 ? 1.0f : 0.0f;
+        test->record.lane[TUNE_X].f = 0.3f + 1e-5f * (float)(i % 7);
+        steps(test, 1);
+        if (i % 13 != 0)
+            continue;
+        struct rm_host_program *const leads = test->program, *const copy = copied(leads, &test->record);
+        rm_turn const turn = test->turn;
+        steps(test, 5);
+        test->turn = turn;
+        test->program = copy;
+        steps(test, 5);
+        assert_as_copied(leads, copy);
+        rm_host_program_close(leads);
+    }
+}
+
 int main(int argc, char **argv) {
     struct CMUnitTest const tests[] = {
         cmocka_unit_test_setup_teardown(test_moves_both_families_from_where_they_stand, set_up, tear_down),
@@ -266,6 +292,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test_setup_teardown(test_a_supply_that_trips_holds, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_settings_that_are_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_what_does_not_fit_is_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_another_server_goes_on, set_up, tear_down),
     };
     if (argc != 2)
         return 2;
