@@ -17,7 +17,7 @@
 #include "host/host_worker.h"
 
 static uint64_t const COPY_NS = 1000000000;   /**< a step may take so long until its state is copied */
-static uint64_t const PEER_NS = 4000000000;   /**< a peer that is READY and does not make a step: the reply goes */
+static uint64_t const PEER_NS = 2000000000;   /**< a peer that is READY and does not make a step: the reply goes */
 static uint64_t const BEHIND_NS = 5000000000; /**< what follows for so long without being in step is copied anew */
 static long const NAP_NS = 100000;
 

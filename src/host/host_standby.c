@@ -75,11 +75,10 @@ static void standby_park(struct rm_host *host) {
 
 void rm_host_standby_leave_server(struct rm_host *host) {
     struct rm_host_standby *standby = host->standby;
-    if (standby == NULL)
+    if (standby == NULL || rm_host_standby_phase(standby) != RM_HOST_FOLLOWS)
         return;
-    standby->told = (struct rm_host_replayed){.text = "the server has gone"};
-    if (rm_host_standby_phase(standby) == RM_HOST_FOLLOWS)
-        standby_park(host);
+    standby->told = (struct rm_host_replayed){.turn = standby->told.turn, .text = "its own server has gone"};
+    standby_park(host);
 }
 
 /** It decides from the next step on, as if it had made all before it by itself. */
