@@ -1,20 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pack.h"
 
-#include <string.h>
-
 #include <ringmaster/errors.h>
 
+#include "base/pieces.h"
 #include "state/feedback.h"
-
-/** Copies one piece after the other, out or in: one order for both ways. With neither it counts. */
-struct pack_copy {
-    uint8_t *out;
-    uint8_t const *in;
-    size_t at, end;
-    /** A piece had no room, or was not there. */
-    bool is_short;
-};
 
 /** What decides how long the rest is. */
 struct pack_head {
@@ -22,24 +12,12 @@ struct pack_head {
     uint32_t has_answer, under_way;
 };
 
-static void copy_piece(struct pack_copy *copy, void *memory, size_t bytes) {
-    bool const counts = copy->out == NULL && copy->in == NULL;
-    copy->is_short |= !counts && bytes > copy->end - copy->at;
-    if (copy->is_short)
-        return;
-    if (copy->out != NULL)
-        memcpy(copy->out + copy->at, memory, bytes);
-    else if (copy->in != NULL)
-        memcpy(memory, copy->in + copy->at, bytes);
-    copy->at += bytes;
-}
-
 /** One member, whole. */
-#define COPY(member) copy_piece(copy, &(member), sizeof(member))
+#define COPY(member) rm_pieces_copy(copy, &(member), sizeof(member))
 /** An array of `count`. */
-#define COPY_ALL(array, count) copy_piece(copy, (array), (size_t)(count) * sizeof *(array))
+#define COPY_ALL(array, count) rm_pieces_copy(copy, (array), (size_t)(count) * sizeof *(array))
 
-static void copy_requests(struct pack_copy *copy, struct feedback const *feedback, struct feedback_requests *requests) {
+static void copy_requests(struct rm_pieces *copy, struct feedback const *feedback, struct feedback_requests *requests) {
     COPY(requests->number);
     COPY_ALL(requests->row_in, feedback->layout.rows);
     COPY_ALL(requests->column_in, feedback->layout.actuators);
@@ -49,7 +27,7 @@ static void copy_requests(struct pack_copy *copy, struct feedback const *feedbac
     COPY(requests->rf);
 }
 
-static void copy_cycle(struct pack_copy *copy, struct feedback *feedback) {
+static void copy_cycle(struct rm_pieces *copy, struct feedback *feedback) {
     uint32_t const rows = feedback->layout.rows;
     COPY(feedback->at);
     COPY(feedback->passed);
@@ -81,7 +59,7 @@ static void copy_cycle(struct pack_copy *copy, struct feedback *feedback) {
     COPY(feedback->substituted);
 }
 
-static void copy_loop(struct pack_copy *copy, struct feedback *feedback) {
+static void copy_loop(struct rm_pieces *copy, struct feedback *feedback) {
     struct feedback_loop *loop = &feedback->loop;
     uint32_t const outputs = feedback->layout.outputs;
     double *const arrays[] = {loop->base,   loop->reference,    loop->ahead,       loop->low,
@@ -111,7 +89,7 @@ static void copy_loop(struct pack_copy *copy, struct feedback *feedback) {
     }
 }
 
-static void copy_rest(struct pack_copy *copy, struct feedback *feedback) {
+static void copy_rest(struct rm_pieces *copy, struct feedback *feedback) {
     COPY_ALL(feedback->actuator, feedback->layout.actuators);
     COPY(feedback->used_rows);
     COPY(feedback->used_columns);
@@ -138,14 +116,14 @@ static void copy_rest(struct pack_copy *copy, struct feedback *feedback) {
 }
 
 /** Of the model's past only what the delay still reaches. */
-static void copy_past(struct pack_copy *copy, struct feedback_controllers *controllers) {
+static void copy_past(struct rm_pieces *copy, struct feedback_controllers *controllers) {
     uint32_t const ring = FEEDBACK_DELAY_MOST + 1;
     COPY(controllers->newest);
     for (uint32_t back = 0; back <= controllers->law.delay && back < ring; ++back)
         COPY_ALL(controllers->past[(controllers->newest + ring - back) % ring], controllers->padded);
 }
 
-static void copy_controllers(struct pack_copy *copy, struct feedback_controllers *controllers) {
+static void copy_controllers(struct rm_pieces *copy, struct feedback_controllers *controllers) {
     double *const arrays[] = {controllers->integral, controllers->model[0],   controllers->model[1],
                               controllers->held,     controllers->correction, controllers->ahead};
     COPY(controllers->law);
@@ -165,7 +143,7 @@ static struct feedback_requests *question_under_way(struct feedback *feedback, u
 }
 
 /** What comes before the controllers' states, which need an answer. */
-static void copy_before_answer(struct pack_copy *copy, struct feedback *feedback, struct pack_head *head,
+static void copy_before_answer(struct rm_pieces *copy, struct feedback *feedback, struct pack_head *head,
                                struct feedback_requests *taken) {
     COPY(*head);
     copy_cycle(copy, feedback);
@@ -178,7 +156,7 @@ static void copy_before_answer(struct pack_copy *copy, struct feedback *feedback
         copy_requests(copy, feedback, question_under_way(feedback, i));
 }
 
-static void copy_answer(struct pack_copy *copy, struct feedback *feedback) {
+static void copy_answer(struct rm_pieces *copy, struct feedback *feedback) {
     for (uint32_t p = 0; p < feedback->layout.part_count; ++p)
         if (feedback->loop.answer->controllers[p].memory != NULL)
             copy_controllers(copy, &feedback->loop.answer->controllers[p]);
@@ -197,7 +175,7 @@ size_t feedback_pack(struct rm_application_setup const *setup, void const *state
     (void)state;
     struct feedback *feedback = setup->memory;
     struct feedback_answer *answer = feedback->loop.answer;
-    struct pack_copy copy = {.out = bytes, .end = capacity};
+    struct rm_pieces copy = {.out = bytes, .end = capacity};
     struct pack_head head = {answer != NULL, (uint32_t)(feedback->exchange.asked - feedback->exchange.adopted)};
     if (bytes == NULL)
         head = (struct pack_head){1, FEEDBACK_LEFT};
@@ -228,7 +206,7 @@ enum rm_code feedback_unpack(struct rm_application_setup const *setup, void *sta
                              struct rm_error *error) {
     (void)state;
     struct feedback *feedback = setup->memory;
-    struct pack_copy copy = {.in = bytes, .end = count};
+    struct rm_pieces copy = {.in = bytes, .end = count};
     struct pack_head head = {0};
     struct feedback_requests taken = {.number = 0};
     if (!feedback_requests_make(&taken, &feedback->layout)) {

@@ -23,6 +23,7 @@
 #include "law/refine.h"
 #include "law/response.h"
 #include "names.h"
+#include "pack.h"
 #include "rows.h"
 
 struct tune_memory {
@@ -266,6 +267,32 @@ static enum rm_step_result tune_step(struct rm_application_setup const *setup, v
     return RM_STEP_SEND;
 }
 
+/* ── another server ── */
+
+static void tune_pieces(struct tune_memory *memory, struct rm_pieces *pieces) {
+    tune_meter_pieces(&memory->meter, pieces);
+    tune_rows_pieces(&memory->rows, pieces);
+    if (memory->file.driven_windows > 0)
+        tune_follow_pieces(&memory->follow, &memory->meter, pieces);
+}
+
+static size_t tune_pack(struct rm_application_setup const *setup, void const *state, void *bytes, size_t capacity) {
+    struct rm_pieces pieces = {.out = bytes, .end = capacity};
+    (void)state;
+    tune_pieces(setup->memory, &pieces);
+    return pieces.is_short ? 0 : pieces.at;
+}
+
+static enum rm_code tune_unpack(struct rm_application_setup const *setup, void *state, void const *bytes, size_t count,
+                                struct rm_error *error) {
+    struct rm_pieces pieces = {.in = bytes, .end = count};
+    (void)state;
+    tune_pieces(setup->memory, &pieces);
+    if (pieces.is_short || pieces.at != count)
+        return rm_fail(error, RM_E_CONFIG, "it has %zu bytes, and other windows or BPMs than here", count);
+    return RM_OK;
+}
+
 struct rm_application_code const ringmaster_application = {
     .abi_version = RM_ABI_VERSION,
     .takes_runs = 1,
@@ -283,4 +310,6 @@ struct rm_application_code const ringmaster_application = {
     .close = tune_close,
     .length = tune_length,
     .delay = tune_delay,
+    .pack = tune_pack,
+    .unpack = tune_unpack,
 };

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "host/host_program.h"
+#include "host/test_copied.h"
 
 enum {
     PERIOD = 100,
@@ -52,6 +53,8 @@ struct test {
     /** What befalls a record; NULL: nothing. */
     void (*spoil)(struct rm_record *record);
     uint64_t random;
+    /** Of the last step. */
+    struct rm_record last;
     char file[64];
 };
 
@@ -155,6 +158,7 @@ static void step(struct test *test) {
     assert_int_equal(rm_host_program_step(test->program, test->turn, &record[turns - 1], is_missing, is_missing[0]),
                      RM_STEP_SEND);
     rm_host_program_prepare(test->program);
+    test->last = record[turns - 1];
     test->lost = test->skipped = 0;
 }
 
@@ -441,6 +445,60 @@ static void test_what_does_not_fit_is_refused(void **state) {
     expect_refusal(test, "bpms");
 }
 
+/** A step with turns that are lost, or behind some that are skipped, now and then. */
+static void disturbed_step(struct test *test, unsigned i) {
+    test->lost = i % 17 == 3 ? 5 : 0;
+    test->skipped = i % 11 == 5 ? 2 : 0;
+    test->sum = i % 29 == 8 ? 50 : 1000;
+    test->spoil = i % 67 < 1 ? freeze : NULL;
+    step(test);
+}
+
+static void assert_rows_as_copied(struct rm_host_rows const *leads, struct rm_host_rows const *copy) {
+    for (uint32_t row = 0; row < leads->count; ++row) {
+        size_t const bytes = leads->shape[row].width * sizeof(float);
+        assert_int_equal(leads->row[row].quality, copy->row[row].quality);
+        if (bytes > 0)
+            assert_memory_equal(leads->value[row], copy->value[row], bytes);
+    }
+}
+
+/** The same step of both. */
+static void step_both(struct test *test, struct rm_host_program *leads, struct rm_host_program *copy, unsigned i) {
+    rm_turn const turn = test->turn;
+    uint64_t const random = test->random;
+    test->program = leads;
+    disturbed_step(test, i);
+    test->turn = turn;
+    test->random = random;
+    test->program = copy;
+    disturbed_step(test, i);
+    assert_as_copied(leads, copy);
+    assert_rows_as_copied(&leads->rows, &copy->rows);
+}
+
+/** Another server that has a copy of the window tells the same, to the bit, rows included. */
+static void expect_copies_to_go_on(struct test *test) {
+    begin_well(test);
+    for (unsigned i = 0; i < 600;) {
+        for (unsigned k = 0; k < 1 + i % 5; ++k)
+            disturbed_step(test, i++);
+        struct rm_host_program *const leads = test->program, *const copy = copied(leads, &test->last);
+        for (unsigned k = 0; k < 13; ++k)
+            step_both(test, leads, copy, i++);
+        rm_host_program_close(leads);
+    }
+}
+
+static void test_another_server_goes_on(void **state) {
+    struct test *test = *state;
+    char text[sizeof FILE_TEXT + 64];
+    expect_copies_to_go_on(test);
+    snprintf(text, sizeof text, "%sdriven_windows: 3\n", FILE_TEXT);
+    write_text(test->file, text);
+    expect_copies_to_go_on(test);
+}
+
 int main(int argc, char **argv) {
     struct CMUnitTest const tests[] = {
         cmocka_unit_test_setup_teardown(test_measures_both_planes_from_a_whole_window_on, set_up, tear_down),
@@ -455,6 +513,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test_setup_teardown(test_rows_have_the_spectrum_of_the_newest_window, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_rows_say_when_they_are_not_to_be_trusted, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_what_does_not_fit_is_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_another_server_goes_on, set_up, tear_down),
     };
     if (argc != 2)
         return 2;
