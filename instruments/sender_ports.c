@@ -61,7 +61,7 @@ enum rm_code rm_sender_ports_open(struct rm_ring_config const *ring, struct rm_s
 void rm_sender_ports_close(struct rm_sender_ports *ports) {
     for (uint32_t p = 0; p < ports->count; ++p) {
         rm_port_close(ports->port[p]);
-        if (ports->second[p] != NULL)
+        if (ports->second != NULL && ports->second[p] != NULL)
             rm_port_close(ports->second[p]);
     }
     free(ports->port);

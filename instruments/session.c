@@ -17,13 +17,13 @@
 
 /** What a run holds; parts are opened in this order and closed in the reverse. */
 struct session_run {
-    struct rm_session const *session;
     struct rm_publication publication;
+    struct rm_session const *session;
+    double tsc_hz;
     struct rm_signals signals;
     struct rm_sender_ports ports;
     struct rm_members members;
     struct rm_chain_duty duty; /**< where there are chains */
-    double tsc_hz;
 };
 
 /** Whether DPDK is needed. */

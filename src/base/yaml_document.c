@@ -200,6 +200,10 @@ enum rm_code rm_yaml_document_replace(struct rm_yaml_document *document, struct 
     return done ? RM_OK : rm_fail(error, RM_E_NO_SPACE, "%s: no memory to read it", document->path);
 }
 
+char *rm_yaml_document_copy(struct rm_yaml_document const *document) {
+    return strndup(document->text, document->text_bytes);
+}
+
 void rm_yaml_document_close(struct rm_yaml_document *document) {
     yaml_document_delete(&document->tree);
     free(document->text);

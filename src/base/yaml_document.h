@@ -54,6 +54,9 @@ struct rm_yaml_word {
 enum rm_code rm_yaml_document_replace(struct rm_yaml_document *document, struct rm_yaml_word const *words, size_t count,
                                       struct rm_error *error);
 
+/** A copy of the text, to be freed; NULL: there is no memory. */
+char *rm_yaml_document_copy(struct rm_yaml_document const *document);
+
 /** The node with this number; NULL when there is none. */
 yaml_node_t const *rm_yaml_document_node(struct rm_yaml_document const *document, int node);
 

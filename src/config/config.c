@@ -148,7 +148,7 @@ static enum rm_code resolve_file(struct config_reading const *reading, struct rm
     struct rm_error error;
     strcpy(made->source_path, reading->named.file);
     made->standby.own = own;
-    made->text = strndup(reading->document.text, reading->document.text_bytes);
+    made->text = rm_yaml_document_copy(&reading->document);
     made->errors = reading->errors;
     enum rm_code const code = made->text == NULL
                                   ? rm_fail(&error, RM_E_NO_SPACE, "%s: no memory to hold it", reading->named.file)

@@ -81,13 +81,14 @@ int LLVMFuzzerTestOneInput(uint8_t const *data, size_t bytes) {
         abort();
     char path[32];
     snprintf(path, sizeof path, "/proc/self/fd/%d", file);
-    struct rm_config *config;
-    struct rm_error error = {.text = ""};
-    enum rm_code const code = rm_config_load(path, &config, &error);
-    if (code == RM_OK)
-        check_config(config);
-    else
-        check_error(&error, code);
+    struct rm_config *config[RM_CONFIG_SERVERS];
+    struct rm_errors errors = {.count = 0};
+    uint32_t count = 0;
+    enum rm_code const code = rm_config_load_each(path, config, &count, &errors);
+    for (uint32_t i = 0; code == RM_OK && i < count; i++)
+        check_config(config[i]);
+    if (code != RM_OK)
+        check_error(&errors.first[0], errors.first[0].code);
     close(file);
     return 0;
 }

@@ -20,11 +20,16 @@ bool rm_config_read_named(char const *path, struct rm_config_named *named) {
     return snprintf(named->file, sizeof named->file, "%.*s", bytes, path) < (int)sizeof named->file;
 }
 
-/** The text at a key; NULL where no text is there. */
+/** A member of a mapping; NULL where it is not there, or there is no mapping. */
+static yaml_node_t const *member_of(struct rm_yaml_document const *document, yaml_node_t const *node,
+                                    char const *name) {
+    return node == NULL ? NULL : rm_yaml_document_member(document, node, name, strlen(name));
+}
+
+/** The text at a key, "setpoints.terms"; NULL where no text is there. */
 static yaml_node_t const *text_at(struct rm_yaml_document const *document, char const *key) {
     yaml_node_t const *node = document->root;
-    char const *part = key;
-    while (node != NULL && *part != '\0') {
+    for (char const *part = key; node != NULL && *part != '\0';) {
         size_t const bytes = strcspn(part, ".");
         node = rm_yaml_document_member(document, node, part, bytes);
         part += bytes + (part[bytes] == '.');
@@ -34,13 +39,14 @@ static yaml_node_t const *text_at(struct rm_yaml_document const *document, char 
 
 bool rm_config_server_names(struct rm_yaml_document const *document,
                             char name[RM_CONFIG_SERVERS][RM_CONFIG_NAME_BYTES]) {
-    yaml_node_t const *const servers = rm_yaml_document_find(document, "standby.servers");
-    if (servers->type != YAML_SEQUENCE_NODE ||
+    yaml_node_t const *const standby = member_of(document, document->root, "standby");
+    yaml_node_t const *const servers = member_of(document, standby, "servers");
+    if (servers == NULL || servers->type != YAML_SEQUENCE_NODE ||
         servers->data.sequence.items.top - servers->data.sequence.items.start != RM_CONFIG_SERVERS)
         return false;
     for (uint32_t i = 0; i < RM_CONFIG_SERVERS; i++) {
         yaml_node_t const *const server = rm_yaml_document_node(document, servers->data.sequence.items.start[i]);
-        yaml_node_t const *const written = rm_yaml_document_member(document, server, "name", strlen("name"));
+        yaml_node_t const *const written = member_of(document, server, "name");
         if (written == NULL || written->type != YAML_SCALAR_NODE || written->data.scalar.length >= RM_CONFIG_NAME_BYTES)
             return false;
         strcpy(name[i], (char const *)written->data.scalar.value);
@@ -101,7 +107,7 @@ enum rm_code rm_config_choose_server(struct rm_yaml_document *document, struct r
                                      uint32_t *own, struct rm_errors *errors) {
     char name[RM_CONFIG_SERVERS][RM_CONFIG_NAME_BYTES];
     *own = 0;
-    if (rm_yaml_document_member(document, document->root, "standby", strlen("standby")) == NULL) {
+    if (member_of(document, document->root, "standby") == NULL) {
         if (named->server[0] == '\0')
             return RM_OK;
         return fail_server(document, errors, "",
