@@ -46,6 +46,27 @@ static void check_chains(struct rm_config const *config) {
     }
 }
 
+static void check_standby(struct rm_config const *config) {
+    struct rm_config_standby const *const standby = &config->standby;
+    if (!standby->present)
+        return;
+    uint32_t const links = standby->server[0].link_count;
+    if (standby->own >= RM_CONFIG_SERVERS || links == 0 || links > RM_CONFIG_LINKS_MAX ||
+        standby->server[1].link_count != links || strcmp(standby->server[0].name, standby->server[1].name) == 0 ||
+        standby->missed_cycles < 2 || standby->begin_cycles <= standby->missed_cycles || config->chain_count == 0)
+        abort();
+    for (uint32_t i = 0; i < config->chain_count; i++)
+        if (!(config->chain[i].timeout_s > 0))
+            abort();
+}
+
+static bool has_traffic(struct rm_config const *config) {
+    for (uint32_t i = 0; i < config->role_count; i++)
+        if (config->role[i].kind == RM_ROLE_GENERATE || config->role[i].kind == RM_ROLE_FORWARD)
+            return true;
+    return false;
+}
+
 /* All of it can be shown. */
 static void describe(struct rm_config const *config) {
     FILE *const out = fopen("/dev/null", "we");
@@ -60,7 +81,8 @@ static void check_config(struct rm_config *config) {
     check_chains(config);
     check_supplies(config);
     describe(config);
-    if (config->port_count == 0 || config->instrument_count == 0 || config->role_count < 2)
+    check_standby(config);
+    if (config->port_count == 0 || (config->instrument_count == 0 && !has_traffic(config)) || config->role_count < 2)
         abort();
     for (uint32_t i = 0; i < config->instrument_count; i++)
         if (config->instrument[i].port >= config->port_count || config->instrument[i].lane_count - 1 >= RM_LANES)
