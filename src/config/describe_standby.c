@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/describe.h"
+#include "config/remarks.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -52,6 +53,23 @@ static bool has_line(char const *text, char const *line, size_t bytes) {
     return false;
 }
 
+/** What each server should have of its own, unless they are far apart. */
+static void remark_shared(struct rm_config const *first, struct rm_config const *second, FILE *out) {
+    struct rm_config_remarks remarks = {.out = out};
+    for (uint32_t p = 0; p < first->port_count && p < second->port_count; p++) {
+        struct rm_config_port const *const one = &first->port[p], *const two = &second->port[p];
+        if (one->answer_ipv4 != 0 && one->answer_ipv4 == two->answer_ipv4)
+            rm_config_remark(
+                &remarks,
+                "both servers have the same \"answer\" on port \"%s\": on one network each needs an address "
+                "of its own, such as 10.30.0.25{number}",
+                one->port.name);
+        if (one->port.socket_path[0] != '\0' && strcmp(one->port.socket_path, two->port.socket_path) == 0)
+            rm_config_remark(&remarks, "both servers have the socket %s on port \"%s\": they cannot be on one host",
+                             one->port.socket_path, one->port.name);
+    }
+}
+
 void rm_config_describe_pair(struct rm_config const *first, struct rm_config const *second, FILE *out) {
     char *const one = described(first), *const two = described(second);
     if (one != NULL && two != NULL) {
@@ -62,6 +80,7 @@ void rm_config_describe_pair(struct rm_config const *first, struct rm_config con
             if (!has_line(one, line, bytes))
                 fwrite(line, 1, bytes, out);
         }
+        remark_shared(first, second, out);
     }
     free(one);
     free(two);

@@ -128,6 +128,39 @@ static void both_are_loaded_where_none_is_named(void **state) {
     rm_config_free(config[0]);
 }
 
+/** What `check` prints of both servers, to be freed. */
+static char *describe_both(struct config_file const *file, char const *yaml) {
+    struct rm_config *config[RM_CONFIG_SERVERS];
+    struct rm_errors errors = {.count = 0};
+    uint32_t count = 0;
+    char *text = NULL;
+    size_t bytes = 0;
+    write_config(file, yaml);
+    assert_int_equal(rm_config_load_each(file->path, config, &count, &errors), RM_OK);
+    FILE *const out = open_memstream(&text, &bytes);
+    rm_config_describe_pair(config[0], config[1], out);
+    fclose(out);
+    rm_config_free(config[0]);
+    rm_config_free(config[1]);
+    return text;
+}
+
+static void what_may_not_be_meant_is_said(void **state) {
+    struct config_file const *const file = *state;
+    char *text = describe_both(file, PAIR);
+    assert_non_null(strstr(text, "both servers have the same \"answer\" on port \"ring\""));
+    assert_null(strstr(text, "they cannot be on one host"));
+    free(text);
+    text = describe_both(
+        file, WORKSPACE RATE
+        "ports: [{name: ring, kind: memif, socket: /run/s.sock, answer: \"10.30.0.25{number}\"}]\n" BPM SETPOINTS
+            STANDBY A B CHAINS ROLES);
+    assert_null(strstr(text, "both servers have the same \"answer\""));
+    assert_non_null(
+        strstr(text, "both servers have the socket /run/s.sock on port \"ring\": they cannot be on one host"));
+    free(text);
+}
+
 static void a_number_may_be_a_servers_own(void **state) {
     struct config_file const *const file = *state;
     write_config(
@@ -350,6 +383,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(each_server_has_its_name_and_number, make_config_file, remove_config_file),
         cmocka_unit_test_setup_teardown(the_pair_is_as_it_is_written, make_config_file, remove_config_file),
         cmocka_unit_test_setup_teardown(both_are_loaded_where_none_is_named, make_config_file, remove_config_file),
+        cmocka_unit_test_setup_teardown(what_may_not_be_meant_is_said, make_config_file, remove_config_file),
         cmocka_unit_test_setup_teardown(a_number_may_be_a_servers_own, make_config_file, remove_config_file),
         cmocka_unit_test_setup_teardown(places_are_those_of_the_file, make_config_file, remove_config_file),
         cmocka_unit_test_setup_teardown(a_server_must_be_named_and_be_there, make_config_file, remove_config_file),

@@ -38,14 +38,14 @@ def become(program: str, *arguments: str) -> NoReturn:
 @click.command(epilog=examples("ringmaster run configs/demo.yaml"))
 @click.argument("config", type=click.Path())
 def run(config: str) -> None:
-    """Run the server described in CONFIG until it is stopped."""
+    """Run the server described in CONFIG until it is stopped; FILE@NAME is one of the two servers of a pair's file."""
     become("ringmaster-server", "run", config)
 
 
 @click.command(epilog=examples("ringmaster check configs/demo.yaml"))
 @click.argument("config", type=click.Path())
 def check(config: str) -> None:
-    """Check CONFIG and say what it amounts to, without starting anything."""
+    """Check CONFIG and say what it amounts to, without starting anything; a pair's file for both of its servers."""
     become("ringmaster-server", "check", config)
 
 
@@ -79,6 +79,7 @@ def virtual(
     """Send the datagrams of the machine that CONFIG describes until stopped.
 
     CONFIG is the server's own file: the virtual ring is the other end of its ports, and has its instruments and chains.
+    Of a pair's file it is the other end of both servers, and FILE@NAME is of one of them.
     OVERLAY says what only a virtual ring has: its beam, its faults, what its supplies are like, the lattice behind it.
     """
     files = [config] if overlay is None else [config, overlay]
