@@ -36,12 +36,12 @@ struct bench {
     struct test_world *world;
     struct rm_port *port;
     pid_t pid;
+    /** Answers go to the broadcast MAC. */
+    bool mirrored;
     /** Datagrams, of them setpoints. */
     uint64_t sent[CHAINS], sequence[CHAINS];
     struct rm_native native;
     struct rm_record record; /**< of the answer that came last */
-    /** Answers go to the broadcast MAC. */
-    bool mirrored;
 };
 
 static double now_seconds(void) {
