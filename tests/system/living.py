@@ -18,6 +18,7 @@ from harness import RING_CORE, SERVER_CORE, server, unique_name, wait_for
 
 from ringmaster import Workspace
 from ringmaster.fabric.counters import lost
+from ringmaster.fabric.layout import ChainStatus
 from ringmaster.fabric.stream import Stream
 from ringmaster.programs.program import Program, attach_to
 
@@ -137,14 +138,22 @@ def readbacks(
 
 
 def answers(ws: Workspace, chain: str, first: int, last: int) -> tuple[npt.NDArray[np.uint64], Floats, Floats]:
-    """The same, and of each answer the sequence number of the datagram that it answers."""
+    """The same, and of each answer its term and the low 16 bits of its datagram's sequence; NaN of a query's answer."""
     stream: Stream = ws.streams[f"{chain}/raw"]
     begin = max(-(-first // PERIOD_TURNS) * PERIOD_TURNS, stream.oldest(16) or 0)
     window = stream.read(begin, max(0, (last - begin) // PERIOD_TURNS + 1))
     lanes = [lane.name for lane in stream.lanes[2 : 2 + SUPPLIES]]
     values = np.stack([window.values(lane) for lane in lanes], axis=1)
-    sequence = np.asarray(window.values(stream.lanes[0].name), np.float64)
-    return window.turn[window.ok], values[window.ok], sequence[window.ok]
+    lane = np.asarray(window.values(stream.lanes[0].name)[window.ok], np.int64) & 0xFFFFFFFF
+    sequence = np.where(window.status[window.ok] & ChainStatus.QUERIED, np.nan, lane)
+    return window.turn[window.ok], values[window.ok], sequence
+
+
+def sent_between(sequence: Floats) -> Floats:
+    """How many setpoints were sent from each answer to the next, of ``answers``; 0 where they do not tell."""
+    same_term = np.diff(sequence // 0x10000) == 0
+    low = (np.diff(sequence) + 0x8000) % 0x10000 - 0x8000
+    return np.where(same_term, low, 0.0)
 
 
 def head(ws: Workspace) -> int:
@@ -165,7 +174,7 @@ def assert_never_hurt(ws: Workspace, first: int) -> int:
         assert len(turn) > 0, f"{chain} answered nothing from turn {first} to {last}"
         assert np.abs(current).max() <= LIMIT_A + ROUNDING_A
         cycles: Floats = np.diff(turn.astype(np.float64)) / PERIOD_TURNS
-        sent = np.diff(sequence)
+        sent = sent_between(sequence)
         assert np.count_nonzero(sent > cycles) <= ws.counters("transmit")["skipped"]
         cycles = np.maximum(cycles, sent)
         step: Floats = np.abs(np.diff(current, axis=0)).max(axis=1)

@@ -192,6 +192,26 @@ def test_a_chain_that_does_not_obey_deviates(root: Path) -> None:
         assert "1 deviates" in text
 
 
+def test_a_chain_that_was_without_power_joins_again_where_it_stands(root: Path) -> None:
+    """It forgets whom it obeyed, listens, and goes on without a step; the ring's judge looks at what it obeys."""
+    fault = f"chain: {CHAIN}, fault: power_cycle, from_s: {LATER_S}, for_s: 1"
+    with (
+        machine(root, "power", faults=faults(fault)) as facility,
+        attach_to(facility.name, facility.running, ("server", "ring")) as ws,
+    ):
+        first = head(ws)
+        chain = ws.counters(f"supply/{CHAIN}")
+        wait_for(lambda: chain["power_cycles"] == 1, "the chain to be switched on again")
+        wait_for(lambda: joined(ws), "the chain to join again")
+        cycles_go_on(ws)
+        assert value(ws, f"{SUPPLY}/setpoint") == pytest.approx(BEGIN_A)
+        ask_until_at(ws, SUPPLY, 1.0)
+        assert_never_hurt(ws, first)
+        for name in ("c01", CHAIN):
+            judged = ws.counters(f"supply/{name}")
+            assert [judged[found] for found in ("two_masters", "over_limit", "over_slew")] == [0, 0, 0], name
+
+
 UNHEARD = {"c02": "silent", "c03": "other_id, id: 1", "c04": "other_id, id: 9"}
 STRAYS = {"unknown_source": "c03", "unknown_instrument": "c04"}
 """Counters of the port, and the chain whose answers are there: one says that it is c01, one that nobody is."""
