@@ -35,3 +35,12 @@ bool rm_port_punt(struct rm_port *port, uint16_t queue, struct rm_burst *burst, 
     (void)port, (void)queue, (void)burst, (void)index;
     return false;
 }
+
+enum rm_code rm_port_check(struct rm_port *port, struct rm_error *error) {
+    (void)port, (void)error;
+    return RM_OK;
+}
+
+uint32_t rm_port_send_from(struct rm_port *port, uint16_t queue, struct rm_burst *burst) {
+    return rm_port_send(port, queue, burst);
+}
