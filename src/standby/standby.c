@@ -157,7 +157,7 @@ static void standby_stop(struct rm_standby *standby, struct rm_standby_seen cons
 static void standby_take_term(struct rm_standby *standby, uint64_t cycle, uint32_t term) {
     if (term != standby->term)
         for (uint32_t c = 0; c < standby->setup.chains; ++c)
-            standby->chain[c].ours = 0;
+            standby->chain[c].ours = standby->chain[c].refused = 0;
     standby->term = term;
     standby->began = cycle;
     standby->disputed = 0;
@@ -202,6 +202,7 @@ static enum rm_standby_act standby_go_on(struct rm_standby *standby, struct rm_s
     }
     /* One that slept through N cycles has no answers of them. */
     if (now - standby->began >= missed && !answered) {
+        standby->was_in_vain = !standby->confirmed;
         standby_stop(standby, seen, RM_STANDBY_READY, RM_STANDBY_UNANSWERED);
         return cycle_is_own(standby, now) ? RM_STANDBY_ASKS : RM_STANDBY_QUIET;
     }
@@ -284,13 +285,19 @@ static void standby_begin(struct rm_standby *standby, struct rm_standby_seen con
         standby->swap_cycles = obeyed == 0 ? UINT64_MAX : rm_votes_age(seen->cycle, obeyed);
     standby_become(standby, seen, RM_STANDBY_ACTIVE, reason);
     standby->confirmed = standby->was_last = false;
-    standby->synchronised = 0;
+    standby->synchronised = standby->served_from = 0;
     standby_take_term(standby, seen->cycle, standby_term_to_take(standby));
 }
 
 /** ONCE, of the pair: what the peer said last is true when it is dead, too. */
 static bool standby_waits_for_operator(struct rm_standby const *standby) {
     return standby->unacknowledged || standby->peer_unacknowledged;
+}
+
+/** A server that may take over as soon as the chains say that they are silent. */
+static bool standby_is_ready_to_take(struct rm_standby const *standby, uint64_t now) {
+    return standby->role == RM_STANDBY_READY && !standby->was_last && !standby->was_in_vain &&
+           !standby_waits_for_operator(standby) && standby_is_recent(standby, now);
 }
 
 static bool standby_may_switch(struct rm_standby const *standby, struct rm_standby_seen const *seen,
@@ -307,8 +314,7 @@ static bool standby_may_resume(struct rm_standby const *standby, uint64_t now,
 }
 
 static bool standby_may_take_over(struct rm_standby const *standby, uint64_t now) {
-    return !standby->was_last && !standby_waits_for_operator(standby) &&
-           now - standby->ran_from >= standby->setup.missed_cycles && standby_is_recent(standby, now) &&
+    return standby_is_ready_to_take(standby, now) && now - standby->ran_from >= standby->setup.missed_cycles &&
            is_majority(standby, rm_votes_silent(standby, now));
 }
 
@@ -319,11 +325,9 @@ static bool standby_may_begin(struct rm_standby const *standby, uint64_t now) {
 }
 
 /** Whether it asks: a server that may take over in each cycle without setpoints, all others in their own. */
-static bool standby_asks(struct rm_standby const *standby, uint64_t now) {
-    bool const missing = is_majority(standby, rm_votes_missing(standby, now, standby->setup.missed_cycles));
-    bool const may_take_over =
-        standby->role == RM_STANDBY_READY && !standby->was_last && standby_is_recent(standby, now);
-    return (missing && may_take_over) || ((missing || standby->was_last) && cycle_is_own(standby, now));
+static bool standby_asks(struct rm_standby const *standby, uint64_t now, bool missing) {
+    return (missing && standby_is_ready_to_take(standby, now)) ||
+           ((missing || standby->was_last) && cycle_is_own(standby, now));
 }
 
 /** Whether it begins to send in this cycle, and why. */
@@ -337,10 +341,20 @@ static bool standby_may_send(struct rm_standby const *standby, struct rm_standby
     if (ready && standby_may_resume(standby, seen->cycle, orders))
         return true;
     *reason = RM_STANDBY_TOOK_OVER;
-    if (ready && standby_may_take_over(standby, seen->cycle))
+    if (standby_may_take_over(standby, seen->cycle))
         return true;
     *reason = RM_STANDBY_BEGAN;
     return standby_may_begin(standby, seen->cycle);
+}
+
+/** A try that nobody confirms serves a majority for N cycles, which hears of N more before it misses any. */
+static void standby_hear_served(struct rm_standby *standby, uint64_t now, bool missing) {
+    if (missing || !standby->was_in_vain)
+        standby->served_from = 0;
+    else if (standby->served_from == 0)
+        standby->served_from = now;
+    else if (now - standby->served_from >= cycles_for_peer(standby))
+        standby->was_in_vain = false;
 }
 
 static enum rm_standby_act standby_wait(struct rm_standby *standby, struct rm_standby_seen const *seen,
@@ -350,11 +364,13 @@ static enum rm_standby_act standby_wait(struct rm_standby *standby, struct rm_st
     standby_settle_role(standby, seen, orders);
     if ((standby->role != RM_STANDBY_READY && standby->role != RM_STANDBY_JOINING) || !seen->hears)
         return RM_STANDBY_QUIET;
+    bool const missing = is_majority(standby, rm_votes_missing(standby, seen->cycle, standby->setup.missed_cycles));
+    standby_hear_served(standby, seen->cycle, missing);
     if (standby_may_send(standby, seen, orders, &reason)) {
         standby_begin(standby, seen, reason);
         return RM_STANDBY_SENDS;
     }
-    return standby_asks(standby, seen->cycle) ? RM_STANDBY_ASKS : RM_STANDBY_QUIET;
+    return standby_asks(standby, seen->cycle, missing) ? RM_STANDBY_ASKS : RM_STANDBY_QUIET;
 }
 
 enum rm_standby_act rm_standby_cycle(struct rm_standby *standby, struct rm_standby_seen const *seen) {

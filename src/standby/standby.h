@@ -25,7 +25,9 @@
  *
  *  - TAKE      A server that has a copy of the active one's state takes over when a majority, asked by a query, says
  *              that it has obeyed nothing for N cycles (`missed_cycles`) or more, and when it itself ran and heard its
- *              instruments for N cycles. It takes a new term, above all that it knows.
+ *              instruments for N cycles. It takes a new term, above all that it knows. One that no majority confirmed
+ *              does not do so again before it hears of a majority that is served for 2 N + 2 cycles: terms are not for
+ *              trying.
  *  - BEGIN     Else a server begins only after `begin_cycles` without setpoints, which are far more, and the second
  *              server after twice as many, and when a majority answers its own queries so. Nobody is there to go on
  *              from: applications begin anew, feedback is off.
@@ -150,6 +152,11 @@ struct rm_standby {
     uint64_t began;
     /** A majority has answered since it began. */
     bool confirmed;
+    /** It stopped before that, and has not heard since of a majority that was served for longer than a try takes: it does
+     * not TAKE again. */
+    bool was_in_vain;
+    /** After a try in vain: cycle since which a majority is not missing setpoints for N cycles; 0: it is. */
+    uint64_t served_from;
     /** Cycle and turn in which it stopped sending; 0: never. */
     uint64_t stopped;
     rm_turn stopped_turn;

@@ -148,6 +148,25 @@ static void test_answer_overtaken(void **state) {
     assert_int_equal(core->chain[0].obeyed, cycle + 1);
 }
 
+/** Each server reaches a majority and hears another one, so that none is ever confirmed. Their tries end. The model
+ * found this one: with a copy of the other's try each tried again, and terms were used up. */
+static void test_take_not_again_in_vain(void **state) {
+    (void)state;
+    make_settled(&pair, CHAINS, N);
+    pair.join_cycles = 1;
+    pair_cut(&pair, PAIR_TO_CHAIN, A, 1, true);
+    pair_cut(&pair, PAIR_TO_SERVER, A, 0, true);
+    pair_cut(&pair, PAIR_TO_CHAIN, B, 0, true);
+    pair_cut(&pair, PAIR_TO_SERVER, B, 1, true);
+    pair_cycles(&pair, 200 * N);
+    assert_true(pair.server[A].core.highest_term <= 4);
+    pair_cut_all(&pair, PAIR_TO_CHAIN, A, false);
+    pair_cut_all(&pair, PAIR_TO_SERVER, A, false);
+    pair_cycles(&pair, 3 * pair.begin);
+    assert_in_range(pair_active(&pair), A, B);
+    check_peace(&pair);
+}
+
 /* ── BEGIN ── */
 
 static void test_begin_by_priority(void **state) {
@@ -254,6 +273,7 @@ int main(void) {
         cmocka_unit_test(test_take_not_after_sleep),
         cmocka_unit_test(test_take_not_on_late_answers),
         cmocka_unit_test(test_answer_overtaken),
+        cmocka_unit_test(test_take_not_again_in_vain),
         cmocka_unit_test(test_begin_by_priority),
         cmocka_unit_test(test_begin_of_second_alone),
         cmocka_unit_test(test_begin_of_both_at_once),
