@@ -216,12 +216,13 @@ static enum rm_standby_act standby_go_on(struct rm_standby *standby, struct rm_s
 /* ── the server that does not ── */
 
 /** Its state is a copy of the active server's newest one: as the orders say, or as they said when the chains last
- * obeyed anybody. With the active server the link may end. */
+ * obeyed anybody, and not too long ago. With the active server the link may end. */
 static bool standby_has_copy(struct rm_standby const *standby, struct rm_standby_seen const *seen,
                              struct rm_standby_orders_reading const *orders) {
     if (standby->synchronised == 0 || standby->synchronised == seen->cycle)
         return standby->synchronised != 0;
-    return orders->peer_role != RM_STANDBY_ACTIVE + 1 && rm_votes_newest_obeyed(standby) <= standby->synchronised;
+    return rm_votes_age(seen->cycle, standby->synchronised) <= standby->setup.begin_cycles &&
+           orders->peer_role != RM_STANDBY_ACTIVE + 1 && rm_votes_newest_obeyed(standby) <= standby->synchronised;
 }
 
 /** Somebody was obeyed lately: there is something to go on from. */
