@@ -27,7 +27,8 @@ def play(seed: int) -> str:
     command = ["spin", "-DTRACE", f"-DFAULTS={FAULTS}", "-T", f"-n{seed}", str(MODEL)]
     said = subprocess.run(command, check=True, capture_output=True, text=True, cwd=HERE).stdout
     lines = [line.strip() for line in said.splitlines()]
-    head = f"# make_traces.py: spin -DTRACE -DFAULTS={FAULTS} -T -n{seed} model.pml\n"
+    played = f"# make_traces.py: spin -DTRACE -DFAULTS={FAULTS} -T -n{seed} model.pml"
+    head = f"# SPDX-License-Identifier: Apache-2.0\n{played}\n"
     return head + "".join(line + "\n" for line in lines if LINE.fullmatch(line))
 
 
