@@ -211,7 +211,8 @@ static void server_due(struct pair *pair, uint32_t index) {
 static void server_step(struct pair *pair, uint32_t index) {
     struct pair_server *const server = &pair->server[index];
     struct pair_said *const said = &pair->said[index][pair_cycle(pair) % PAIR_LINK_CYCLES_MAX];
-    bool const due = pair->step % PAIR_STEPS == 0, asleep = pair->step < server->sleeps_until;
+    uint64_t const phase = index == 1 ? pair->late_steps : 0;
+    bool const due = pair->step % PAIR_STEPS == phase, asleep = pair->step < server->sleeps_until;
     if (server->dead || asleep) {
         if (due) /* the link says for a while what it heard last */
             *said = pair->said[index][(pair_cycle(pair) - 1) % PAIR_LINK_CYCLES_MAX];
@@ -225,7 +226,8 @@ static void server_step(struct pair *pair, uint32_t index) {
     }
     if (due)
         server_due(pair, index);
-    else if (pair->step % PAIR_STEPS == 1 && server->act == RM_STANDBY_ASKS && server->core.cycle == pair_cycle(pair))
+    else if (pair->step % PAIR_STEPS == phase + 1 && server->act == RM_STANDBY_ASKS &&
+             server->core.cycle == pair_cycle(pair))
         server_send(pair, index, pair_cycle(pair), true);
     if (due)
         *said = (struct pair_said){.role = server->core.role,

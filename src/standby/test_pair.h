@@ -2,6 +2,7 @@
 /** Two cores of standby.h, chains by the rules of docs/setpoint-format.md, and what lies between: for tests.
  *
  * Time goes in steps, four to a cycle. A server's cycle is due on the first step of it; a query leaves on the second.
+ * Server 2 may be late by a step.
  * Datagrams take the steps that `delay` says, and can be lost by direction, server and chain. Each chain answers both
  * servers. The link gives each server its orders: a copy of the peer's state as it was `link_cycles` ago. */
 #ifndef RM_STANDBY_TEST_PAIR_H
@@ -86,6 +87,8 @@ struct pair {
     /** Per direction, server and chain: lost of 256; steps on the way, and up to so many more by chance. */
     uint32_t lost[2][2][PAIR_CHAINS_MAX];
     uint32_t delay[2][2][PAIR_CHAINS_MAX], jitter;
+    /** Server 2's clock is behind that of server 1 by so many steps, 0 or 1. */
+    uint32_t late_steps;
     bool link_cut;
     uint32_t link_cycles, join_cycles;
     struct pair_said said[2][PAIR_LINK_CYCLES_MAX];

@@ -21,13 +21,14 @@ static void test_take_within_bound(void **state) {
     (void)state;
     for (uint32_t missed = 2; missed <= 10; ++missed)
         for (uint32_t delay = 1; delay <= 2; ++delay)
-            for (uint32_t moment = 0; moment < PAIR_STEPS; ++moment) {
+            for (uint32_t moment = 0; moment < 2 * PAIR_STEPS; ++moment) {
                 make_settled(&pair, CHAINS, missed);
+                pair.late_steps = moment / PAIR_STEPS;
                 for (uint32_t c = 0; c < CHAINS; ++c)
                     for (uint32_t s = 0; s < 2; ++s)
                         pair.delay[PAIR_TO_CHAIN][s][c] = pair.delay[PAIR_TO_SERVER][s][c] = delay;
                 pair_cycles(&pair, 10);
-                for (uint32_t s = 0; s < moment; ++s)
+                for (uint32_t s = 0; s < moment % PAIR_STEPS; ++s)
                     pair_step(&pair);
                 pair_kill(&pair, A);
                 uint64_t const swap = cycles_to_successor(&pair, A);

@@ -204,6 +204,7 @@ static void run_once(uint64_t seed) {
     uint32_t const chains = 1 + (uint32_t)pair_random(&pair, 7), missed = 2 + (uint32_t)pair_random(&pair, 4);
     pair_make(&pair, chains, missed, seed);
     pair.jitter = (uint32_t)pair_random(&pair, 3);
+    pair.late_steps = (uint32_t)pair_random(&pair, 2);
     pair.link_cycles = 1 + (uint32_t)pair_random(&pair, 4);
     two_senders = 0;
     roles[0] = roles[1] = RM_STANDBY_JOINING;
