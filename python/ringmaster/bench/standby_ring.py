@@ -77,7 +77,7 @@ class Ring:
         return [f"{name}_{1 + i:02d}" for name, count in self._corrector_chains() for i in range(count)]
 
     def _write_matrix(self, folder: Path) -> None:
-        """nm per A: rows are x of all BPMs and then y."""
+        """In nm per A: rows are x of all BPMs and then y."""
         twin = Twin(load_lattice(str(folder / self.lattice) if self.lattice.endswith("madx") else self.lattice))
         twin.enable_6d()  # the cavity is on: what lengthens the path changes the energy
         at = [int(i) for i in twin.get_uint32_index(self.correctors)]
