@@ -5,11 +5,6 @@
 #include "base/fail.h"
 #include "pair.h"
 
-enum {
-    /** Setpoints of a successor are within one slew of what was sent last, which the chain may have missed. */
-    SWAP_STEPS = 2,
-};
-
 static enum rm_code pair_make_judge(struct rm_pair *pair, uint32_t *supplies, struct rm_chain_judge_limits *limits,
                                     rm_counter **counters, struct rm_error *error) {
     struct rm_config const *const config = pair->config;
@@ -28,7 +23,8 @@ static enum rm_code pair_make_judge(struct rm_pair *pair, uint32_t *supplies, st
         .counters = counters,
         .period_turns = config->setpoints.period_turns,
         .cycle_s = cycle_s,
-        .swap_steps = SWAP_STEPS,
+        /* A successor begins within one slew of what was sent last; the chain may have missed so much of that. */
+        .swap_steps = pair->setup->missed_cycles + 2,
         .divided_cycles = (double)pair->setup->missed_cycles + 2,
     };
     enum rm_code const code = rm_chain_judge_new(&setup, &pair->judge, error);

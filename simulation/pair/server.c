@@ -16,12 +16,13 @@ enum rm_code rm_pair_server_open(struct rm_pair *pair, uint32_t index, struct rm
     *server = (struct rm_pair_server){.pair = pair, .index = index, .switch_turn = RM_TURN_NONE};
     server->contact = rm_zeroed(pair->config->chain_count, sizeof *server->contact);
     server->sent = rm_zeroed(supplies, sizeof *server->sent);
+    server->stands = rm_zeroed(supplies, sizeof *server->stands);
     server->said = rm_zeroed(RM_PAIR_SAID_CYCLES, sizeof *server->said);
     server->come = rm_zeroed(RM_PAIR_SAID_CYCLES, sizeof *server->come);
     server->said_sent = calloc((size_t)RM_PAIR_SAID_CYCLES * supplies, sizeof *server->said_sent);
     server->said_target = calloc((size_t)RM_PAIR_SAID_CYCLES * supplies, sizeof *server->said_target);
     server->waiting = rm_zeroed(RM_PAIR_WAITING_MAX, sizeof *server->waiting);
-    if (!server->contact || !server->sent || !server->said || !server->come || !server->said_sent ||
+    if (!server->contact || !server->sent || !server->stands || !server->said || !server->come || !server->said_sent ||
         !server->said_target || !server->waiting)
         return rm_fail(error, RM_E_NO_SPACE, "no memory for a server of %u supplies", supplies);
     for (uint32_t i = 0; i < RM_PAIR_SAID_CYCLES; ++i) {
@@ -36,6 +37,7 @@ void rm_pair_server_close(struct rm_pair_server *server) {
     rm_guard_free(server->guard);
     free(server->contact);
     free(server->sent);
+    free(server->stands);
     free(server->said);
     free(server->come);
     free(server->said_sent);
@@ -49,7 +51,7 @@ static void pair_server_forget(struct rm_pair const *pair, struct rm_pair_server
     for (uint32_t c = 0; c < pair->config->chain_count; ++c)
         server->contact[c] = (struct rm_pair_contact){0};
     for (uint32_t s = 0; s < pair->config->supply_count; ++s)
-        server->sent[s] = NAN;
+        server->sent[s] = NAN, server->stands[s] = false;
     for (uint32_t i = 0; i < RM_PAIR_SAID_CYCLES; ++i)
         server->come[i] = 0;
     server->cycle = server->heard_instruments = server->sent_cycle = 0;

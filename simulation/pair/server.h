@@ -71,7 +71,9 @@ struct rm_pair_server {
 
     /** [supply] what was sent last, by whoever sends; NaN: unknown. */
     float *sent;
-    /** Cycle of that. */
+    /** [supply] its guard knows where it stands. */
+    bool *stands;
+    /** Cycle of `sent`. */
     uint64_t sent_cycle;
     /** Its newest cycle, and when that was due. */
     uint64_t cycle, due_ns;
@@ -113,6 +115,9 @@ void rm_pair_server_due(struct rm_pair *pair, uint32_t index, uint64_t cycle);
 
 /** Sends the cycle to all chains; to those before `stop_at_chain` alone where it is stopped within. */
 void rm_pair_server_send(struct rm_pair *pair, uint32_t index);
+
+/** A chain gets no setpoints, but queries, until it joins. */
+void rm_pair_server_part(struct rm_pair *pair, struct rm_pair_server *server, uint32_t chain);
 
 /** It asks all chains. */
 void rm_pair_server_ask(struct rm_pair *pair, uint32_t index, uint64_t cycle);

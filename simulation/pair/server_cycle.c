@@ -37,9 +37,16 @@ static void pair_server_follow_cycle(struct rm_pair *pair, struct rm_pair_server
 
 /** Setpoints are where the peer's were, and go no further by themselves. */
 static void pair_server_stay(struct rm_pair const *pair, struct rm_pair_server *server) {
-    for (uint32_t s = 0; s < pair->config->supply_count; ++s)
-        if (isfinite(server->sent[s]))
-            rm_guard_follow(server->guard, s, (double)server->sent[s]);
+    for (uint32_t s = 0; s < pair->config->supply_count; ++s) {
+        double const sent = (double)server->sent[s];
+        if (!isfinite(sent))
+            continue;
+        if (server->stands[s])
+            rm_guard_follow(server->guard, s, sent);
+        else
+            rm_guard_join(server->guard, s, sent);
+        server->stands[s] = true;
+    }
 }
 
 /** The steps of the application, as far as all that they need has come. */
@@ -178,8 +185,9 @@ static bool pair_server_take_over(struct rm_pair *pair, struct rm_pair_server *s
     if (server->standby.reason == RM_STANDBY_BEGAN)
         server->stepping.has_begun = false; /* applications begin anew */
     for (uint32_t c = 0; c < pair->config->chain_count; ++c) {
-        server->contact[c].joined = lag <= 1;
         server->contact[c].silent = 0;
+        if (lag > 1)
+            rm_pair_server_part(pair, server, c);
     }
     return lag != 1;
 }

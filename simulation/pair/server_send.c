@@ -20,10 +20,26 @@ static void pair_server_join(struct rm_pair *pair, struct rm_pair_server *server
         for (uint32_t s = RM_SUPPLY_LANE_FIRST; s < native.lane_count; ++s, ++supply) {
             rm_guard_join(server->guard, supply, (double)record.lane[s].f);
             server->sent[supply] = rm_guard_setpoints(server->guard)[supply];
+            server->stands[supply] = true;
         }
     }
     server->contact[c].joined = true;
     server->contact[c].lost = false;
+    for (uint32_t s = chain->first_supply; s < chain->first_supply + chain->supply_count; ++s)
+        rm_guard_fault(server->guard, s, false);
+}
+
+void rm_pair_server_part(struct rm_pair *pair, struct rm_pair_server *server, uint32_t c) {
+    struct rm_config_chain const *const chain = &pair->config->chain[c];
+    server->contact[c].joined = false;
+    for (uint32_t s = chain->first_supply; s < chain->first_supply + chain->supply_count; ++s)
+        rm_guard_fault(server->guard, s, true);
+}
+
+/** Another server's setpoints were obeyed: its supplies stand where that one sent them. */
+static void pair_server_join_followed(struct rm_pair *pair, struct rm_pair_server *server, uint32_t c) {
+    struct rm_config_chain const *const chain = &pair->config->chain[c];
+    server->contact[c].joined = true;
     for (uint32_t s = chain->first_supply; s < chain->first_supply + chain->supply_count; ++s)
         rm_guard_fault(server->guard, s, false);
 }
@@ -55,13 +71,14 @@ void rm_pair_server_answer(struct rm_pair *pair, uint32_t index, uint32_t c, str
     if (told.obeyed && told.cycle > contact->obeyed)
         contact->obeyed = told.cycle;
     contact->silent = 0;
-    if (server->standby.role != RM_STANDBY_ACTIVE)
-        return;
+    bool const is_active = server->standby.role == RM_STANDBY_ACTIVE;
     bool const refused = (native.status & RM_CHAIN_SAYS_OLD_TERM) != 0 && told.term > server->standby.term;
-    if (refused || told.listening)
-        contact->joined = false; /* it was not moved by it: where it stands, is asked */
-    else if (!contact->joined && asked && !told.listening)
+    if (told.listening || (refused && is_active)) /* it was not moved by it: where it stands, is asked */
+        rm_pair_server_part(pair, server, c);
+    else if (!contact->joined && asked && is_active)
         pair_server_join(pair, server, c, answer);
+    else if (!contact->joined && told.obeyed && !is_active)
+        pair_server_join_followed(pair, server, c);
 }
 
 /* ── datagrams ── */
@@ -96,10 +113,8 @@ static void pair_server_send_chain(struct rm_pair *pair, struct rm_pair_server *
         server->sent[chain->first_supply + s] = values[s];
     if (++contact->silent <= pair->config->setpoints.lost_cycles)
         return;
-    contact->joined = false;
     contact->lost = true;
-    for (uint32_t s = chain->first_supply; s < chain->first_supply + chain->supply_count; ++s)
-        rm_guard_fault(server->guard, s, true);
+    rm_pair_server_part(pair, server, c);
 }
 
 void rm_pair_server_send(struct rm_pair *pair, uint32_t index) {

@@ -108,7 +108,7 @@ class Standby(PartByPart[Options]):
     examples = ("", "--json > standby.json", "--parts swaps --swaps 100")
     meanings = """\b
 Parts:
-  swaps    faults at random moments, a small ring of eight chains
+  swaps    faults at random moments, a small ring of twelve chains
   large    the same, Elettra 2.0's 96 chains
   planned  switches, at a turn that both agree on
   bits     losses, late datagrams and an operator's settings: does the standby come to the same bits?
@@ -155,11 +155,11 @@ Parts:
         options = self.options
         of: Mapping[str, tuple[Ring, tuple[str, ...], int]] = {
             "swaps": (SMALL, self._faults(options.swaps, *LOOP, *SETTINGS), 3000 * options.swaps),
-            "large": (LARGE, self._faults(options.large_swaps, *LOOP), 3000 * options.large_swaps),
+            "large": (LARGE, self._faults(options.large_swaps, *LOOP, *SETTINGS), 3000 * options.large_swaps),
             "planned": (SMALL, ("--faults", "switch", "--rounds", str(options.switches), *LOOP),
                         5000 * options.switches),
             "bits": (SMALL, ("--disturbed", str(SHARE), *LOOP, *SETTINGS), options.cycles),
-            "quiet": (SMALL, ("--disturbed", str(QUIET_SHARE)), options.quiet_cycles),
+            "quiet": (SMALL, ("--disturbed", str(QUIET_SHARE), "--operator", "1000"), options.quiet_cycles),
         }  # fmt: skip
         ring, arguments, cycles = of[part]
         return self._run(part, ring, *arguments, cycles=cycles)

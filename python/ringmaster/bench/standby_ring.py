@@ -139,7 +139,7 @@ class Ring:
         yield "soft_start_s: 0.002\nenable_conditions: {beam: {lanes: [sum1, sum2], least: 1}}"
 
 
-SMALL = Ring("small", "small.madx", "bpm", "cf", 32, 32, 8, 0, 10)
-"""Eight chains of eight supplies."""
+SMALL = Ring("small", "small.madx", "bpm", "cf", 32, 32, 8, 4, 10)
+"""Twelve chains: eight of eight correctors, four of thirteen other supplies."""
 LARGE = Ring("large", "elettra2_like", "BPM_*", "CF_*", 168, 72, 12, 84, 40)
 """96 chains: twelve of twelve fast correctors, 84 of thirteen other supplies."""
