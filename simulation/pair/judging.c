@@ -5,6 +5,12 @@
 #include "base/fail.h"
 #include "pair.h"
 
+enum {
+    /** A successor begins within one slew of what was sent last. A chain whose cable was cut may have missed so many
+     * cycles of that while the others obeyed. */
+    MISSED_STEPS = 64,
+};
+
 static enum rm_code pair_make_judge(struct rm_pair *pair, uint32_t *supplies, struct rm_chain_judge_limits *limits,
                                     rm_counter **counters, struct rm_error *error) {
     struct rm_config const *const config = pair->config;
@@ -23,8 +29,7 @@ static enum rm_code pair_make_judge(struct rm_pair *pair, uint32_t *supplies, st
         .counters = counters,
         .period_turns = config->setpoints.period_turns,
         .cycle_s = cycle_s,
-        /* A successor begins within one slew of what was sent last; the chain may have missed so much of that. */
-        .swap_steps = pair->setup->missed_cycles + 2,
+        .swap_steps = MISSED_STEPS,
         .divided_cycles = (double)pair->setup->missed_cycles + 2,
     };
     enum rm_code const code = rm_chain_judge_new(&setup, &pair->judge, error);

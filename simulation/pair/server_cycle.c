@@ -75,7 +75,9 @@ void rm_pair_server_word(struct rm_pair *pair, uint32_t index, uint64_t cycle, u
     server->peer_come = pair->cycle;
     if (cycle > server->peer_cycle) {
         server->peer_cycle = cycle;
-        if (server->standby.role != RM_STANDBY_ACTIVE && said->role == RM_STANDBY_ACTIVE)
+        /* Where it was the last that chains obeyed, its own setpoints are the newest. */
+        if (server->standby.role != RM_STANDBY_ACTIVE && !server->standby.was_last &&
+            said->role == RM_STANDBY_ACTIVE)
             pair_server_follow_cycle(pair, server, said);
     }
     /* The active one knows of a switch first. */

@@ -6,6 +6,13 @@
 
 /* ── answers ── */
 
+/** At what it was sent last, where its readback agrees with that; else where it stands: as the transmit role has it. */
+static double pair_first_setpoint(struct rm_pair const *pair, struct rm_pair_server const *server, uint32_t supply,
+                                  double readback) {
+    double const sent = (double)server->sent[supply];
+    return isfinite(sent) && fabs(readback - sent) <= pair->config->supply[supply].tolerance ? sent : readback;
+}
+
 /** Supplies of a chain stand where its answer says. */
 static void pair_server_join(struct rm_pair *pair, struct rm_pair_server *server, uint32_t c,
                              struct rm_chain_answer const *answer) {
@@ -18,7 +25,8 @@ static void pair_server_join(struct rm_pair *pair, struct rm_pair_server *server
             return;
         rm_native_record(&native, native.turn, 0, &record);
         for (uint32_t s = RM_SUPPLY_LANE_FIRST; s < native.lane_count; ++s, ++supply) {
-            rm_guard_join(server->guard, supply, (double)record.lane[s].f);
+            rm_guard_join(server->guard, supply,
+                          pair_first_setpoint(pair, server, supply, (double)record.lane[s].f));
             server->sent[supply] = rm_guard_setpoints(server->guard)[supply];
             server->stands[supply] = true;
         }

@@ -100,10 +100,12 @@ class Ring:
         yield "chains:"
         for i, (name, count) in enumerate(self._corrector_chains()):
             yield f"  - {{name: {name}, id: {1 + i}, port: supplies, address: 10.30.0.{1 + i}, supplies:"
-            yield f'     [{{name: "{name}_", count: {count}, unit: A, limits: [-10, 10], slew: 20000, safe_slew: 5}}]}}'
+            yield f'     [{{name: "{name}_", count: {count}, unit: A, limits: [-10, 10], slew: 20000, safe_slew: 5,'
+            yield "      tolerance: 0.5}]}"
         if self.more_chains:
             yield f"  - {{name: m, count: {self.more_chains}, id: 201, port: supplies, address: 10.30.1.1, supplies:"
-            yield '     [{name: "m{chain}_", count: 13, unit: A, limits: [0, 150], slew: 50, safe_slew: 1}]}'
+            yield '     [{name: "m{chain}_", count: 13, unit: A, limits: [0, 150], slew: 50, safe_slew: 1,'
+            yield "      tolerance: 0.1}]}"
         yield "applications:"
         yield f"  - {{name: feedback, code: feedback, period_turns: {PERIOD_TURNS}, freshness_turns: 120000,"
         yield '     watchdog_cycles: 10000, configuration: feedback.yaml, inputs: ["bpm*/raw"],'
@@ -123,6 +125,8 @@ class Ring:
         if self.more_chains:
             yield f"  - {{name: m, timeout_ms: {TIMEOUT_MS}, stop: hold}}"
         yield 'supplies:\n  - {supplies: "c[xy]*", delay_us: 20, bandwidth_hz: 20000}'
+        if self.more_chains:
+            yield '  - {supplies: "m*", delay_us: 20, bandwidth_hz: 2000}'
         yield "machine:"
         yield f'  lattice: {self.lattice}\n  seed: 7\n  bpms: "{self.bpms}"\n  step_turns: {PERIOD_TURNS}'
         yield "  errors: {beta_beat: 0.1, bpm_gain: 0.05, corrector_gain: 0.05}\n  correctors:"
