@@ -75,6 +75,7 @@ void rm_pair_figures_json(struct rm_pair *pair, double wall_s, FILE *out) {
     figures_judged(pair, out);
     fprintf(out, "  \"datagrams_obeyed\": %" PRIu64 ",\n  \"terms_raised\": %" PRIu64 ",\n", tally->obeyed,
             tally->raised);
+    fprintf(out, "  \"led_by_readback\": %" PRIu64 ",\n", tally->led);
     figures_steps(pair, out);
     fprintf(out, "  \"orbit_nm\": {\"mean\": %.1f, \"max\": %.1f, \"max_after_swap\": %.1f},\n",
             tally->orbits == 0 ? 0 : tally->orbit_sum_nm / (double)tally->orbits, tally->orbit_quiet_nm,

@@ -172,6 +172,7 @@ static void pair_datagram(struct rm_pair *pair, uint32_t c, uint32_t parcel) {
 
 void rm_pair_chain_lose_power(struct rm_pair *pair, uint32_t chain) {
     rm_chain_switch_on(&pair->plant.chains.chain[pair->ring_chain[chain]], (double)pair->now_ns * 1e-9);
+    rm_chain_judge_moved(pair->judge, chain); /* what was sent to it meanwhile moved nothing */
     pair->tally.last[chain] = (struct rm_pair_obeyed){0};
 }
 

@@ -191,6 +191,8 @@ static bool pair_server_take_over(struct rm_pair *pair, struct rm_pair_server *s
         if (lag > 1)
             rm_pair_server_part(pair, server, c);
     }
+    for (uint32_t s = 0; lag > 1 && s < pair->config->supply_count; ++s)
+        server->sent[s] = NAN; /* that was not the last */
     return lag != 1;
 }
 

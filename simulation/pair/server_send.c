@@ -18,6 +18,7 @@ static void pair_server_join(struct rm_pair *pair, struct rm_pair_server *server
                              struct rm_chain_answer const *answer) {
     struct rm_config_chain const *const chain = &pair->config->chain[c];
     uint32_t supply = chain->first_supply;
+    bool led = false;
     for (uint32_t p = 0; p < answer->parts; ++p) {
         struct rm_native native;
         struct rm_record record;
@@ -25,12 +26,17 @@ static void pair_server_join(struct rm_pair *pair, struct rm_pair_server *server
             return;
         rm_native_record(&native, native.turn, 0, &record);
         for (uint32_t s = RM_SUPPLY_LANE_FIRST; s < native.lane_count; ++s, ++supply) {
-            rm_guard_join(server->guard, supply,
-                          pair_first_setpoint(pair, server, supply, (double)record.lane[s].f));
+            double const first = pair_first_setpoint(pair, server, supply, (double)record.lane[s].f);
+            led |= first != (double)server->sent[supply];
+            rm_guard_join(server->guard, supply, first);
             server->sent[supply] = rm_guard_setpoints(server->guard)[supply];
             server->stands[supply] = true;
         }
     }
+    /* Then its setpoints step to where its currents are, which do not. */
+    if (led)
+        rm_chain_judge_moved(pair->judge, c);
+    pair->tally.led += led;
     server->contact[c].joined = true;
     server->contact[c].lost = false;
     for (uint32_t s = chain->first_supply; s < chain->first_supply + chain->supply_count; ++s)

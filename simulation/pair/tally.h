@@ -74,6 +74,8 @@ struct rm_pair_tally {
     uint32_t befell;
     uint64_t obeyed;
     uint64_t planned_missing, planned_duplicate, false_swaps;
+    /** Times that a chain's readback led its setpoints: what had been sent last was not known, or too far from it. */
+    uint64_t led;
     /** Terms that the same server raised. */
     uint64_t raised;
     /** RMS of the beam's position, in nm: the largest within 200 cycles behind a swap; of all other cycles of which a
