@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "standby/link/link.h"
+#include "standby/link/peer_link.h"
 
 int LLVMFuzzerTestOneInput(uint8_t const *data, size_t size);
 

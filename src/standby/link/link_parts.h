@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The inside of link.h. */
+/** The inside of peer_link.h. */
 #ifndef RM_STANDBY_LINK_LINK_PARTS_H
 #define RM_STANDBY_LINK_LINK_PARTS_H
 
-#include "standby/link/link.h"
+#include "standby/link/peer_link.h"
 
 enum { RM_PEER_MS = 1000000 };
 

@@ -20,8 +20,8 @@
 #include <ringmaster/owner.h>
 #include <ringmaster/request.h>
 
-#include "standby/link/link.h"
 #include "standby/link/own.h"
+#include "standby/link/peer_link.h"
 
 /** Parameters, in the order of segment.c. */
 enum rm_peer_parameter {

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "standby/link/link.h"
+#include "standby/link/peer_link.h"
 
 enum { RIG_SUPPLIES = 300, RIG_STEPS = 4096, RIG_STATE_BYTES = 100000, RIG_QUEUE = 8192, RIG_PERIOD = 12 };
 
@@ -21,11 +21,9 @@ enum { RIG_SUPPLIES = 300, RIG_STEPS = 4096, RIG_STATE_BYTES = 100000, RIG_QUEUE
 struct rig_server {
     struct rm_peer_link link;
     struct rm_standby_state_reading state;
-    bool has_server;
 
     double vector[RM_PEER_VECTORS][RIG_SUPPLIES];
     rm_turn vector_turn[RM_PEER_VECTORS];
-    bool vector_new[RM_PEER_VECTORS];
     double came[RM_PEER_VECTORS][RIG_SUPPLIES];
     rm_turn came_turn[RM_PEER_VECTORS];
     uint32_t vectors_came;
@@ -34,12 +32,8 @@ struct rig_server {
     rm_turn step, oldest;
     rm_turn step_came[RIG_STEPS];
     uint32_t steps_came;
-    bool bad_step;
 
     struct rm_peer_application application;
-    /** It makes no step. */
-    bool stands;
-    bool asked_state;
     rm_turn state_turn;
     uint8_t *state_bytes;
     uint32_t states_came;
@@ -47,6 +41,10 @@ struct rig_server {
 
     struct rig *rig;
     int index;
+    bool has_server, bad_step, asked_state;
+    /** It makes no step. */
+    bool stands;
+    bool vector_new[RM_PEER_VECTORS];
 };
 
 struct rig_packet {

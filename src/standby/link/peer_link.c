@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "standby/link/link.h"
+#include "standby/link/peer_link.h"
 
 #include <stdio.h>
 #include <stdlib.h>

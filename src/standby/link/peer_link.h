@@ -22,8 +22,8 @@
  * where the peer's process says that its server is gone or not active. It ends at once where something is known to be
  * missing here.
  */
-#ifndef RM_STANDBY_LINK_LINK_H
-#define RM_STANDBY_LINK_LINK_H
+#ifndef RM_STANDBY_LINK_PEER_LINK_H
+#define RM_STANDBY_LINK_PEER_LINK_H
 
 #include <ringmaster/counters.h>
 #include <ringmaster/standby.h>
@@ -125,7 +125,6 @@ struct rm_peer_link {
     uint64_t counter[RM_LINK_COUNTERS];
 
     /* The own server. */
-    bool has_server;
     struct rm_standby_state_reading state;
     struct rm_peer_application application[RM_PEER_APPLICATIONS];
     uint64_t told_ns;
@@ -133,10 +132,14 @@ struct rm_peer_link {
 
     /* The peer. */
     enum rm_peer_relation relation;
-    struct rm_peer_hello hello;
-    struct rm_peer_status status;
     /** Version of the protocol that both speak. */
     uint8_t version;
+    /** There is an own server. */
+    bool has_server;
+    /** An operator's: the own server neither sends nor takes over. */
+    bool hold;
+    struct rm_peer_hello hello;
+    struct rm_peer_status status;
     /** When anything came last, and a STATUS, and one that said ACTIVE; 0: never. */
     uint64_t heard_ns, status_ns, active_ns;
     uint64_t greeted_ns;
@@ -175,8 +178,7 @@ struct rm_peer_link {
 
     struct rm_peer_planned planned;
 
-    /* An operator's. */
-    bool hold;
+    /** Take-overs that operators have acknowledged. */
     uint64_t acknowledged;
 
     /** For the own server. */
