@@ -5,9 +5,9 @@
 /** An application that makes no step for so long does not follow, whatever its reading says. */
 static double const FOLLOW_S = 0.25;
 
-void rm_peer_join_begin(struct rm_peer_link *link, bool is_session) {
+void rm_peer_join_begin(struct rm_peer_link *link) {
     for (uint32_t i = 0; i < link->setup.application_count; ++i) {
-        rm_peer_steps_in_begin(link->steps_in[i], is_session);
+        rm_peer_steps_in_begin(link->steps_in[i]);
         link->settles_ns[i] = 0;
     }
 }

@@ -31,7 +31,7 @@ void rm_peer_source_repeat(struct rm_peer_link *link, struct rm_peer_repeat cons
 void rm_peer_source_want(struct rm_peer_link *link, struct rm_peer_want const *want, uint64_t now_ns);
 
 /* link_join.c: the standby's part. */
-void rm_peer_join_begin(struct rm_peer_link *link, bool is_session);
+void rm_peer_join_begin(struct rm_peer_link *link);
 void rm_peer_join_tick(struct rm_peer_link *link, uint64_t now_ns);
 void rm_peer_join_vector(struct rm_peer_link *link, struct rm_peer_vector const *part);
 void rm_peer_join_step(struct rm_peer_link *link, struct rm_peer_step const *part);

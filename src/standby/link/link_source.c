@@ -14,7 +14,7 @@ enum {
 
 void rm_peer_source_begin(struct rm_peer_link *link) {
     for (uint32_t i = 0; i < link->setup.application_count; ++i)
-        link->cursor[i] = RM_TURN_NONE;
+        link->fresh[i] = true;
     for (int of = 0; of < RM_PEER_VECTORS; ++of)
         link->vector_out[of].whole = true;
 }
@@ -38,6 +38,13 @@ static void source_vectors(struct rm_peer_link *link) {
 static void source_steps(struct rm_peer_link *link, uint32_t application) {
     struct rm_peer_local const *const local = &link->setup.local;
     rm_turn previous;
+    if (link->fresh[application] && link->status_ns == 0)
+        return; // the peer says first what it has
+    if (link->fresh[application]) {
+        bool const has = application < link->status.count;
+        link->cursor[application] = has ? link->status.progress[application].came : RM_TURN_NONE;
+        link->fresh[application] = false;
+    }
     for (int i = 0; i < STEPS_AT_ONCE; ++i) {
         if (!local->step(local->context, application, link->cursor[application], link->records, &previous))
             return;
@@ -61,8 +68,10 @@ void rm_peer_source_status(struct rm_peer_link *link) {
 }
 
 void rm_peer_source_repeat(struct rm_peer_link *link, struct rm_peer_repeat const *repeat) {
-    if (repeat->application < link->setup.application_count)
-        link->cursor[repeat->application] = repeat->after;
+    if (repeat->application >= link->setup.application_count)
+        return;
+    link->cursor[repeat->application] = repeat->after;
+    link->fresh[repeat->application] = false;
 }
 
 static void source_want_state(struct rm_peer_link *link, struct rm_peer_want const *want, uint64_t now_ns) {

@@ -39,7 +39,9 @@ bool rm_peer_link_make(struct rm_peer_link *link, struct rm_peer_setup const *se
     if (!good || link->values == NULL || link->records == NULL)
         return false;
     rm_peer_source_begin(link);
-    rm_peer_join_begin(link, true);
+    rm_peer_join_begin(link);
+    for (uint32_t i = 0; i < setup->application_count; ++i)
+        rm_peer_steps_in_clear(link->steps_in[i]);
     return true;
 }
 
@@ -155,7 +157,7 @@ static void session_begun(struct rm_peer_link *link, uint64_t now_ns) {
         rm_peer_vector_in_begin(&link->vector_in[of]);
     }
     rm_peer_source_begin(link);
-    rm_peer_join_begin(link, true);
+    rm_peer_join_begin(link);
     memset(link->beginning, 0, sizeof link->beginning);
     hello_send(link, true, 0, now_ns);
 }
@@ -175,8 +177,6 @@ static void status_take(struct rm_peer_link *link, struct rm_peer_status const *
         link->acknowledged = status->acknowledged;
     if (is_active)
         link->active_ns = now_ns;
-    if (is_active && !was_active)
-        rm_peer_join_begin(link, false);
     if (rm_peer_link_is_active(link))
         rm_peer_source_status(link);
 }
@@ -308,8 +308,14 @@ void rm_peer_link_tick(struct rm_peer_link *link, uint64_t now_ns) {
     rm_peer_tell(link, now_ns);
 }
 
+void rm_peer_link_has(struct rm_peer_link *link, uint32_t application, rm_turn turn) {
+    link->steps_in[application]->came = turn;
+}
+
 void rm_peer_link_renew(struct rm_peer_link *link) {
-    rm_peer_join_begin(link, false);
+    rm_peer_join_begin(link);
+    for (uint32_t i = 0; i < link->setup.application_count; ++i)
+        rm_peer_steps_in_clear(link->steps_in[i]);
     for (int of = 0; of < RM_PEER_VECTORS; ++of)
         link->vector_in[of].wants = link->vector_in[of].number > 0;
 }

@@ -154,6 +154,8 @@ struct rm_peer_link {
     rm_turn vector_turn[RM_PEER_VECTORS];
     double *values;
     rm_turn cursor[RM_PEER_APPLICATIONS];
+    /** It is to go on behind what the peer has. */
+    bool fresh[RM_PEER_APPLICATIONS];
     uint32_t beginning[RM_PEER_APPLICATIONS];
     struct rm_peer_copy_out state_out[RM_PEER_APPLICATIONS], lines_out;
     uint64_t asked_state_ns[RM_PEER_APPLICATIONS];
@@ -194,6 +196,9 @@ void rm_peer_link_receive(struct rm_peer_link *link, uint8_t const *bytes, size_
 
 /** Does what is due. */
 void rm_peer_link_tick(struct rm_peer_link *link, uint64_t now_ns);
+
+/** Records of an application are here up to this turn, from an earlier life of this process. */
+void rm_peer_link_has(struct rm_peer_link *link, uint32_t application, rm_turn turn);
 
 /** The own segment was made anew: what was in it comes again. */
 void rm_peer_link_renew(struct rm_peer_link *link);

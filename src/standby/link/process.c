@@ -14,7 +14,7 @@
 enum {
     /** Datagrams that are taken before the rest of the work is done. */
     DATAGRAMS_AT_ONCE = 256,
-    /** How long it sleeps while its server is active: half a cycle, between these. */
+    /** How long it sleeps while its server is active: a quarter of a cycle, between these. */
     SLEEP_LEAST_NS = 50000,
     SLEEP_MOST_NS = 1000000,
     SLACK_NS = 1000,
@@ -129,9 +129,12 @@ static enum rm_code link_open(struct rm_peer_process *process, struct rm_error *
 
 static enum rm_code segment_open(struct rm_peer_process *process, struct rm_error *error) {
     enum rm_code const code = rm_peer_segment_open(&process->segment, &process->own, error);
-    if (code == RM_OK)
-        rm_peer_requests_begin(process);
-    return code;
+    if (code != RM_OK)
+        return code;
+    rm_peer_requests_begin(process);
+    for (uint32_t i = 0; i < process->own.application_count; ++i)
+        rm_peer_link_has(&process->link, i, rm_peer_segment_newest(&process->segment, i));
+    return RM_OK;
 }
 
 enum rm_code rm_peer_process_open(struct rm_peer_process *process, struct rm_config const *config,
@@ -188,8 +191,8 @@ static uint64_t process_sleep_ns(struct rm_peer_process const *process) {
     struct rm_config const *const config = process->config;
     if (!process->link.has_server || process->link.state.role != RM_STANDBY_ACTIVE)
         return SLEEP_STANDBY_NS;
-    uint64_t const half = (uint64_t)(config->setpoints.period_turns * 0.5e9 / config->turn_rate_hz);
-    return half < SLEEP_LEAST_NS ? SLEEP_LEAST_NS : half > SLEEP_MOST_NS ? SLEEP_MOST_NS : half;
+    uint64_t const quarter = (uint64_t)(config->setpoints.period_turns * 0.25e9 / config->turn_rate_hz);
+    return quarter < SLEEP_LEAST_NS ? SLEEP_LEAST_NS : quarter > SLEEP_MOST_NS ? SLEEP_MOST_NS : quarter;
 }
 
 enum rm_code rm_peer_process_run(struct rm_peer_process *process, struct rm_error *error) {

@@ -69,6 +69,9 @@ void rm_peer_segment_close(struct rm_peer_segment *segment);
 /** True when it has objects of the shapes that the applications have now. One that is not there has any. */
 bool rm_peer_segment_fits(struct rm_peer_segment const *segment, struct rm_peer_own const *own);
 
+/** Turn of the newest step of the peer's that an adopted segment has; RM_TURN_NONE: none. */
+rm_turn rm_peer_segment_newest(struct rm_peer_segment const *segment, uint32_t application);
+
 void rm_peer_segment_vector(struct rm_peer_segment *segment, enum rm_peer_vector_of of, double const *values,
                             uint32_t count, rm_turn turn);
 void rm_peer_segment_step(struct rm_peer_segment *segment, uint32_t application, struct rm_peer_records const *records);

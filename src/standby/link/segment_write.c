@@ -28,6 +28,14 @@ void rm_peer_segment_step(struct rm_peer_segment *segment, uint32_t application,
     }
 }
 
+rm_turn rm_peer_segment_newest(struct rm_peer_segment const *segment, uint32_t application) {
+    if (segment->application[application].stream_count == 0)
+        return RM_TURN_NONE;
+    struct rm_stream const *const decision =
+        rm_owner_memory(segment->owner, segment->application[application].stream[0]);
+    return atomic_load_explicit(&decision->head, memory_order_relaxed); // our own
+}
+
 void rm_peer_segment_state(struct rm_peer_segment *segment, uint32_t application, struct rm_peer_offer const *offer,
                            void const *bytes) {
     struct rm_state *const state = segment->application[application].state;

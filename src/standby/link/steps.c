@@ -3,12 +3,18 @@
 
 #include <string.h>
 
-void rm_peer_steps_in_begin(struct rm_peer_steps_in *in, bool is_session) {
-    if (is_session)
-        in->beginning = 0;
-    in->came = in->records.turn = RM_TURN_NONE;
+void rm_peer_steps_in_begin(struct rm_peer_steps_in *in) {
+    in->records.turn = RM_TURN_NONE;
     in->parts = 0;
+    in->beginning = 0;
     in->wants = in->gap = false;
+}
+
+void rm_peer_steps_in_clear(struct rm_peer_steps_in *in) {
+    uint32_t const beginning = in->beginning; // of the session, which goes on
+    rm_peer_steps_in_begin(in);
+    in->beginning = beginning;
+    in->came = RM_TURN_NONE;
 }
 
 void rm_peer_step_send(uint8_t application, struct rm_peer_records const *records, rm_turn previous, uint32_t beginning,

@@ -36,8 +36,11 @@ struct rm_peer_steps_in {
     struct rm_peer_records records;
 };
 
-/** Nothing is here. A session begins where `is_session`. */
-void rm_peer_steps_in_begin(struct rm_peer_steps_in *in, bool is_session);
+/** Nothing is here. */
+void rm_peer_steps_in_clear(struct rm_peer_steps_in *in);
+
+/** A session begins: what came in the one before is here, and may go on. */
+void rm_peer_steps_in_begin(struct rm_peer_steps_in *in);
 
 /** Sends a step in parts. `previous` is the one before it, or RM_TURN_NONE: then `beginning` was never used before. */
 void rm_peer_step_send(uint8_t application, struct rm_peer_records const *records, rm_turn previous, uint32_t beginning,

@@ -187,6 +187,15 @@ static void truncated_and_changed_datagrams(void **state) {
     rig_free(rig);
 }
 
+/** Cycles while the process of this server is gone. */
+static void rig_cycles_without(struct rig *rig, int index, int count) {
+    for (int i = 0; i < count; ++i) {
+        rig_servers(rig);
+        rig->packets = 0;
+        rm_peer_link_tick(&rig->server[1 - index].link, rig->now_ns);
+    }
+}
+
 /** Its process is killed in the midst of all, and started again. */
 static void a_peer_that_is_started_anew_joins_again(void **state) {
     (void)state;
@@ -194,15 +203,23 @@ static void a_peer_that_is_started_anew_joins_again(void **state) {
         struct rig *const rig = rig_pair(11);
         rig_join(rig);
         struct rig_server *const server = &rig->server[index];
+        rm_turn const came = server->link.steps_in[0]->came;
         rm_peer_link_free(&server->link);
+        rig_cycles_without(rig, index, 300);
         struct rm_peer_setup const setup = rig_setup(rig, index);
         rig_server_start(rig, index, &setup);
+        rm_peer_link_has(&server->link, 0, came);
         rig->server[0].vector_new[RM_PEER_SENT] = rig->server[0].vector_new[RM_PEER_TARGETS] = true;
-        for (int i = 0; i < 5000; ++i) {
+        for (int i = 0; i < 3000; ++i) {
             rig_cycle(rig);
             rig->server[1].application.in_step = true; // by what it has
         }
         assert_true(rig->server[1].link.orders.synchronised);
+        /* The records went on where they had ended: no copy was needed. */
+        for (uint32_t i = 1; i < rig->server[1].steps_came && i < RIG_STEPS; ++i)
+            assert_int_equal(rig->server[1].step_came[i], rig->server[1].step_came[i - 1] + RIG_PERIOD);
+        assert_int_equal(rig->server[1].states_came, 1);
+        assert_true(rig->server[1].steps_came > 1000);
         assert_int_equal(rig->server[1].link.thirds, 0);
         assert_int_equal(rig->server[0].link.thirds, 0);
         rig_free(rig);

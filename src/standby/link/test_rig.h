@@ -273,8 +273,8 @@ static inline void rig_deliver(struct rig *rig) {
     }
 }
 
-/** One cycle of 100 µs: both servers' turn goes on; the active one steps, and sends another vector. */
-static inline void rig_cycle(struct rig *rig) {
+/** Both servers' turn goes on by one cycle of 100 µs; the active one steps, and sends another vector. */
+static inline void rig_servers(struct rig *rig) {
     rig->now_ns += 100000;
     for (int i = 0; i < 2; ++i) {
         struct rig_server *const server = &rig->server[i];
@@ -291,6 +291,11 @@ static inline void rig_cycle(struct rig *rig) {
             }
         }
     }
+}
+
+/** A cycle of servers and links. */
+static inline void rig_cycle(struct rig *rig) {
+    rig_servers(rig);
     rig_deliver(rig);
     for (int i = 0; i < 2; ++i)
         if (!rig->server[i].stands)
