@@ -21,7 +21,7 @@ from ringmaster.fabric.layout import InstrumentKind, StandbyReason, StandbyRole
 from ringmaster.fabric.parameter import ParameterReading
 from ringmaster.fabric.workspace import Workspace, attach
 from ringmaster.monitor.monitor import Monitor
-from ringmaster.monitor.standby import presses, read_standby_look
+from ringmaster.monitor.standby import SOON_CYCLES, presses, read_standby_look
 from ringmaster.standby.file import NoPair, find_server, read_pair
 from ringmaster.standby.names import REASONS, role_of
 
@@ -58,7 +58,7 @@ def test_both_stand_side_by_side(make_owner: MakeOwner, tmp_path: Path) -> None:
     assert rows["term"] == ["5", "6"]
     assert rows["sends"] == ["yes,", "5", "of", "5", "chains", "with", "it", "no"]
     assert rows["lag"] == ["–", "2", "cycles"]
-    assert rows["last take-over"] == ["4", "cycles", "–"]
+    assert rows["last swap"] == ["4", "cycles", "–"]
     told = json.loads(ringmaster("standby", "status", str(file), "--json").stdout)
     assert (told["active"], told["ready"]) == ("a", True)
     assert told["servers"]["a"]["swap_cycles"] == 4
@@ -209,7 +209,12 @@ def test_the_page_says_who_sends_and_what_is_missing(make_owner: MakeOwner, size
         assert max(map(width_of, whole)) <= size[0] - 2
         overview = "\n".join(map(plain, screen.draw(frame, View("overview"), *size)))
         keys = plain(lines[-1])
-    for words in ("ACTIVE", "5 of 5 chains answer its term", "4 cycles without setpoints", "b is JOINING: copying"):
+    for words in (
+        "ACTIVE",
+        "5 of 5 chains answer its term",
+        "4 cycles after the other's last setpoints",
+        "b is JOINING: copying",
+    ):
         assert words in shown
     assert "a ACTIVE  term 5   b JOINING" in overview
     assert "a acknowledge" in keys
@@ -233,6 +238,6 @@ def test_keys_ask_as_the_command_does(make_owner: MakeOwner) -> None:
         assert view.press("a", "a", (page_named("standby"),), frame) == Action.ASK
         assert view.asked == [("standby/acknowledge", 1.0)]
     assert look is not None
-    assert presses(look, "s") == [("standby/switch", 1.0)]
+    assert presses(look, "s") == [("standby/switch", 1000.0 + SOON_CYCLES * PERIOD_TURNS)]
     assert presses(look, "h") == [], "the active server hands over first"
     assert presses(look, "x") == []

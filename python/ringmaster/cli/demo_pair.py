@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """`ringmaster demo --pair`: two servers, one machine, and a key that kills the one that sends."""
 
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from queue import SimpleQueue
 from threading import Lock, Thread
 from time import sleep
 from typing import TYPE_CHECKING
@@ -45,26 +47,40 @@ class Killer:
     """Kills the server that sends, and starts it again after a while; one at a time."""
 
     def __init__(self, loop: "PairLoop") -> None:
+        """Make it before this process lowers its own priority, and keeps off the servers' cores: what its thread starts
+        inherits both of the thread.
+        """
         self._loop = loop
         self._busy = Lock()
+        self._trouble = ""
+        self._cores = os.sched_getaffinity(0)
+        self._killed: SimpleQueue[PairServer] = SimpleQueue()
+        Thread(target=self._restart, daemon=True).start()
 
     def __call__(self) -> str:
         """Returns what happened, for the screen."""
+        if self._trouble:
+            return self._trouble
         server = self._loop.pair.active
         if server is None or not self._busy.acquire(blocking=False):
             return "one server is down just now: wait until it has joined"
         assert server.server is not None
         words = f"kill -9 {server.server.pid}: server {server.name}, which was sending, is gone"
         server.kill()
-        Thread(target=self._start, args=(server,), daemon=True).start()
+        self._killed.put(server)
         return f"{words}; it is started again in {AWAY_S:.0f} s"
 
-    def _start(self, server: "PairServer") -> None:
-        try:
+    def _restart(self) -> None:
+        while True:
+            server = self._killed.get()
             sleep(AWAY_S)
-            server.start()
-        finally:
-            self._busy.release()
+            os.sched_setaffinity(0, self._cores)  # of this thread: the page has taken all of them off
+            try:
+                server.start()
+            except (OSError, RuntimeError) as error:
+                self._trouble = f"server {server.name} did not start again: {' '.join(str(error).split())}"
+            finally:
+                self._busy.release()
 
     def end(self) -> None:
         """Waits until nothing is being started any more."""
@@ -78,8 +94,8 @@ def _show(loop: "PairLoop") -> None:
     from ringmaster.virtual import loop as virtual_loop
 
     _close(loop)
-    rate_hz = virtual_loop.stable_rate_hz() or virtual_loop.STABLE_HZ
     killer = Killer(loop)
+    rate_hz = virtual_loop.stable_rate_hz() or virtual_loop.STABLE_HZ
 
     def shown() -> Path | None:
         server = loop.pair.active

@@ -143,7 +143,7 @@ ROWS: "tuple[tuple[str, Callable[[Side], str]], ...]" = (
     ("sends", _own(_sending)),
     ("lag", _own(_lag)),
     ("differences", _own(_differences)),
-    ("last take-over", _own(_swap)),
+    ("last swap", _own(_swap)),
     ("acknowledged", _own(lambda it: "no: the next one waits" if it.unacknowledged else "yes")),
     ("switch", _own(_switch)),
 )

@@ -13,7 +13,14 @@ from ringmaster.console.detail import Details, read_details
 from ringmaster.console.history import History
 from ringmaster.console.spectrogram import Spectrogram, newest
 from ringmaster.console.spectrum import BeamSpectrum, read_spectrum
-from ringmaster.errors import WorkspaceAbsent, WorkspaceDead, WorkspaceError, WorkspaceHalfMade
+from ringmaster.errors import (
+    RequestRefused,
+    RequestUnanswered,
+    WorkspaceAbsent,
+    WorkspaceDead,
+    WorkspaceError,
+    WorkspaceHalfMade,
+)
 from ringmaster.fabric.workspace import Workspace, attach
 from ringmaster.feedback.names import State
 from ringmaster.monitor.feedback import FeedbackFigures, Motions, find_feedback, read_motion
@@ -130,7 +137,7 @@ class Watch:
         """Asks for a parameter to be set, as `ringmaster put` does; what came of it is the news."""
         try:
             self._ws.put(name, value, timeout=ASK_S)
-        except (WorkspaceError, ValueError) as error:
+        except (WorkspaceError, RequestRefused, RequestUnanswered, ValueError) as error:
             self._news = (" ".join(str(error).split()), monotonic())
         else:
             self._news = (f"{name} is set to {value if isinstance(value, str) else f'{value:g}'}", monotonic())

@@ -9,6 +9,10 @@ from ringmaster.standby.figures import StandbyFigures, read_standby
 from ringmaster.standby.why import read_sentences
 
 
+SOON_CYCLES = 100
+"""From a key to the turn of the switch: until then both servers have heard of it."""
+
+
 @dataclass(frozen=True)
 class StandbyLook:
     """One look at one of two servers."""
@@ -29,8 +33,8 @@ def presses(look: StandbyLook, character: str | None) -> list[tuple[str, float |
     figures = look.figures
     if not figures.link.runs:
         return []
-    if character == "s" and figures.sends:
-        return [(names.SWITCH, 1.0)]
+    if character == "s" and figures.sends and figures.followed:
+        return [(names.SWITCH, float(figures.turn + SOON_CYCLES * figures.period_turns))]
     if character == "h" and (figures.link.held or not figures.sends):
         return [(names.HOLD, 0.0 if figures.link.held else 1.0)]
     if character == "a" and figures.unacknowledged:

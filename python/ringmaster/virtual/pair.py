@@ -10,6 +10,7 @@ import signal
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from threading import RLock
 from time import monotonic, sleep
 from typing import Any
 
@@ -39,6 +40,7 @@ class PairServer:
         self.link: Program | None = None
         self.others: list[Program] = []
         self._ws: Workspace | None = None
+        self._looks = RLock()
 
     def __repr__(self) -> str:
         return f"<server {self.name} of a pair>"
@@ -114,26 +116,29 @@ class PairServer:
 
     def attached(self) -> Workspace | None:
         """Its workspace as it is now; None where its server does not live, or is stopped."""
-        if self._ws is not None:
+        with self._looks:
+            if self._ws is not None:
+                with suppress(WorkspaceError):
+                    self._ws.check()
+                    if not self._ws.outdated:
+                        return self._ws
+            self.detach()
             with suppress(WorkspaceError):
-                self._ws.check()
-                if not self._ws.outdated:
-                    return self._ws
-        self.detach()
-        with suppress(WorkspaceError):
-            self._ws = attach(self.workspace)
-        return self._ws
+                self._ws = attach(self.workspace)
+            return self._ws
 
     def detach(self) -> None:
         """Lets go of the workspace."""
-        if self._ws is not None:
-            self._ws.close()
-            self._ws = None
+        with self._looks:
+            if self._ws is not None:
+                self._ws.close()
+                self._ws = None
 
     def figures(self) -> StandbyFigures | None:
-        """What it says of itself; None where it does not live, is stopped, or has not begun."""
-        ws = self.attached()
-        return None if ws is None else read_standby(ws)
+        """What it says of itself; None where it does not live, is stopped, or has not begun. From any thread."""
+        with self._looks:
+            ws = self.attached()
+            return None if ws is None else read_standby(ws)
 
     @property
     def role(self) -> StandbyRole | None:

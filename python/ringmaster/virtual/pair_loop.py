@@ -31,8 +31,8 @@ from ringmaster.virtual.slower import make_slow
 SLOWER = 50
 TURN_RATE_HZ = FULL_TURN_RATE_HZ / SLOWER
 FEEDBACK = "feedback"
-TIMING = Timing(missed_cycles=10, timeout_s=0.1)
-"""Cycles of 5 ms: a stall of 50 ms is a host's that shares its cores, and no end of a server."""
+TIMING = Timing(missed_cycles=40, timeout_s=0.4, begin_s=3.0)
+"""Cycles of 5 ms: a stall of 0.2 s is a host's that shares its cores, and no end of a server."""
 LAG_MS = 50
 """By which the ring may be behind, until it lets turns pass."""
 DISTURBANCES = ("ground", "steps", "insertion", "topup")

@@ -85,7 +85,7 @@ def _here(it: StandbyFigures, width: int) -> list[Line]:
         _row("sends", f"yes: {chains}" if it.sends else "no"),
     ]
     if it.swap_cycles is not None:
-        lines.append(_row("last take-over", f"{it.swap_cycles} cycles without setpoints"))
+        lines.append(_row("last swap", f"{units.several(it.swap_cycles, 'cycle')} after the other's last setpoints"))
     if it.unacknowledged:
         lines.append(_row("acknowledged", Span("no: the next automatic take-over waits for it", "warn")))
     if it.switch_turn is not None:
