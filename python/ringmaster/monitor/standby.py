@@ -8,7 +8,6 @@ from ringmaster.standby import names
 from ringmaster.standby.figures import StandbyFigures, read_standby
 from ringmaster.standby.why import read_sentences
 
-
 SOON_CYCLES = 100
 """From a key to the turn of the switch: until then both servers have heard of it."""
 
