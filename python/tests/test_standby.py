@@ -2,6 +2,7 @@
 """`ringmaster standby` and its page: who sends, what keeps the standby from READY, what a reset of terms removes."""
 
 import json
+import re
 from pathlib import Path
 
 import fabric
@@ -22,6 +23,7 @@ from ringmaster.fabric.parameter import ParameterReading
 from ringmaster.fabric.workspace import Workspace, attach
 from ringmaster.monitor.monitor import Monitor
 from ringmaster.monitor.standby import SOON_CYCLES, presses, read_standby_look
+from ringmaster.places import CONFIGS
 from ringmaster.standby.file import NoPair, find_server, read_pair
 from ringmaster.standby.names import REASONS, role_of
 
@@ -83,6 +85,15 @@ def test_a_script_asks_who_sends(make_owner: MakeOwner, tmp_path: Path, role: St
     done = ringmaster("standby", "status", f"{file}@a", "--quiet", expect=code)
     assert done.stdout == ""
     assert "say which one" in ringmaster("standby", "status", str(file), "--quiet", expect=2).stderr
+
+
+def test_the_shipped_track_script_asks_that(make_owner: MakeOwner, tmp_path: Path) -> None:
+    script = re.search(r'script "/\S+/ringmaster (.*) (\S+)@a"', (CONFIGS / "keepalived.conf").read_text())
+    assert script is not None
+    words = script[1].split()
+    file = write_file(tmp_path)
+    make_server(make_owner, READY, server=1)
+    ringmaster(*words, f"{file}@a", expect=10)
 
 
 def test_a_server_that_is_alone_says_so(make_owner: MakeOwner) -> None:
