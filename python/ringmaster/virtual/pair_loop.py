@@ -31,8 +31,9 @@ from ringmaster.virtual.slower import make_slow
 SLOWER = 50
 TURN_RATE_HZ = FULL_TURN_RATE_HZ / SLOWER
 FEEDBACK = "feedback"
-TIMING = Timing(missed_cycles=40, timeout_s=0.4, begin_s=3.0)
-"""Cycles of 5 ms: a stall of 0.2 s is a host's that shares its cores, and no end of a server."""
+TIMING = Timing(missed_cycles=20, timeout_s=0.2, begin_s=3.0)
+"""Cycles of 5 ms: a stall of 0.1 s is a host's that shares its cores, and no end of a server. A standby must have been
+in time for as many cycles before it takes over, so more are not better."""
 LAG_MS = 50
 """By which the ring may be behind, until it lets turns pass."""
 DISTURBANCES = ("ground", "steps", "insertion", "topup")
