@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/** libFuzzer target: any bytes as datagrams of a peer, as they come and under the right key in the right session. The
- * first byte of each piece says its length. Aborts when a step or a vector is handed on that cannot be. */
+/** libFuzzer target: any bytes as datagrams of a peer, as they come and under the right key in the right session. Each
+ * piece has its length in two bytes, its kind in one, and its body. Aborts when a step or a vector is handed on that cannot be. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 
 int LLVMFuzzerTestOneInput(uint8_t const *data, size_t size);
 
-enum { SUPPLIES = 200 };
+enum { SUPPLIES = 200, HEAD = 3 };
 
 static uint8_t const KEY[RM_PEER_KEY_BYTES] = {7};
 
@@ -129,21 +129,21 @@ int LLVMFuzzerTestOneInput(uint8_t const *data, size_t size) {
         link.session.peer = 22;
         link.relation = RM_PEER_JOINED;
     }
-    for (size_t at = 1; at + 2 < size; now_ns += 700000) {
-        size_t const wanted = data[at] * 6u, left = size - at - 2;
+    for (size_t at = 1; at + HEAD < size; now_ns += 700000) {
+        size_t const wanted = data[at] | (size_t)data[at + 1] << 8, left = size - at - HEAD;
         size_t const bytes = wanted < left ? wanted : left;
         uint8_t sealed[RM_PEER_DATAGRAM_BYTES];
         struct rm_peer_datagram const datagram = {.version = 1,
-                                                  .kind = data[at + 1] % 12,
+                                                  .kind = data[at + 2] % 12,
                                                   .body_bytes = (uint16_t)(bytes < RM_PEER_BODY_BYTES ? bytes : 0),
                                                   .from = 22,
                                                   .to = 11,
                                                   .sequence = ++sequence,
-                                                  .body = &data[at + 2]};
+                                                  .body = &data[at + HEAD]};
         rm_peer_link_receive(&link, sealed, rm_peer_datagram_seal(sealed, &datagram, KEY), now_ns);
-        rm_peer_link_receive(&link, &data[at + 2], bytes, now_ns);
+        rm_peer_link_receive(&link, &data[at + HEAD], bytes, now_ns);
         rm_peer_link_tick(&link, now_ns);
-        at += 2 + bytes;
+        at += HEAD + bytes;
     }
     char why[RM_PEER_WHY_BYTES];
     rm_peer_link_why(&link, now_ns, why);
