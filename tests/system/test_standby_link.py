@@ -159,7 +159,7 @@ def test_a_link_outlives_its_server(pair: Pair) -> None:
 
 
 def test_hostile_datagrams_are_counted(pair: Pair) -> None:
-    active, ready = settled(pair)
+    _, ready = settled(pair)
     before = {name: counter(ready, name) for name in ("bad_length", "bad_version", "bad_key")}
     address = read_yaml(pair.a.file.file)["standby"]["servers"][ready.file.number - 1]["links"][0]
     host, _, port = str(address).rpartition(":")

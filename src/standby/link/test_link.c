@@ -81,6 +81,23 @@ static void loss_copies_and_reordering_cost_nothing(void **state) {
     goes_through(20, 20, true);
 }
 
+/** Each datagram goes over two, and the second copy is dropped. Then one of them is cut. */
+static void one_of_two_cables_may_break(void **state) {
+    (void)state;
+    struct rig *const rig = rig_pair(14);
+    rig->doubles = 1000;
+    rig_join(rig);
+    rig->doubles = 0;
+    uint64_t const repeated = rig->server[1].link.counter[RM_LINK_REPEATED];
+    assert_true(repeated > 100);
+    for (int i = 0; i < 300; ++i) {
+        rig_cycle(rig);
+        assert_true(rig->server[1].link.orders.synchronised);
+    }
+    assert_true(rig->server[1].link.counter[RM_LINK_REPEATED] <= repeated + 10);
+    rig_free(rig);
+}
+
 static void a_link_that_loses_much_loses_nothing(void **state) {
     (void)state;
     goes_through(60, 60, false);
@@ -278,6 +295,7 @@ int main(void) {
     struct CMUnitTest const tests[] = {
         cmocka_unit_test(two_join_and_the_standby_is_synchronised),
         cmocka_unit_test(loss_copies_and_reordering_cost_nothing),
+        cmocka_unit_test(one_of_two_cables_may_break),
         cmocka_unit_test(a_link_that_loses_much_loses_nothing),
         cmocka_unit_test(a_copy_goes_on_behind_a_cut),
         cmocka_unit_test(steps_that_nobody_has_any_more_are_a_gap_that_is_known),
