@@ -112,21 +112,41 @@ void rm_pair_faults_happen(struct rm_pair *pair, uint32_t index, bool over) {
     struct rm_pair_fault *const fault = &faults->fault[index];
     fault->lasts = !over;
     switch (fault->kind) {
-    case RM_PAIR_KILL: over ? pair_revive(pair, fault->server) : pair_kill(pair, fault->server); break;
-    case RM_PAIR_STOP: over ? pair_resume(pair, fault->server) : pair_stop(pair, fault); break;
-    case RM_PAIR_CUT_TO_CHAINS: pair_cut(pair, fault, RM_PAIR_TO_CHAINS, over); break;
-    case RM_PAIR_CUT_FROM_CHAINS: pair_cut(pair, fault, RM_PAIR_FROM_CHAINS, over); break;
-    case RM_PAIR_CUT_LINK: pair_cut(pair, fault, RM_PAIR_TO_PEER, over); break;
-    case RM_PAIR_CUT_INSTRUMENTS: pair_cut(pair, fault, RM_PAIR_FROM_INSTRUMENTS, over); break;
-    case RM_PAIR_DELAY: pair->network.way[fault->server][fault->key % RM_PAIR_WAYS].held_ns = over ? 0 : HELD_NS; break;
+    case RM_PAIR_KILL:
+        over ? pair_revive(pair, fault->server) : pair_kill(pair, fault->server);
+        break;
+    case RM_PAIR_STOP:
+        over ? pair_resume(pair, fault->server) : pair_stop(pair, fault);
+        break;
+    case RM_PAIR_CUT_TO_CHAINS:
+        pair_cut(pair, fault, RM_PAIR_TO_CHAINS, over);
+        break;
+    case RM_PAIR_CUT_FROM_CHAINS:
+        pair_cut(pair, fault, RM_PAIR_FROM_CHAINS, over);
+        break;
+    case RM_PAIR_CUT_LINK:
+        pair_cut(pair, fault, RM_PAIR_TO_PEER, over);
+        break;
+    case RM_PAIR_CUT_INSTRUMENTS:
+        pair_cut(pair, fault, RM_PAIR_FROM_INSTRUMENTS, over);
+        break;
+    case RM_PAIR_DELAY:
+        pair->network.way[fault->server][fault->key % RM_PAIR_WAYS].held_ns = over ? 0 : HELD_NS;
+        break;
     case RM_PAIR_PARTITION:
         pair->network.way[0][RM_PAIR_TO_PEER].cut = pair->network.way[1][RM_PAIR_TO_PEER].cut = !over;
         pair_divide(pair, fault, over);
         break;
-    case RM_PAIR_DIVIDE: pair_divide(pair, fault, over); break;
-    case RM_PAIR_CLOCK: faults->wall_s += over ? 0 : 3600 * (rm_noise_uniform(fault->key) - 0.5); break;
+    case RM_PAIR_DIVIDE:
+        pair_divide(pair, fault, over);
+        break;
+    case RM_PAIR_CLOCK:
+        faults->wall_s += over ? 0 : 3600 * (rm_noise_uniform(fault->key) - 0.5);
+        break;
     case RM_PAIR_DEAF:
-    case RM_PAIR_STANDBY_FIRST: pair_lose_both(pair, fault, over); break;
+    case RM_PAIR_STANDBY_FIRST:
+        pair_lose_both(pair, fault, over);
+        break;
     case RM_PAIR_POWER:
         if (!over)
             pair_lose_power(pair, fault);
@@ -135,7 +155,8 @@ void rm_pair_faults_happen(struct rm_pair *pair, uint32_t index, bool over) {
         if (!over)
             rm_pair_server_switch(pair, fault->server);
         break;
-    case RM_PAIR_FAULT_KINDS: break;
+    case RM_PAIR_FAULT_KINDS:
+        break;
     }
     if (!over)
         return;
@@ -178,13 +199,13 @@ static void pair_fault_post(struct rm_pair *pair, enum rm_pair_fault_kind kind, 
     if (faults->count == RM_PAIR_FAULTS_AT_ONCE)
         return;
     uint32_t const index = faults->count++;
-    faults->fault[index] = (struct rm_pair_fault){
-        .kind = kind, .server = server, .key = faults->key = rm_noise_u64(faults->key)};
+    faults->fault[index] =
+        (struct rm_pair_fault){.kind = kind, .server = server, .key = faults->key = rm_noise_u64(faults->key)};
     pair->tally.befell = faults->lasting++ == 0 ? kind : RM_PAIR_FAULT_KINDS;
     ++faults->done[kind];
     rm_pair_post(pair, (struct rm_pair_event){.time_ns = at_ns, .kind = RM_PAIR_FAULT, .whom = index});
-    rm_pair_post(
-        pair, (struct rm_pair_event){.time_ns = at_ns + lasts_ns, .kind = RM_PAIR_FAULT, .whom = index, .what = 1});
+    rm_pair_post(pair,
+                 (struct rm_pair_event){.time_ns = at_ns + lasts_ns, .kind = RM_PAIR_FAULT, .whom = index, .what = 1});
 }
 
 /** One fault, of the active server as a rule; and now and then a second one soon. */

@@ -97,10 +97,9 @@ void rm_pair_figures_say(struct rm_pair *pair, double wall_s, FILE *out) {
             " slews, %" PRIu64 " divided), %" PRIu64 " two masters; %" PRIu64 " different bits\n",
             pair->cycle - pair->first_cycle, 1e9 / pair->period_ns, wall_s, pair->faults.rounds, taken->count,
             rm_pair_lengths_median(taken), rm_pair_lengths_max(taken), pair->tally.length[RM_PAIR_SWITCHED].count,
-            pair->tally.planned_missing, pair->tally.planned_duplicate, pair->tally.false_swaps,
-            pair->faults.restless, judged.over_limit + judged.over_slew + judged.divided, judged.over_limit,
-            judged.over_slew, judged.divided, judged.two_masters,
-            pair->server[0].stepping.differences + pair->server[1].stepping.differences);
+            pair->tally.planned_missing, pair->tally.planned_duplicate, pair->tally.false_swaps, pair->faults.restless,
+            judged.over_limit + judged.over_slew + judged.divided, judged.over_limit, judged.over_slew, judged.divided,
+            judged.two_masters, pair->server[0].stepping.differences + pair->server[1].stepping.differences);
 }
 
 void rm_pair_say_restless(struct rm_pair const *pair) {

@@ -13,16 +13,20 @@ enum rm_code rm_pair_instruments_open(struct rm_pair *pair, struct rm_error *err
         return RM_OK;
     enum rm_code code = rm_application_find(config, pair->setup->application, &pair->application, error);
     if (code == RM_OK && config->application[pair->application].period_turns != config->setpoints.period_turns)
-        code = rm_fail(error, RM_E_CONFIG, "application \"%s\" steps every %u turns, and setpoints go every %u: a pair "
-                       "in simulated time needs both alike", pair->setup->application,
-                       (unsigned)config->application[pair->application].period_turns, config->setpoints.period_turns);
+        code = rm_fail(error, RM_E_CONFIG,
+                       "application \"%s\" steps every %u turns, and setpoints go every %u: a pair "
+                       "in simulated time needs both alike",
+                       pair->setup->application, (unsigned)config->application[pair->application].period_turns,
+                       config->setpoints.period_turns);
     if (code == RM_OK)
         code = rm_feed_open(config, pair->application, &pair->plant, &pair->feed, error);
     if (code != RM_OK)
         return code;
     if (pair->feed.closing_turns != 0)
-        return rm_fail(error, RM_E_CONFIG, "application \"%s\" has decimated inputs, which a pair in simulated time has "
-                       "not: give it raw ones", pair->setup->application);
+        return rm_fail(error, RM_E_CONFIG,
+                       "application \"%s\" has decimated inputs, which a pair in simulated time has "
+                       "not: give it raw ones",
+                       pair->setup->application);
     pair->heard_words = pair->feed.count / 64 + 1;
     pair->records = rm_zeroed((size_t)RM_PAIR_SAID_CYCLES * (pair->feed.count + 1), sizeof *pair->records);
     pair->dropped = calloc(pair->feed.count + 1ul, sizeof *pair->dropped);

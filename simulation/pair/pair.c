@@ -131,11 +131,9 @@ void rm_pair_send(struct rm_pair *pair, uint32_t server, uint32_t chain, struct 
     if (parcel == UINT32_MAX)
         return;
     struct rm_pair_parcel *const filled = &pair->parcel[parcel];
-    filled->length =
-        rm_setpoint_write(filled->setpoints, datagram->flags, datagram->chain, datagram->turn, datagram->term,
-                          datagram->instance, datagram->sequence, values, datagram->count);
-    rm_pair_post(pair,
-                 (struct rm_pair_event){.time_ns = at, .kind = RM_PAIR_DATAGRAM, .whom = chain, .what = parcel});
+    filled->length = rm_setpoint_write(filled->setpoints, datagram->flags, datagram->chain, datagram->turn,
+                                       datagram->term, datagram->instance, datagram->sequence, values, datagram->count);
+    rm_pair_post(pair, (struct rm_pair_event){.time_ns = at, .kind = RM_PAIR_DATAGRAM, .whom = chain, .what = parcel});
 }
 
 /* ── chains ── */
@@ -149,8 +147,7 @@ static void pair_answer(struct rm_pair *pair, uint32_t server, uint32_t chain, s
         return;
     pair->parcel[parcel].chain = chain;
     pair->parcel[parcel].answer = *answer;
-    rm_pair_post(pair,
-                 (struct rm_pair_event){.time_ns = at, .kind = RM_PAIR_ANSWER, .whom = server, .what = parcel});
+    rm_pair_post(pair, (struct rm_pair_event){.time_ns = at, .kind = RM_PAIR_ANSWER, .whom = server, .what = parcel});
 }
 
 /** A datagram reaches its chain, whose answer goes to both servers. */
@@ -266,9 +263,15 @@ static bool pair_server_takes(struct rm_pair *pair, struct rm_pair_event const *
 static void pair_happen(struct rm_pair *pair, struct rm_pair_event const *event) {
     struct rm_pair_parcel *const parcel = event->kind == RM_PAIR_ANSWER ? &pair->parcel[event->what] : NULL;
     switch ((enum rm_pair_happening)event->kind) {
-    case RM_PAIR_CYCLE: pair_cycle(pair, event->cycle); break;
-    case RM_PAIR_DATAGRAM: pair_datagram(pair, event->whom, event->what); break;
-    case RM_PAIR_FAULT: rm_pair_faults_happen(pair, event->whom, event->what != 0); break;
+    case RM_PAIR_CYCLE:
+        pair_cycle(pair, event->cycle);
+        break;
+    case RM_PAIR_DATAGRAM:
+        pair_datagram(pair, event->whom, event->what);
+        break;
+    case RM_PAIR_FAULT:
+        rm_pair_faults_happen(pair, event->whom, event->what != 0);
+        break;
     case RM_PAIR_DUE:
         if (pair_server_takes(pair, event) && event->what == (uint32_t)pair->server[event->whom].life)
             rm_pair_server_due(pair, event->whom, event->cycle);

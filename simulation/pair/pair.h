@@ -35,9 +35,9 @@ enum rm_pair_happening {
     RM_PAIR_ASK,      /**< a server's queries */
     RM_PAIR_DATAGRAM, /**< parcel `what` reaches chain `whom` */
     RM_PAIR_ANSWER,   /**< parcel `what` reaches server `whom` */
-    RM_PAIR_WORD,     /**< what the peer said of `cycle` reaches server `whom`, which had life `what` when it was said */
-    RM_PAIR_COPY,     /**< a copy of the application's state reaches server `whom` */
-    RM_PAIR_FAULT,    /**< a fault begins, or ends (`what` 1) */
+    RM_PAIR_WORD,  /**< what the peer said of `cycle` reaches server `whom`, which had life `what` when it was said */
+    RM_PAIR_COPY,  /**< a copy of the application's state reaches server `whom` */
+    RM_PAIR_FAULT, /**< a fault begins, or ends (`what` 1) */
 };
 
 /** What is on its way to a chain or from one. */

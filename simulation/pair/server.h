@@ -54,6 +54,8 @@ struct rm_pair_contact {
     /** Cycles without an answer. */
     uint32_t silent;
     bool joined, lost;
+    /** It missed a cycle, and what the guard wants is further than one slew from what it was sent. */
+    bool behind;
 };
 
 struct rm_pair_server {

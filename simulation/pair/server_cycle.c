@@ -76,8 +76,7 @@ void rm_pair_server_word(struct rm_pair *pair, uint32_t index, uint64_t cycle, u
     if (cycle > server->peer_cycle) {
         server->peer_cycle = cycle;
         /* Where it was the last that chains obeyed, its own setpoints are the newest. */
-        if (server->standby.role != RM_STANDBY_ACTIVE && !server->standby.was_last &&
-            said->role == RM_STANDBY_ACTIVE)
+        if (server->standby.role != RM_STANDBY_ACTIVE && !server->standby.was_last && said->role == RM_STANDBY_ACTIVE)
             pair_server_follow_cycle(pair, server, said);
     }
     /* The active one knows of a switch first. */
@@ -102,8 +101,9 @@ void rm_pair_server_copy(struct rm_pair *pair, uint32_t index, uint64_t cycle, u
 static struct rm_standby_orders_reading pair_server_orders(struct rm_pair *pair, struct rm_pair_server *server) {
     struct rm_pair_said const *const said = rm_pair_server_word_of(pair, server, server->peer_cycle);
     bool const lost = said == NULL || pair->cycle - server->peer_come > RM_PAIR_LINK_LOST_CYCLES;
-    bool const steps = server->stepping.program == NULL ||
-                       (server->stepping.has_begun && !server->stepping.needs_copy && server->next_step + 2 > server->peer_cycle);
+    bool const steps =
+        server->stepping.program == NULL ||
+        (server->stepping.has_begun && !server->stepping.needs_copy && server->next_step + 2 > server->peer_cycle);
     bool const follows = !lost && said->role == RM_STANDBY_ACTIVE && server->sent_cycle == server->peer_cycle &&
                          server->peer_cycle + pair->setup->missed_cycles >= server->cycle && steps;
     struct rm_standby_orders_reading orders = {

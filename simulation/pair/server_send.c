@@ -114,6 +114,21 @@ static void pair_server_post(struct rm_pair *pair, struct rm_pair_server *server
     rm_pair_send(pair, server->index, c, &datagram, values);
 }
 
+/** A chain that missed a cycle goes one slew at most from what it was sent last. */
+static void pair_server_catch_up(struct rm_pair const *pair, struct rm_pair_server *server, uint32_t c,
+                                 float values[RM_CHAIN_SUPPLIES_MAX]) {
+    struct rm_config_chain const *const chain = &pair->config->chain[c];
+    server->contact[c].behind = false;
+    for (uint32_t s = 0; s < chain->supply_count; ++s) {
+        float const sent = server->sent[chain->first_supply + s];
+        float const slew = (float)(pair->config->supply[chain->first_supply + s].slew_per_s * pair->period_ns * 1e-9);
+        if (!(fabsf(values[s] - sent) > slew))
+            continue;
+        values[s] = sent + copysignf(slew, values[s] - sent);
+        server->contact[c].behind = true;
+    }
+}
+
 static void pair_server_send_chain(struct rm_pair *pair, struct rm_pair_server *server, uint32_t c) {
     struct rm_config_chain const *const chain = &pair->config->chain[c];
     struct rm_pair_contact *const contact = &server->contact[c];
@@ -121,7 +136,11 @@ static void pair_server_send_chain(struct rm_pair *pair, struct rm_pair_server *
         pair_server_post(pair, server, c, RM_SETPOINT_QUERY, NULL);
         return;
     }
-    float const *const values = rm_guard_setpoints(server->guard) + chain->first_supply;
+    float values[RM_CHAIN_SUPPLIES_MAX];
+    for (uint32_t s = 0; s < chain->supply_count; ++s)
+        values[s] = rm_guard_setpoints(server->guard)[chain->first_supply + s];
+    if (contact->behind)
+        pair_server_catch_up(pair, server, c, values);
     pair_server_post(pair, server, c, 0, values);
     for (uint32_t s = 0; s < chain->supply_count; ++s)
         server->sent[chain->first_supply + s] = values[s];
@@ -144,10 +163,13 @@ void rm_pair_server_send(struct rm_pair *pair, uint32_t index) {
 void rm_pair_server_resume(struct rm_pair *pair, uint32_t index) {
     struct rm_pair_server *const server = &pair->server[index];
     /* Of a cycle that is over nothing is sent any more. */
-    bool const within = server->stops_within && pair->now_ns - server->due_ns < (uint64_t)pair->period_ns;
+    bool const within = server->stops_within, late = pair->now_ns - server->due_ns >= (uint64_t)pair->period_ns;
     server->stopped = server->stops_within = false;
     for (uint32_t c = server->stop_at_chain % pair->config->chain_count; within && c < pair->config->chain_count; ++c)
-        pair_server_send_chain(pair, server, c);
+        if (late)
+            server->contact[c].behind = true;
+        else
+            pair_server_send_chain(pair, server, c);
 }
 
 void rm_pair_server_ask(struct rm_pair *pair, uint32_t index, uint64_t cycle) {

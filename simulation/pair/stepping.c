@@ -30,14 +30,20 @@ static void stepping_put(void *context, uint32_t stream, struct rm_record const 
 /* ── where a follower reads ── */
 
 /** Streams of a decision record, by what they hold: host_decision.h has their order. */
-static uint32_t decision_stream(struct rm_host_decisions const *decisions, enum rm_obey_stream stream, uint32_t number) {
+static uint32_t decision_stream(struct rm_host_decisions const *decisions, enum rm_obey_stream stream,
+                                uint32_t number) {
     switch (stream) {
-    case RM_OBEY_DECISION: return RM_DECISION_STREAM;
-    case RM_OBEY_ADOPTED: return RM_ADOPTED_STREAM;
-    case RM_OBEY_MISSING: return RM_FIRST_MASK_STREAM + number;
-    case RM_OBEY_SENT: return RM_FIRST_MASK_STREAM + decisions->masks + number;
+    case RM_OBEY_DECISION:
+        return RM_DECISION_STREAM;
+    case RM_OBEY_ADOPTED:
+        return RM_ADOPTED_STREAM;
+    case RM_OBEY_MISSING:
+        return RM_FIRST_MASK_STREAM + number;
+    case RM_OBEY_SENT:
+        return RM_FIRST_MASK_STREAM + decisions->masks + number;
     case RM_OBEY_UNFINISHED:
-    case RM_OBEY_INPUT: break;
+    case RM_OBEY_INPUT:
+        break;
     }
     return RM_FIRST_MASK_STREAM + decisions->masks + decisions->groups + number;
 }
@@ -54,7 +60,8 @@ static enum rm_obey_look stepping_input(struct rm_pair *pair, uint32_t server, u
 
 /** The oldest cycle of the peer's that may still come. */
 static uint64_t stepping_oldest(struct rm_pair_server const *server) {
-    uint64_t const kept = server->peer_cycle < RM_PAIR_SAID_CYCLES / 2 ? 0 : server->peer_cycle - RM_PAIR_SAID_CYCLES / 2;
+    uint64_t const kept =
+        server->peer_cycle < RM_PAIR_SAID_CYCLES / 2 ? 0 : server->peer_cycle - RM_PAIR_SAID_CYCLES / 2;
     return kept > server->peer_first ? kept : server->peer_first;
 }
 
@@ -140,12 +147,12 @@ enum rm_code rm_pair_stepping_begin(struct rm_pair *pair, struct rm_pair_server 
     bool good = rm_host_decisions_open(&stepping->decisions, stepping->program) && stepping_make_room(pair, stepping);
     for (uint32_t i = 0; good && i < pair->feed.count; ++i)
         stepping->record[i] = (struct rm_record){.turn = RM_TURN_NONE};
-    stepping->follow = (struct rm_host_follow){
-        .obey = {.source = {.at = stepping_at, .next = stepping_next, .context = server},
-                 .program = stepping->program,
-                 .decisions = &stepping->decisions,
-                 .record = stepping->record,
-                 .missing = stepping->missing}};
+    stepping->follow =
+        (struct rm_host_follow){.obey = {.source = {.at = stepping_at, .next = stepping_next, .context = server},
+                                         .program = stepping->program,
+                                         .decisions = &stepping->decisions,
+                                         .record = stepping->record,
+                                         .missing = stepping->missing}};
     stepping->needs_copy = false; /* it may begin with the first step of both */
     if (good && rm_host_follow_open(&stepping->follow))
         return RM_OK;
@@ -311,7 +318,8 @@ void rm_pair_stepping_copy(struct rm_pair *pair, struct rm_pair_server *server) 
     if (stepping->program == NULL || !stepping->has_begun ||
         (copy->since != 0 && server->cycle < copy->since + (uint64_t)(3.0 * (double)COPY_NS / pair->period_ns)))
         return;
-    copy->count = rm_host_state_save(stepping->program, &stepping->decisions, stepping->record, copy->bytes, copy->room);
+    copy->count =
+        rm_host_state_save(stepping->program, &stepping->decisions, stepping->record, copy->bytes, copy->room);
     copy->life = server->life;
     copy->since = server->cycle;
     if (copy->count != 0 && rm_pair_network_pass(&pair->network, server->index, RM_PAIR_TO_PEER, RM_PAIR_ALL_CHAINS,

@@ -32,9 +32,7 @@ static double pair_lengths_at(struct rm_pair_lengths *lengths, uint32_t at) {
     return (double)lengths->value[at] / HUNDREDTHS;
 }
 
-double rm_pair_lengths_max(struct rm_pair_lengths *lengths) {
-    return pair_lengths_at(lengths, lengths->count - 1);
-}
+double rm_pair_lengths_max(struct rm_pair_lengths *lengths) { return pair_lengths_at(lengths, lengths->count - 1); }
 
 double rm_pair_lengths_median(struct rm_pair_lengths *lengths) { return pair_lengths_at(lengths, lengths->count / 2); }
 
@@ -100,7 +98,8 @@ bool rm_pair_tally_obeyed(struct rm_pair_tally *tally, uint32_t chain, uint64_t 
         pair_tally_switched(tally, last, turn);
         ++tally->with;
     }
-    bool const gap = last->time_ns != 0 && !pair_obeyed_saw_gap(tally, &(struct rm_pair_obeyed){.time_ns = last->time_ns}, now_ns);
+    bool const gap =
+        last->time_ns != 0 && !pair_obeyed_saw_gap(tally, &(struct rm_pair_obeyed){.time_ns = last->time_ns}, now_ns);
     *last = (struct rm_pair_obeyed){now_ns, gap ? last->gap_ns : now_ns, turn, term};
     if (term == tally->term && !tally->confirmed && tally->with > tally->chains / 2)
         good = pair_tally_confirm(tally);

@@ -18,8 +18,8 @@ static void comes_in_order(void **state) {
     struct rm_pair_event event, last = {0};
     uint64_t key = 1;
     for (uint32_t i = 0; i < EVENTS; ++i)
-        assert_true(rm_pair_queue_post(
-            &queue, (struct rm_pair_event){.time_ns = rm_pair_draw_below(&key, TIMES), .what = i}));
+        assert_true(
+            rm_pair_queue_post(&queue, (struct rm_pair_event){.time_ns = rm_pair_draw_below(&key, TIMES), .what = i}));
     for (uint32_t i = 0; i < EVENTS; ++i) {
         assert_true(rm_pair_queue_take(&queue, &event));
         assert_true(i == 0 || last.time_ns < event.time_ns ||

@@ -20,9 +20,10 @@ void rm_host_follow_begin(struct rm_host_follow *follow, rm_turn turn, uint32_t 
     follow->has_state = true;
 }
 
-/** A process that was opened anew begins with what its `open` made: so does this one, if it has not stepped yet. */
+/** A process that was opened anew begins with what its `open` made: so does this one, if it has not stepped yet. One that
+ * begins anew with what it keeps in memory is followed by those alone that followed it before. */
 static bool follow_can_begin(struct rm_host_follow *follow) {
-    if (!rm_host_obey_is_first(&follow->step) || !rm_host_obey_is_opened(&follow->step) || !follow->has_state)
+    if (!rm_host_obey_is_first(&follow->step) || rm_host_obey_is_opened(&follow->step) != follow->has_state)
         return true;
     rm_obey_differs(&follow->step, RM_REPLAY_DECISION, "the application was started anew on the active server");
     return false;
