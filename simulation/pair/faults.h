@@ -60,7 +60,6 @@ struct rm_pair_faults {
     uint64_t done[RM_PAIR_FAULT_KINDS], rounds;
     /** Times that a pair did not come to rest. */
     uint64_t restless;
-    uint64_t switches;
     double wall_s;
 };
 

@@ -14,18 +14,16 @@ enum { CYCLES_BEFORE = 4 /**< so that no time is less than 0 */ };
 
 /** The chains of the ring, by those of the server's file. */
 static enum rm_code pair_find_chains(struct rm_pair *pair, struct rm_error *error) {
-    uint32_t const there = pair->plant.config.supplies.chain_count, here = pair->config->chain_count;
+    uint32_t const here = pair->config->chain_count;
     if (here == 0 || here > RM_PAIR_CHAINS_MAX)
         return rm_fail(error, RM_E_CONFIG, "%s: %u chains; a pair needs 1 to %u", pair->setup->files.config, here,
                        (unsigned)RM_PAIR_CHAINS_MAX);
     pair->ring_chain = calloc(here, sizeof *pair->ring_chain);
-    pair->server_chain = calloc(there + 1ul, sizeof *pair->server_chain);
-    if (pair->ring_chain == NULL || pair->server_chain == NULL)
+    if (pair->ring_chain == NULL)
         return rm_fail(error, RM_E_NO_SPACE, "no memory for %u chains", here);
     for (uint32_t c = 0; c < here; ++c) {
         struct rm_config_chain const *const chain = &pair->config->chain[c];
         pair->ring_chain[c] = rm_plant_chain(&pair->plant, chain->address_ipv4, chain->udp_port);
-        pair->server_chain[pair->ring_chain[c]] = c;
     }
     return RM_OK;
 }
@@ -83,7 +81,6 @@ void rm_pair_close(struct rm_pair *pair) {
     rm_plant_close(&pair->plant);
     rm_config_free(pair->config);
     free(pair->ring_chain);
-    free(pair->server_chain);
     free(pair->parcel);
     *pair = (struct rm_pair){0};
 }

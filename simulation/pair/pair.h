@@ -70,8 +70,6 @@ struct rm_pair_setup {
     /** Which faults befall it, bits by enum rm_pair_fault_kind; and how many times. */
     uint32_t faults;
     uint64_t fault_count;
-    /** Planned switches, as many. */
-    uint64_t switches;
     /** Share of datagrams that are lost, and that are late. */
     double disturbed;
     /** Cycles from one setting of an operator to the next; 0: none. */
@@ -100,8 +98,8 @@ struct rm_pair {
     struct rm_pair_faults faults;
     struct rm_pair_tally tally;
     struct rm_chain_judge *judge;
-    /** [chain of the server] chain of the ring, and the other way round (UINT32_MAX: none). */
-    uint32_t *ring_chain, *server_chain;
+    /** [chain of the server] chain of the ring. */
+    uint32_t *ring_chain;
 
     struct rm_pair_parcel *parcel;
     uint32_t parcels, free_parcel;

@@ -234,7 +234,7 @@ void rm_pair_server_due(struct rm_pair *pair, uint32_t index, uint64_t cycle) {
         moves = pair_server_take_over(pair, server);
     if (role == RM_STANDBY_ACTIVE && server->standby.role != RM_STANDBY_ACTIVE)
         server->stepping.needs_copy = true; /* it leads no longer; it may lead again from where it was */
-    rm_pair_tally_role(&pair->tally, index, cycle, role, &server->standby);
+    rm_pair_tally_role(&pair->tally, index, role, &server->standby);
     pair_server_save_term(server);
     pair_server_step(pair, server);
     rm_guard_begin(server->guard, seen.turn);

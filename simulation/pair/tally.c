@@ -125,13 +125,9 @@ void rm_pair_tally_orbit(struct rm_pair_tally *tally, uint64_t now_ns, double or
     ++tally->orbits;
 }
 
-void rm_pair_tally_role(struct rm_pair_tally *tally, uint32_t server, uint64_t cycle, enum rm_standby_role role,
+void rm_pair_tally_role(struct rm_pair_tally *tally, uint32_t server, enum rm_standby_role role,
                         struct rm_standby const *standby) {
-    (void)cycle;
-    if (standby->role == role)
-        return;
-    ++tally->reasons[server][standby->reason % 16];
-    if (standby->role != RM_STANDBY_ACTIVE)
+    if (standby->role == role || standby->role != RM_STANDBY_ACTIVE)
         return;
     tally->began[server] = standby->reason == RM_STANDBY_SWITCHED ? RM_PAIR_SWITCHED
                            : standby->reason == RM_STANDBY_BEGAN  ? RM_PAIR_BEGUN

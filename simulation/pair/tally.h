@@ -84,8 +84,6 @@ struct rm_pair_tally {
     uint64_t orbits;
     /** The newest swap. */
     uint64_t swap_ns;
-    /** [server][reason] changes of role. */
-    uint64_t reasons[RM_PAIR_SERVERS][16];
 };
 
 /** A chain obeyed a setpoint datagram. RM_E_NO_SPACE. */
@@ -98,7 +96,7 @@ void rm_pair_tally_fit(struct rm_pair_tally *tally, uint32_t server, uint64_t no
 void rm_pair_tally_orbit(struct rm_pair_tally *tally, uint64_t now_ns, double orbit_nm);
 
 /** A server had `role` before its cycle, and has decided. */
-void rm_pair_tally_role(struct rm_pair_tally *tally, uint32_t server, uint64_t cycle, enum rm_standby_role role,
+void rm_pair_tally_role(struct rm_pair_tally *tally, uint32_t server, enum rm_standby_role role,
                         struct rm_standby const *standby);
 
 /** The longest, and the middle one; sorts them. 0 where there are none. */

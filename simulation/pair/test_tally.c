@@ -25,7 +25,7 @@ static struct rm_pair_tally sent_until(uint64_t cycle) {
 
 static void becomes(struct rm_pair_tally *tally, enum rm_standby_reason reason) {
     struct rm_standby const standby = {.role = RM_STANDBY_ACTIVE, .reason = reason};
-    rm_pair_tally_role(tally, 1, 0, RM_STANDBY_READY, &standby);
+    rm_pair_tally_role(tally, 1, RM_STANDBY_READY, &standby);
 }
 
 /** Server 2 is obeyed by `chains` chains in this cycle, under term 2. */
