@@ -212,6 +212,20 @@ static void a_difference_is_named(struct host_test *test, struct replay_test *re
     follow_close(&it);
 }
 
+/** A process that had stepped before began anew: what it keeps in memory a fresh follower has not. */
+static void a_fresh_follower_needs_a_copy_of_an_older_process(struct host_test *test, struct replay_test *replay) {
+    struct follow_test it;
+    struct rm_host_replayed told;
+    struct rm_record *first = &replay->tape[DECISION].record[0];
+    follow_open(test, replay, &it);
+    first->lane[RM_DECISION_FLAGS].i ^= RM_DECISION_OPENED;
+    assert_int_equal(follow_on(&it, &told), RM_FOLLOW_NEEDS_COPY);
+    first->lane[RM_DECISION_FLAGS].i ^= RM_DECISION_OPENED;
+    assert_int_equal(told.differs, RM_REPLAY_DECISION);
+    assert_int_equal(it.follow.followed, 0);
+    follow_close(&it);
+}
+
 static void test_follower(void **state) {
     struct host_test *test = *state;
     struct replay_test *replay = calloc(1, sizeof *replay);
@@ -220,6 +234,7 @@ static void test_follower(void **state) {
     follows_to_the_bit(test, replay);
     an_input_that_is_lost_needs_a_copy(test, replay);
     a_difference_is_named(test, replay);
+    a_fresh_follower_needs_a_copy_of_an_older_process(test, replay);
     for (unsigned i = 0; i < TAPES; ++i)
         free(replay->tape[i].record);
     free(replay->vector);
