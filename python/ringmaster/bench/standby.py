@@ -206,6 +206,7 @@ Parts:
             Headline("simulated.planned_duplicate_cycles", _count(planned, "planned_duplicate_cycles"), "cycles", 0.0),
             *(Headline(f"simulated.{name}", self.total(name), "", 0.0)
               for name in ("violations", "two_masters", "different_bits", "false_swaps")),
+            *(Headline(f"real.swap_cycles.{name}", None, "cycles") for name in ("median", "max")),
         ]  # fmt: skip
 
     def tables(self) -> list[Table]:
@@ -214,7 +215,7 @@ Parts:
 
     def more_notes(self) -> list[str]:
         """What the simulation has not."""
-        notes = ["real: no pair of real servers was measured here: tests/system/test_standby_pair.py kills them"]
+        notes = ["real: not measured by this bench; tests/system/test_standby_pair.py kills real servers"]
         return notes + [
             f"{run.part}: {run.count('restless')} times the pair did not come to rest by itself"
             for run in self.runs
