@@ -44,11 +44,11 @@ class Bench:
 
 
 BENCHES = (
-    Bench("rtt", "rtt:RoundTrips", 115,
+    Bench("rtt", "rtt:RoundTrips", 105,
           "Measure the round trip time between two processes on two cores: DPDK beside the kernel's sockets."),
-    Bench("jitter", "jitter:Jitter", 85,
+    Bench("jitter", "jitter:Jitter", 75,
           "Measure how evenly groups of datagrams arrive: DPDK beside the kernel's sockets, as the poster does."),
-    Bench("throughput", "throughput:Throughput", 80,
+    Bench("throughput", "throughput:Throughput", 70,
           "Measure throughput, datagram rate and CPU load by kind over the size of the datagrams."),
     Bench("interval", "interval:Interval", 50,
           "Measure the inter-packet time of every instrument, nominal beside measured: Figure 11 of the paper."),
