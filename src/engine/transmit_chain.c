@@ -146,11 +146,14 @@ static void hand_over_frames(struct rm_transmit *transmit, struct rm_transmit_se
     }
 }
 
-/** Sends what the port takes. True when nothing is left. */
+/** Sends what the port takes. True when nothing is left; and where one of two servers has slept since the cycle was
+ * decided: by now the other one may be master, so the rest is given up. */
 static bool send_some(struct rm_transmit *transmit, struct rm_transmit_sender *sender) {
     for (int tries = 0; sender->handed < sender->count && tries < TRIES;) {
         if (sender->out.count == 0 || sender->spare)
             compose_burst(transmit, sender);
+        if (transmit->standby != NULL && rm_transmit_has_slept(transmit))
+            return true;
         atomic_thread_fence(memory_order_release); /* what is intended is stored before any of it is with the port */
         uint32_t const sent = sender->out.count != 0 ? rm_port_send(sender->port, sender->queue, &sender->out) : 0;
         hand_over_frames(transmit, sender, sent);

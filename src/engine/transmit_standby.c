@@ -223,6 +223,14 @@ static rm_turn lately_heard(struct rm_transmit const *transmit, uint32_t voter) 
     return turn != RM_TURN_NONE && standby->cycle_turn - turn <= most ? turn : RM_TURN_NONE;
 }
 
+/** What was sent so many cycles ago is nearer to what was sent last than a readback need be, as long as so many slews are
+ * within the tolerance. Else it is forgotten: the readback alone decides. */
+static void forget_old_setpoints(struct rm_transmit *transmit, struct rm_transmit_link const *link, uint64_t lag) {
+    for (uint32_t i = link->first; i < link->first + link->count; ++i)
+        if (!((double)lag * (double)transmit->supply[i].slew <= transmit->supply[i].tolerance))
+            transmit->sent[i] = NAN;
+}
+
 /** It sends from this cycle on: its setpoints begin where the other server's ended. */
 static void begin_to_send(struct rm_transmit *transmit) {
     bool const nobody = transmit->standby->core.reason == RM_STANDBY_BEGAN;
@@ -233,9 +241,11 @@ static void begin_to_send(struct rm_transmit *transmit) {
         link->behind = false;
         link->begins = true;
     }
-    for (uint32_t voter = 0; lag > 1 && voter < transmit->answering_count; ++voter)
-        rm_transmit_join_where_it_stands(transmit, &transmit->link[transmit->answering[voter]],
-                                         lately_heard(transmit, voter));
+    for (uint32_t voter = 0; lag > 1 && voter < transmit->answering_count; ++voter) {
+        struct rm_transmit_link *const link = &transmit->link[transmit->answering[voter]];
+        forget_old_setpoints(transmit, link, lag);
+        rm_transmit_join_where_it_stands(transmit, link, lately_heard(transmit, voter));
+    }
 }
 
 static struct rm_standby_seen what_is_seen(struct rm_transmit *transmit, uint64_t tsc, bool ran) {
@@ -271,8 +281,13 @@ void rm_transmit_decide(struct rm_transmit *transmit, uint64_t tsc) {
         begin_to_send(transmit);
     if (before != RM_STANDBY_ACTIVE && standby->known_turn != RM_TURN_NONE && rm_transmit_lag(transmit) > 1)
         rm_counter_add(standby->setup.counters, RM_STANDBY_LAGGED, 1);
-    if (transmit->act == RM_STANDBY_SENDS && rm_tsc() - tsc >= transmit->period_ticks)
-        transmit->act = RM_STANDBY_QUIET; /* it has slept since: what it decided is of a time that is over */
+    standby->decided_tsc = tsc;
+    if (transmit->act == RM_STANDBY_SENDS && rm_transmit_has_slept(transmit))
+        transmit->act = RM_STANDBY_QUIET;
+}
+
+bool rm_transmit_has_slept(struct rm_transmit const *transmit) {
+    return rm_tsc() - transmit->standby->decided_tsc >= transmit->period_ticks;
 }
 
 bool rm_transmit_may_be_led(struct rm_transmit const *transmit, uint64_t tsc) {

@@ -20,6 +20,8 @@ struct rm_transmit_standby {
     struct rm_standby_orders_reading orders;
     /** Microseconds of a period. */
     double period_us;
+    /** When the cycle at hand was decided. */
+    uint64_t decided_tsc;
 
     /** Number of the cycle at hand, and by how much it is ahead of its turn's. */
     uint64_t cycle, ahead;

@@ -306,6 +306,10 @@ void rm_transmit_decide(struct rm_transmit *transmit, uint64_t tsc);
 /** Whether the leader's vector may send a cycle: of a server that sends, and is in time. */
 bool rm_transmit_may_be_led(struct rm_transmit const *transmit, uint64_t tsc);
 
+/** Whether so much time has gone since the cycle at hand was decided that what was decided may be no longer true: the host
+ * took the core away, or the process was stopped. */
+bool rm_transmit_has_slept(struct rm_transmit const *transmit);
+
 /** Whether a chain that is there can be expected to have answered somebody since the cycle before. */
 bool rm_transmit_is_answered(struct rm_transmit const *transmit);
 
