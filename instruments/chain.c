@@ -181,6 +181,8 @@ static bool chain_answer_datagram(struct rm_chain *chain, struct rm_setpoint_dat
         rm_counter_add(chain->counters, RM_SUPPLY_QUERIES, 1);
         says |= RM_CHAIN_SAYS_QUERIED;
         head.low = silent_microseconds(chain, time);
+        if (time < chain->listens_until && datagram->term != 0)
+            (void)chain_adopt_server(chain, datagram);
     } else {
         verdict = chain_take_setpoints(chain, datagram, time, &says);
     }

@@ -13,7 +13,7 @@ static void a_power_cycle_forgets_and_listens(void **state) {
     assert_false(send(bench, 0, 5, 2, 2.01));
     assert_false(send(bench, RM_SETPOINT_QUERY, 5, 2, 2.4));
     assert_int_equal(counted(bench, RM_SUPPLY_RECEIVED), 1);
-    assert_true(send(bench, RM_SETPOINT_QUERY, 5, 2, 2.51));
+    assert_true(send(bench, RM_SETPOINT_QUERY, 0, 2, 2.51)); /* of a server that knows of no term */
     assert_int_equal(status_of(bench), RM_CHAIN_SAYS_QUERIED | RM_CHAIN_SAYS_LISTENING);
     assert_int_equal(term_of(bench), 0);
     assert_float_equal(current_of(bench, 12), 6, 0);
@@ -23,6 +23,24 @@ static void a_power_cycle_forgets_and_listens(void **state) {
     assert_int_equal(status_of(bench), 0);
     assert_int_equal(counted(bench, RM_SUPPLY_POWER_CYCLES), 1);
     assert_int_equal(counted(bench, RM_SUPPLY_STOPS), 0);
+    free(bench);
+}
+
+/** The server that missed the chain asks it first. One that was deposed while it had no power does not get it. */
+static void a_chain_that_listens_notes_who_asks(void **state) {
+    (void)state;
+    struct chain_bench *bench = begin();
+    bench->fault[0] = fault_of(RM_CHAIN_FAULT_POWER_CYCLE, RM_CHAIN_ALL_SUPPLIES, 2, 2.5);
+    bench->faults = 1;
+    made(bench);
+    assert_true(send(bench, RM_SETPOINT_QUERY, 6, 0, 2.52));
+    assert_int_equal(term_of(bench), 6);
+    assert_true(send(bench, 0, 5, 900, 2.7));
+    assert_true((status_of(bench) & RM_CHAIN_SAYS_OLD_TERM) != 0);
+    assert_true(send(bench, RM_SETPOINT_QUERY, 8, 0, 2.8)); /* it listens no more: whoever asks changes nothing */
+    assert_int_equal(term_of(bench), 6);
+    assert_true(send(bench, 0, 6, 1, 2.9));
+    assert_int_equal(status_of(bench), 0);
     free(bench);
 }
 
@@ -182,6 +200,7 @@ static void some_are_stuck_deaf_or_saturated(void **state) {
 int main(void) {
     struct CMUnitTest const tests[] = {
         cmocka_unit_test(a_power_cycle_forgets_and_listens),
+        cmocka_unit_test(a_chain_that_listens_notes_who_asks),
         cmocka_unit_test(power_may_be_away_for_several_reasons),
         cmocka_unit_test(it_holds_when_setpoints_stop),
         cmocka_unit_test(it_ramps_when_setpoints_stop),

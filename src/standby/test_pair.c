@@ -59,16 +59,21 @@ static void chain_obey(struct pair *pair, struct pair_chain *chain, struct pair_
     ++chain->obeyed_count;
 }
 
+/** A higher term is the highest from now on. */
+static void chain_note_term(struct pair_chain *chain, struct pair_flight const *flight) {
+    if (flight->term <= chain->term)
+        return;
+    chain->term = flight->term;
+    chain->instance = flight->instance;
+    chain->obeys = false;
+}
+
 /** Setpoints come. False: they are dropped unanswered. */
 static bool chain_take(struct pair *pair, struct pair_chain *chain, struct pair_flight const *flight, bool *obeyed) {
     *obeyed = false;
     if (flight->term < chain->term || (flight->term == chain->term && flight->instance != chain->instance))
         return true;
-    if (flight->term > chain->term) {
-        chain->term = flight->term;
-        chain->instance = flight->instance;
-        chain->obeys = false;
-    }
+    chain_note_term(chain, flight);
     if (pair->step < chain->listens_until)
         return true;
     if (chain->obeys && flight->sequence <= chain->sequence)
@@ -82,6 +87,8 @@ static void chain_come(struct pair *pair, struct pair_flight const *flight) {
     struct pair_chain *const chain = &pair->chain[flight->chain];
     bool obeyed = false;
     uint64_t const silent = chain_silent_steps(pair, chain) / PAIR_STEPS;
+    if (flight->query && pair->step < chain->listens_until)
+        chain_note_term(chain, flight);
     if (!flight->query && !chain_take(pair, chain, flight, &obeyed))
         return;
     struct pair_flight answer = {.direction = PAIR_TO_SERVER, .chain = flight->chain, .cycle = flight->cycle};
