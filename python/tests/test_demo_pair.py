@@ -5,16 +5,20 @@ import json
 import stat
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
+from ringmaster.cli import demo_pair
+from ringmaster.cli.demo_pair import Killer
 from ringmaster.demo.pair import PairReport
 from ringmaster.feedback.server_file import chains, instruments, read_yaml
 from ringmaster.places import CONFIGS
 from ringmaster.standby.file import read_pair
 from ringmaster.standby.switch import Switched
 from ringmaster.virtual.pair_file import KEY, KEY_BYTES, Links, Timing, write_pair
-from ringmaster.virtual.pair_loop import TIMING, TURN_RATE_HZ, write_files
+from ringmaster.virtual.pair_loop import TIMING, TURN_RATE_HZ, PairLoop, write_files
 
 GOOD = PairReport(
     killed="a",
@@ -79,3 +83,44 @@ def test_the_shipped_pair_becomes_one_of_this_host(tmp_path: Path) -> None:
     key = tmp_path / KEY
     assert stat.S_IMODE(key.stat().st_mode) == 0o600
     assert len(bytes.fromhex(key.read_text())) == KEY_BYTES
+
+
+class FakeServer:
+    """Notes what is done to it."""
+
+    name = "a"
+
+    def __init__(self) -> None:
+        self.server = SimpleNamespace(pid=4711)
+        self.done: list[str] = []
+        self.refuses = ""
+
+    def kill(self) -> None:
+        """As the real one."""
+        self.done.append("kill")
+
+    def start(self) -> None:
+        """As the real one."""
+        self.done.append("start")
+        if self.refuses:
+            raise RuntimeError(self.refuses)
+
+
+def test_the_key_kills_the_active_server_and_starts_it_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(demo_pair, "AWAY_S", 0.0)
+    server = FakeServer()
+    loop = cast(PairLoop, SimpleNamespace(pair=SimpleNamespace(active=server)))
+    killer = Killer(loop)
+    assert "kill -9 4711: server a" in killer()
+    killer.end()
+    assert server.done == ["kill", "start"]
+    server.refuses = "no core"
+    killer()
+    killer.end()
+    assert killer() == "server a did not start again: no core"
+    assert server.done == ["kill", "start"] * 2
+
+
+def test_nobody_is_killed_while_nobody_sends() -> None:
+    loop = cast(PairLoop, SimpleNamespace(pair=SimpleNamespace(active=None)))
+    assert "wait until it has joined" in Killer(loop)()
