@@ -79,6 +79,7 @@ def make_server(
         fabric.text("server/config", FILE),
         fabric.standby_state(**{**told, **state, **members}),
         follows,
+        fabric.counters("standby", "standby"),
         number("ramp/in_step", in_step),
         number("server/turn_rate_hz", TURN_RATE_HZ),
         *more,

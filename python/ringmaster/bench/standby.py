@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
+from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -24,9 +25,12 @@ from ringmaster.places import find_program
 from ringmaster.report.headlines import Figure, exact
 from ringmaster.report.section import Columns, Table
 from ringmaster.report.verdicts import Headline
+from ringmaster.virtual.pair_swaps import PairSwaps, measure
 
 PROGRAM = "ringmaster-simulate-pair"
-PARTS = ("swaps", "large", "planned", "bits", "quiet")
+SIMULATED = ("swaps", "large", "planned", "bits", "quiet")
+REAL = "real"
+PARTS = (*SIMULATED, REAL)
 MISSED = 3
 """N."""
 MOST_CYCLES = float(MISSED + 2)
@@ -54,6 +58,7 @@ class Options:
     cycles: int = option(1_000_000, "With losses and settings, of the application.", click.IntRange(1000))
     quiet_cycles: int = option(10_000_000, "With losses and without faults: an hour has 347 million.",
                                click.IntRange(1000))  # fmt: skip
+    real_swaps: int = option(16, "Of real servers, and half as many planned ones.", click.IntRange(2))
     seed: int = option(1, "Of all that is random.", click.IntRange(0))
 
 
@@ -113,6 +118,7 @@ Parts:
   planned  switches, at a turn that both agree on
   bits     losses, late datagrams and an operator's settings: does the standby come to the same bits?
   quiet    losses without faults: does it ever take over where it should not?
+  real     two servers of this host, killed and stopped: cycles of 6 ms
 
 """
     about = (
@@ -133,6 +139,7 @@ Parts:
             switches=max(10, int(500 * share)),
             cycles=int(1_000_000 * share),
             quiet_cycles=int(5_000_000 * share),
+            real_swaps=max(2, int(16 * share)),
         )
 
     @contextmanager
@@ -148,7 +155,11 @@ Parts:
 
     def turns_of(self, part: str) -> Iterable[Turn]:
         """One run each."""
-        return [Turn("", partial(self.run_part, part))]
+        return [Turn("", self.run_real if part == REAL else partial(self.run_part, part))]
+
+    def run_real(self) -> PairSwaps:
+        """Raises ProgramFailed."""
+        return measure(self.options.real_swaps, self.options.real_swaps // 2, MISSED)
 
     def run_part(self, part: str) -> Run:
         """Raises NotMeasured."""
@@ -185,7 +196,7 @@ Parts:
     @property
     def runs(self) -> list[Run]:
         """All of them."""
-        return [run for part in PARTS for run in self.of(part)]
+        return [run for part in SIMULATED for run in self.of(part)]
 
     def total(self, name: str) -> Figure | None:
         """Of all runs."""
@@ -206,7 +217,29 @@ Parts:
             Headline("simulated.planned_duplicate_cycles", _count(planned, "planned_duplicate_cycles"), "cycles", 0.0),
             *(Headline(f"simulated.{name}", self.total(name), "", 0.0)
               for name in ("violations", "two_masters", "different_bits", "false_swaps")),
-            *(Headline(f"real.swap_cycles.{name}", None, "cycles") for name in ("median", "max")),
+            *self._real_headlines(),
+        ]  # fmt: skip
+
+    def _real_headlines(self) -> list[Headline]:
+        """Of real servers: in cycles at the rate that this host carries."""
+        real: PairSwaps | None = next(iter(self.of(REAL)), None)
+        if real is None:
+            return [Headline(f"real.swap_cycles.{name}", None, "cycles") for name in ("median", "max")]
+        cycles = real.swap_cycles
+        counts = {
+            "planned_duplicate_cycles": real.planned_duplicate_cycles,
+            "violations": real.violations,
+            "two_masters": real.two_masters,
+        }
+        return [
+            Headline("real.swap_cycles.median", _exact(median(cycles) if cycles else None), "cycles",
+                     about="as the chains tell, `kill -9` and SIGSTOP in turn"),
+            Headline("real.swap_cycles.max", _exact(max(cycles, default=None)), "cycles", MOST_CYCLES),
+            Headline("real.swaps", exact(len(cycles), "swaps"), "", at_most=False,
+                     about=f"{real.begun} more times the host kept the standby from its own cycles, and it began anew"),
+            Headline("real.planned_missing_cycles", exact(real.planned_missing_cycles, "cycles"), "cycles",
+                     about="those that a server came too late for are the host's"),
+            *(Headline(f"real.{name}", exact(count, "runs"), "", 0.0) for name, count in counts.items()),
         ]  # fmt: skip
 
     def tables(self) -> list[Table]:
@@ -215,8 +248,7 @@ Parts:
 
     def more_notes(self) -> list[str]:
         """What the simulation has not."""
-        notes = ["real: not measured by this bench; tests/system/test_standby_pair.py kills real servers"]
-        return notes + [
+        return [
             f"{run.part}: {run.count('restless')} times the pair did not come to rest by itself"
             for run in self.runs
             if run.count("restless")
@@ -227,7 +259,8 @@ Parts:
 
     def data(self) -> dict[str, object]:
         """Every run."""
-        return {"cycle_hz": CYCLE_HZ, "runs": [asdict(run) for run in self.runs]}
+        runs = [asdict(run) for run in self.runs]
+        return {"cycle_hz": CYCLE_HZ, "runs": runs, "real_runs": [asdict(run) for run in self.of(REAL)]}
 
 
 def _exact(value: float | None) -> Figure | None:

@@ -61,7 +61,7 @@ def switch(ws: Workspace, turn: int | None = None, timeout_s: float = TIMEOUT_S)
     after = _handed_over(ws, int(float(agreed.value)), give_up)
     _wait_answers(ws, after, give_up)
     cycles, missing = _missing(ws, after)
-    return Switched(after.since_turn, after.peer, cycles, missing, _duplicates(ws) - duplicates)
+    return Switched(after.since_turn, after.peer, cycles, missing, max(0, _duplicates(ws) - duplicates))
 
 
 def _soon(ws: Workspace) -> int:
@@ -116,5 +116,8 @@ def _missing(ws: Workspace, figures: StandbyFigures) -> tuple[int, int]:
 
 
 def _duplicates(ws: Workspace) -> int:
-    """Second answers to one cycle, of all chains, so far."""
-    return sum(ws.counters(f"stream/{stream.instrument}")["duplicate"] for stream in _answers(ws))
+    """Second answers to one cycle, of all chains, so far, less those that this server's own queries may have brought:
+    having handed over, it asks the chains whom they obey.
+    """
+    seconds = sum(ws.counters(f"stream/{stream.instrument}")["duplicate"] for stream in _answers(ws))
+    return seconds - ws.counters("standby")["asked"]

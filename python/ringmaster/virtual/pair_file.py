@@ -7,7 +7,9 @@ What is made is JSON, which is YAML too: comments are for people, and these file
 import json
 import os
 import secrets
+import socket
 from collections.abc import Mapping
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -38,6 +40,17 @@ class Timing:
     timeout_s: float
     """Of the chains; more than missed_cycles + 2 cycles."""
     begin_s: float = 1.0
+
+
+def free_links() -> Links:
+    """Two addresses on this host that are free just now."""
+    with ExitStack() as stack:
+        ports = []
+        for _ in range(2):
+            probe = stack.enter_context(closing(socket.socket(socket.AF_INET, socket.SOCK_DGRAM)))
+            probe.bind(("127.0.0.1", 0))
+            ports.append(int(probe.getsockname()[1]))
+    return Links((f"127.0.0.1:{ports[0]}",), (f"127.0.0.1:{ports[1]}",))
 
 
 def write_key(path: Path) -> None:

@@ -5,9 +5,8 @@ It is the ring like Elettra 2.0 at a fiftieth of its rate, in real time: nobody 
 two servers, a ring and a person who looks share two cores.
 """
 
-import socket
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,7 @@ from ringmaster.programs.program import ProgramFailed
 from ringmaster.virtual import pair
 from ringmaster.virtual.loop import ELETTRA2, GOLDEN_S, TIMEOUT_S, prepare
 from ringmaster.virtual.pair import Pair, PairServer
-from ringmaster.virtual.pair_file import Links, Timing, write_pair
+from ringmaster.virtual.pair_file import Timing, free_links, write_pair
 from ringmaster.virtual.ring import FULL_TURN_RATE_HZ
 from ringmaster.virtual.slower import make_slow
 
@@ -112,17 +111,6 @@ class PairLoop:
     def wait_turn(self, server: PairServer, turn: int) -> None:
         """Until this server's feedback has come so far."""
         self.pair.wait(lambda: self.turn(server) >= turn, f"turn {turn} of server {server.name}")
-
-
-def free_links() -> Links:
-    """Two addresses on this host that are free just now."""
-    with ExitStack() as stack:
-        ports = []
-        for _ in range(2):
-            probe = stack.enter_context(closing(socket.socket(socket.AF_INET, socket.SOCK_DGRAM)))
-            probe.bind(("127.0.0.1", 0))
-            ports.append(int(probe.getsockname()[1]))
-    return Links((f"127.0.0.1:{ports[0]}",), (f"127.0.0.1:{ports[1]}",))
 
 
 def reduced(server: Mapping[str, Any]) -> dict[str, Any]:
