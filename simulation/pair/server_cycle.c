@@ -180,8 +180,9 @@ static uint64_t pair_server_lag(struct rm_pair const *pair, struct rm_pair_serve
     return newest > server->sent_cycle ? newest - server->sent_cycle : 0;
 }
 
-/** It begins to send: from what it knows that was sent last. Where that is a cycle old the first cycle repeats it; where
- * it is older, chains are asked where they stand. Returns whether setpoints may move in this cycle. */
+/** It begins to send: from what it knows that was sent last. Where that is not of the cycle before this one, the first
+ * cycle repeats it; where it is older than what chains obeyed, chains are asked where they stand. Returns whether
+ * setpoints may move in this cycle. */
 static bool pair_server_take_over(struct rm_pair *pair, struct rm_pair_server *server) {
     uint64_t const lag = pair_server_lag(pair, server);
     if (server->standby.reason == RM_STANDBY_BEGAN)
@@ -193,7 +194,7 @@ static bool pair_server_take_over(struct rm_pair *pair, struct rm_pair_server *s
     }
     for (uint32_t s = 0; lag > 1 && s < pair->config->supply_count; ++s)
         server->sent[s] = NAN; /* that was not the last */
-    return lag != 1;
+    return server->sent_cycle + 1 == server->cycle;
 }
 
 /** The disk has the term before the first datagram of it. */

@@ -231,11 +231,14 @@ static void forget_old_setpoints(struct rm_transmit *transmit, struct rm_transmi
             transmit->sent[i] = NAN;
 }
 
-/** It sends from this cycle on: its setpoints begin where the other server's ended. */
+/** It sends from this cycle on: its setpoints begin where the other server's ended. Only where it knows what was sent in
+ * the cycle before this one do they go a step at once: else the other server may have gone a last step that nobody told
+ * of, and one the other way would be two slews. */
 static void begin_to_send(struct rm_transmit *transmit) {
     bool const nobody = transmit->standby->core.reason == RM_STANDBY_BEGAN;
     uint64_t const lag = nobody ? UINT64_MAX : rm_transmit_lag(transmit);
-    transmit->moves = lag != 1;
+    rm_turn const known = transmit->standby->known_turn;
+    transmit->moves = known != RM_TURN_NONE && known + transmit->period_turns == transmit->standby->cycle_turn;
     for (uint32_t i = 0; i < transmit->chain_count; ++i) {
         struct rm_transmit_link *const link = &transmit->link[i];
         link->behind = false;
