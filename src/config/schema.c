@@ -128,7 +128,7 @@ static cyaml_schema_field_t const port_fields[] = {
     CYAML_FIELD_STRING_PTR(RM_KEY("answer",
                                   "The address that the server itself has on the port. Setpoints come from there.",
                                   .otherwise = "none", .example = "10.30.0.250"),
-                           MAYBE, struct rm_file_port, answer, 1, 15),
+                           MAYBE, struct rm_file_port, answer, 1, 31),
     CYAML_FIELD_STRING_PTR(RM_KEY("kernel_interface",
                                   "Makes a kernel interface of this name, which receives what no instrument sent.",
                                   .otherwise = "none", .example = "rm0", .apart = true),
