@@ -51,6 +51,8 @@ struct rm_pair_contact {
     uint64_t sequence;
     /** Cycle of the newest datagram that the chain is known to have obeyed, whoever sent it. */
     uint64_t obeyed;
+    /** It joins in this cycle at the earliest. */
+    uint64_t joins_from;
     /** Cycles without an answer. */
     uint32_t silent;
     bool joined, lost;

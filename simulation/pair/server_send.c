@@ -19,6 +19,8 @@ static void pair_server_join(struct rm_pair *pair, struct rm_pair_server *server
     struct rm_config_chain const *const chain = &pair->config->chain[c];
     uint32_t supply = chain->first_supply;
     bool led = false;
+    if (server->cycle < server->contact[c].joins_from)
+        return;
     for (uint32_t p = 0; p < answer->parts; ++p) {
         struct rm_native native;
         struct rm_record record;

@@ -88,6 +88,8 @@ struct rm_transmit_link {
     bool begins;
     /** Newest turn of its answers at the last look. */
     rm_turn head;
+    /** It joins in this cycle at the earliest. */
+    uint64_t joins_from;
 
     struct rm_setpoint_frame frame;
     /** Bit per place in the window: the cycle was sent and not answered. */

@@ -105,6 +105,8 @@ static double first_setpoint_of(struct rm_transmit const *transmit, uint32_t ind
 
 /** The chain has told where all its supplies stand: from the next cycle on it gets setpoints. */
 static void join_link(struct rm_transmit *transmit, struct rm_transmit_link *link, struct chain_answer const *answer) {
+    if (transmit->cycle < link->joins_from)
+        return;
     for (uint32_t i = 0; i < link->count; ++i)
         if (!isfinite(first_setpoint_of(transmit, link->first + i, readback_of(answer, i))))
             return;
