@@ -259,16 +259,52 @@ static void where_the_peers_record_is_older_the_readback_decides(void **state) {
     pair_free(pair);
 }
 
+/** The operator sets supply 3 on the server that sends. */
+static void put_by_hand(struct pair *pair, uint32_t server, double value) {
+    struct rm_operator_put *const put = rm_transmit_put(pair->server[server]->transmit);
+    put->supply = 3;
+    put->value = value;
+    rm_mailbox_post(&put->mailbox);
+    pair_pass_cycles(pair, 4);
+    rm_mailbox_close(&put->mailbox);
+}
+
+static void switch_to(struct pair *pair, uint32_t to) {
+    pair->told[0].switch_turn = pair->told[1].switch_turn = rig_next_turn(pair->server[0]) + 7 * RIG_PERIOD;
+    pair_pass_cycles(pair, 20);
+    pair->told[0].switch_turn = pair->told[1].switch_turn = RM_TURN_NONE;
+    assert_int_equal(pair_role(pair, to), RM_STANDBY_ACTIVE);
+}
+
+/** What the other server wanted before this one sent is old. */
+static void a_server_that_goes_on_keeps_what_the_operator_wanted_of_it(void **state) {
+    (void)state;
+    struct pair *const pair = pair_make(true);
+    pair_settle(pair);
+    switch_to(pair, 1);
+    put_by_hand(pair, 1, 4);
+    pair_pass_cycles(pair, 20);
+    switch_to(pair, 0);
+    put_by_hand(pair, 0, 1);
+    pair_pass_cycles(pair, 20);
+    assert_true(pair->chain[0].stands[3] == 1);
+    pair->dead[1] = true;
+    pair_pass_cycles(pair, 20);
+    pair->asleep[0] = true;
+    pair_pass_cycles(pair, 6);
+    pair->asleep[0] = false;
+    pair_pass_cycles(pair, 40);
+    assert_int_equal(pair_role(pair, 0), RM_STANDBY_ACTIVE);
+    assert_int_equal(pair_state(pair, 0).reason, RM_STANDBY_UNANSWERED);
+    assert_true(pair->chain[0].stands[3] == 1);
+    pair_free(pair);
+}
+
 static void what_the_operator_wanted_goes_on_after_a_takeover(void **state) {
     (void)state;
     struct pair *const pair = pair_make(true);
     pair_settle(pair);
-    struct rm_operator_put *const put = rm_transmit_put(pair->server[0]->transmit);
-    put->supply = 3;
-    put->value = 8;
-    rm_mailbox_post(&put->mailbox);
-    pair_pass_cycles(pair, 4);
-    rm_mailbox_close(&put->mailbox);
+    put_by_hand(pair, 0, 8);
     assert_in_range((int)(10 * pair->chain[0].stands[3]), 1, 79); // on its way
     take_over_from(pair);
     pair_pass_cycles(pair, 20);
@@ -385,6 +421,7 @@ int main(void) {
         cmocka_unit_test(a_switch_over_a_slow_link_misses_no_cycle_either),
         cmocka_unit_test(where_the_peers_record_is_older_the_readback_decides),
         cmocka_unit_test(what_the_operator_wanted_goes_on_after_a_takeover),
+        cmocka_unit_test(a_server_that_goes_on_keeps_what_the_operator_wanted_of_it),
         cmocka_unit_test(a_held_server_neither_sends_nor_takes_over),
         cmocka_unit_test(a_chain_that_was_switched_on_joins_when_it_has_listened),
         cmocka_unit_test(whatever_goes_wrong_no_supply_leaves_its_limits_or_its_slew),

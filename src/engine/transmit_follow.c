@@ -58,14 +58,22 @@ static void follow_sent(struct rm_transmit *transmit) {
         follow_value(transmit, i, standby->values[i]);
 }
 
+/** What the other server wanted before this one sent is old: it, too, followed since. */
+static void copy_targets(struct rm_transmit *transmit) {
+    struct rm_transmit_standby *const standby = transmit->standby;
+    rm_turn turn;
+    if (copy_of_peer(transmit, standby->peer.targets, &standby->targets_place, standby->values, &turn) &&
+        (standby->led_from == RM_TURN_NONE || turn >= standby->led_from))
+        memcpy(standby->wanted, standby->values, transmit->supply_count * sizeof *standby->wanted);
+}
+
 /** The operator sets supplies on the server that sends: what was wanted there is wanted here. */
 static void follow_targets(struct rm_transmit *transmit) {
     struct rm_transmit_standby *const standby = transmit->standby;
     struct rm_config_application const *const person = &transmit->setup.config->application[0];
     uint32_t const deaf = RM_SUPPLY_JOINING | RM_SUPPLY_LOST | RM_SUPPLY_TRIPPED;
-    rm_turn turn;
     double limit;
-    (void)copy_of_peer(transmit, standby->peer.targets, &standby->targets_place, standby->wanted, &turn);
+    copy_targets(transmit);
     double const *const targets = rm_guard_targets(transmit->guard);
     for (uint32_t i = 0; i < person->supply_count; ++i) {
         uint32_t const supply = person->supply[i];

@@ -21,9 +21,14 @@ static double const HEARS_SECONDS = 0.25;
 
 static void forget_turns(struct rm_transmit *transmit) {
     struct rm_transmit_standby *const standby = transmit->standby;
-    standby->known_turn = standby->obeyed_turn = RM_TURN_NONE;
+    standby->known_turn = standby->obeyed_turn = standby->led_from = RM_TURN_NONE;
     for (uint32_t i = 0; i < transmit->answering_count; ++i)
         standby->heard[i] = RM_TURN_NONE;
+}
+
+static void forget_targets(struct rm_transmit *transmit) {
+    for (uint32_t i = 0; i < transmit->supply_count; ++i)
+        transmit->standby->wanted[i] = transmit->standby->published[i] = NAN;
 }
 
 /** Cycles of a server that does not send are due later: until then what the other one sent has been answered. */
@@ -67,8 +72,7 @@ enum rm_code rm_transmit_standby_make(struct rm_transmit *transmit, struct rm_er
     transmit->setup.pair = &standby->setup;
     standby->orders.switch_turn = RM_TURN_NONE;
     standby->period_us = 1e6 * (double)transmit->period_turns / config->turn_rate_hz;
-    for (uint32_t i = 0; i < transmit->supply_count; ++i)
-        standby->wanted[i] = standby->published[i] = NAN;
+    forget_targets(transmit);
     forget_turns(transmit);
     set_role(transmit, RM_STANDBY_JOINING);
     transmit->act = RM_STANDBY_QUIET;
@@ -261,6 +265,8 @@ static void begin_to_send(struct rm_transmit *transmit) {
     uint64_t const lag = standby->core.reason == RM_STANDBY_BEGAN ? UINT64_MAX : rm_transmit_lag(transmit);
     uint64_t const since = cycles_since_turn(transmit, standby->known_turn);
     transmit->moves = since == 1;
+    transmit->standby->led_from = transmit->cycle_turn;
+    forget_targets(transmit);
     for (uint32_t i = 0; i < transmit->chain_count; ++i) {
         struct rm_transmit_link *const link = &transmit->link[i];
         link->behind = false;

@@ -39,6 +39,8 @@ struct rm_transmit_standby {
     rm_turn known_turn;
     /** It was followed in this cycle. */
     bool followed;
+    /** Turn in which it last began to send; RM_TURN_NONE: it has not in this turn-counter epoch. */
+    rm_turn led_from;
     /** Newest turn whose setpoints a chain is known to have obeyed; RM_TURN_NONE: none. */
     rm_turn obeyed_turn;
     uint64_t since_tai_ns;
