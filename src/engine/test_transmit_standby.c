@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include <cmocka.h>
+#include <math.h>
 #include <string.h>
 
 #include "engine/test_transmit_pair.h"
@@ -163,6 +164,29 @@ static void a_server_that_slept_alone_asks_and_goes_on(void **state) {
     assert_int_equal(pair_role(pair, 0), RM_STANDBY_ACTIVE);
     assert_int_equal(pair_state(pair, 0).term, 1);
     assert_true(pair->chain[0].obeyed[0] > 0);
+    assert_smooth(pair);
+    pair_free(pair);
+}
+
+/** What it wanted to send, and the port did not take, no chain has: it goes on from what was sent. */
+static void a_server_whose_port_took_nothing_goes_on_from_what_was_sent(void **state) {
+    (void)state;
+    struct pair *const pair = moving_pair(-RIG_SLEW);
+    uint32_t const takes = pair->server[0]->port->takes;
+    pair->dead[1] = true;
+    pair->server[0]->port->takes = 0;
+    pair_pass_cycles(pair, PAIR_MISSED + 6);
+    assert_int_not_equal(pair_role(pair, 0), RM_STANDBY_ACTIVE);
+    float const stood = pair->chain[0].stands[0];
+    pair_judge_anew(pair);
+    pair->server[0]->port->takes = takes;
+    for (uint32_t cycles = 0; cycles < 20 && pair->chain[0].obeyed[0] == 0; ++cycles)
+        pair_pass_cycles(pair, 1);
+    assert_in_range(pair->chain[0].obeyed[0], 1, 2);
+    float const most = (1 + ROUNDING * 1e-3f) * (float)(RIG_SLEW * pair->chain[0].obeyed[0]); // from its first one on
+    assert_true(fabsf(stood - pair->chain[0].stands[0]) <= most);
+    pair_pass_cycles(pair, 40);
+    assert_int_equal(pair_role(pair, 0), RM_STANDBY_ACTIVE);
     assert_smooth(pair);
     pair_free(pair);
 }
@@ -415,6 +439,7 @@ int main(void) {
         cmocka_unit_test(a_server_that_slept_asks_before_it_sends_and_hears_that_it_is_deposed),
         cmocka_unit_test(a_server_that_slept_behind_its_decision_sends_nothing),
         cmocka_unit_test(a_server_that_slept_alone_asks_and_goes_on),
+        cmocka_unit_test(a_server_whose_port_took_nothing_goes_on_from_what_was_sent),
         cmocka_unit_test(a_server_that_chains_do_not_answer_stops_and_says_so),
         cmocka_unit_test(chains_divided_between_the_servers_are_soon_one_servers),
         cmocka_unit_test(where_the_peers_record_is_a_cycle_old_the_first_cycle_repeats_it),

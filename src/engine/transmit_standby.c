@@ -269,8 +269,7 @@ static void begin_to_send(struct rm_transmit *transmit) {
     forget_targets(transmit);
     for (uint32_t i = 0; i < transmit->chain_count; ++i) {
         struct rm_transmit_link *const link = &transmit->link[i];
-        link->behind = false;
-        link->begins = true;
+        link->begins = true; /* one that is behind catches up: it goes on from what it was sent */
         link->joins_from = 0;
     }
     for (uint32_t voter = 0; voter < transmit->answering_count; ++voter) {
