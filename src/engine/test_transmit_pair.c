@@ -9,6 +9,8 @@
 #include "fabric/standby_writer.h"
 #include "wire/frame.h"
 
+enum { TURNS_LATE = 20 * RIG_PERIOD }; /**< an answer that is later than that is of turns that are counted anew */
+
 static void require(bool held) {
     if (!held)
         abort();
@@ -87,7 +89,10 @@ static void pair_answer(struct pair *pair, uint32_t c, struct rm_setpoint_datagr
         for (uint32_t p = 0; !pair->deaf[s] && p < rig->chain_config[c].instrument_count; ++p) {
             struct stream_ring *const ring = &rig->chain[c].ring[p];
             struct rm_record record;
-            if (rm_stream_read(&ring->view, datagram->turn, &record) == RM_READ_OK)
+            rm_turn const head = rm_stream_head(&ring->view);
+            if (head != RM_TURN_NONE && datagram->turn + TURNS_LATE < head)
+                rm_stream_writer_restart(&ring->writer);
+            else if (rm_stream_read(&ring->view, datagram->turn, &record) == RM_READ_OK)
                 continue; /* there is an answer of this turn: the server's receive role drops this one */
             record = (struct rm_record){.turn = datagram->turn, .tag = rm_tag_full_rate(rig->tsc, says)};
             record.lane[RM_SUPPLY_LANE_SEQUENCE].i = rm_supply_answer_lane((uint16_t)chain->term, low);

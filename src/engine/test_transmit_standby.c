@@ -191,6 +191,27 @@ static void a_server_whose_port_took_nothing_goes_on_from_what_was_sent(void **s
     pair_free(pair);
 }
 
+/** Turns are counted anew on both servers, as where the machine's timing starts again. */
+static void where_turns_begin_anew_the_active_server_goes_on(void **state) {
+    (void)state;
+    for (uint32_t back = 0; back < 2; ++back) {
+        struct pair *const pair = moving_pair(RIG_SLEW / 2);
+        for (uint64_t epoch = 2; epoch < 9; ++epoch) { // by odd and by even numbers of cycles
+            rm_turn const turn = rig_next_turn(pair->server[0]);
+            for (uint32_t s = 0; s < 2; ++s)
+                rig_set_clock(pair->server[s], back ? turn - (30 + epoch) * RIG_PERIOD : turn + 10000 * epoch + 5,
+                              epoch);
+            pair_pass_cycles(pair, 20);
+            assert_int_equal(pair_role(pair, 0), RM_STANDBY_ACTIVE);
+            assert_int_equal(pair_role(pair, 1), RM_STANDBY_READY);
+        }
+        assert_int_equal(pair->datagrams[1], 0);
+        assert_in_range(pair->chain[0].obeyed[0], 7 * 19, 7 * 21);
+        take_over_from(pair);
+        pair_free(pair);
+    }
+}
+
 static void a_server_that_chains_do_not_answer_stops_and_says_so(void **state) {
     (void)state;
     struct pair *const pair = moving_pair(RIG_SLEW / 2);
@@ -440,6 +461,7 @@ int main(void) {
         cmocka_unit_test(a_server_that_slept_behind_its_decision_sends_nothing),
         cmocka_unit_test(a_server_that_slept_alone_asks_and_goes_on),
         cmocka_unit_test(a_server_whose_port_took_nothing_goes_on_from_what_was_sent),
+        cmocka_unit_test(where_turns_begin_anew_the_active_server_goes_on),
         cmocka_unit_test(a_server_that_chains_do_not_answer_stops_and_says_so),
         cmocka_unit_test(chains_divided_between_the_servers_are_soon_one_servers),
         cmocka_unit_test(where_the_peers_record_is_a_cycle_old_the_first_cycle_repeats_it),

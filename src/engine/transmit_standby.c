@@ -13,7 +13,6 @@
 
 enum {
     ANSWER_CYCLES = 8, /**< an answer that takes longer says nothing of now */
-    IN_STEP = 1024,    /**< cycles; servers take turns by a small power of two */
 };
 
 /** Instruments are heard while the turn clock was fitted to them so lately. */
@@ -114,22 +113,6 @@ static void look_at_orders(struct rm_transmit *transmit) {
         rm_counter_add(standby->setup.counters, RM_STANDBY_REFUSED_ORDERS, 1);
 }
 
-/** The number of the cycle at hand: that of its turn, as the other server has it; but it grows where turns begin anew, by
- * what keeps both servers in step. False where cycles were slept through. */
-static bool number_cycle(struct rm_transmit *transmit) {
-    struct rm_transmit_standby *const standby = transmit->standby;
-    uint64_t const last = standby->cycle, plain = transmit->cycle_turn / transmit->period_turns + 1;
-    bool const goes_on = standby->cycle_epoch == transmit->cycle_epoch && transmit->cycle_turn > standby->cycle_turn;
-    if (!goes_on)
-        forget_turns(transmit);
-    if (plain + standby->ahead <= last)
-        standby->ahead = (last - plain) / IN_STEP * IN_STEP + IN_STEP;
-    standby->cycle = plain + standby->ahead;
-    standby->cycle_turn = transmit->cycle_turn;
-    standby->cycle_epoch = transmit->cycle_epoch;
-    return standby->cycle == last + 1;
-}
-
 /** One answer, whichever server it is to. */
 static void note_answer(struct rm_transmit *transmit, uint32_t voter, struct rm_record const *record) {
     struct rm_transmit_standby *const standby = transmit->standby;
@@ -176,9 +159,34 @@ static void hear_chain(struct rm_transmit *transmit, uint32_t voter) {
 }
 
 static void hear_chains(struct rm_transmit *transmit) {
-    transmit->standby->heard_any = false;
     for (uint32_t voter = 0; voter < transmit->answering_count; ++voter)
         hear_chain(transmit, voter);
+}
+
+/** Where turns begin anew: periods that have passed since the last cycle, and one more where the other server, too, would
+ * not have this number's parity for its turn: by that they ask in turn. */
+static uint64_t number_anew(struct rm_transmit const *transmit, uint64_t plain, uint64_t tsc) {
+    uint64_t const last = transmit->standby->cycle, period = transmit->nominal_ticks;
+    uint64_t const passed = (tsc - transmit->sent_tsc) / period;
+    uint64_t const number = last + (passed > 1 ? passed : 1);
+    return number + (number - plain) % 2;
+}
+
+/** The number of the cycle at hand: that of its turn, as the other server has it; but where turns begin anew it goes on
+ * from the last one. False where cycles were slept through. */
+static bool number_cycle(struct rm_transmit *transmit, uint64_t tsc) {
+    struct rm_transmit_standby *const standby = transmit->standby;
+    uint64_t const last = standby->cycle, plain = transmit->cycle_turn / transmit->period_turns + 1;
+    bool const goes_on = standby->cycle_epoch == transmit->cycle_epoch && transmit->cycle_turn > standby->cycle_turn;
+    if (!goes_on) {
+        hear_chains(transmit); /* the last answers to turns as they were counted */
+        forget_turns(transmit);
+        standby->ahead = (last == 0 ? plain : number_anew(transmit, plain, tsc)) - plain;
+    }
+    standby->cycle = plain + standby->ahead;
+    standby->cycle_turn = transmit->cycle_turn;
+    standby->cycle_epoch = transmit->cycle_epoch;
+    return standby->cycle - last <= (goes_on ? 1 : 2);
 }
 
 /** Chains do not tell it, and the housekeeping of TAI needs no instruments. */
@@ -297,8 +305,8 @@ void rm_transmit_decide(struct rm_transmit *transmit, uint64_t tsc) {
     struct rm_transmit_standby *const standby = transmit->standby;
     enum rm_standby_role const before = standby->core.role;
     uint32_t const term = standby->core.term;
-    standby->followed = false;
-    bool const ran = number_cycle(transmit);
+    standby->followed = standby->heard_any = false;
+    bool const ran = number_cycle(transmit, tsc);
     look_at_orders(transmit);
     hear_chains(transmit);
     if (before != RM_STANDBY_ACTIVE)

@@ -23,7 +23,7 @@ struct rm_transmit_standby {
     /** When the cycle at hand was decided. */
     uint64_t decided_tsc;
 
-    /** Number of the cycle at hand, and by how much it is ahead of its turn's. */
+    /** Number of the cycle at hand, and by how much it is ahead of its turn's, modulo 2^64. */
     uint64_t cycle, ahead;
     rm_turn cycle_turn;
     uint64_t cycle_epoch;
