@@ -16,6 +16,16 @@ void rm_follow_streams_close(struct rm_follow_streams *streams) {
     free(streams->end);
 }
 
+static uint64_t follow_epoch(struct rm_follow_streams const *streams) {
+    return atomic_load_explicit(&streams->decision.header->turn_epoch, memory_order_acquire);
+}
+
+void rm_follow_streams_begin(struct rm_follow_streams *streams) { streams->turn_epoch = follow_epoch(streams); }
+
+bool rm_follow_streams_restarted(struct rm_follow_streams const *streams) {
+    return follow_epoch(streams) != streams->turn_epoch;
+}
+
 static struct rm_stream_view const *follow_view(struct rm_follow_streams const *streams, enum rm_obey_stream stream,
                                                 uint32_t number) {
     switch (stream) {

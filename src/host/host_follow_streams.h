@@ -27,6 +27,8 @@ struct rm_follow_streams {
     struct rm_stream_view *mask, *sent, *end;
     /** [input] */
     struct rm_stream_view const *input;
+    /** Turn-counter epoch of `decision` when it was begun. */
+    uint64_t turn_epoch;
     /** An input that has not reached a turn is missing when the peer's steps are more turns ahead than that. */
     uint64_t maximum_lag_turns;
     /** For `has_worked`. */
@@ -39,6 +41,12 @@ struct rm_follow_streams {
 /** Room for so many views; all else of `*streams` is the caller's. False without memory. */
 bool rm_follow_streams_open(struct rm_follow_streams *streams, uint32_t masks, uint32_t groups, uint32_t ends);
 void rm_follow_streams_close(struct rm_follow_streams *streams);
+
+/** Call it before the copy of the state is read that the steps go on from. */
+void rm_follow_streams_begin(struct rm_follow_streams *streams);
+
+/** True where the peer has counted turns anew since: what is behind that copy does not come. */
+bool rm_follow_streams_restarted(struct rm_follow_streams const *streams);
 
 /** `streams` outlives it. */
 struct rm_obey_source rm_follow_streams_source(struct rm_follow_streams *streams);

@@ -146,6 +146,7 @@ static enum rm_code peer_restore(struct rm_host_peer *peer, size_t bytes, struct
 /** A copy that was not looked at yet. */
 static bool peer_copy(struct rm_host_peer *peer, size_t *bytes) {
     struct rm_state_reading reading;
+    rm_follow_streams_begin(&peer->host->standby->streams);
     if (!rm_state_copy(peer->state, peer->bytes, peer->room, &reading) || reading.bytes == 0 ||
         (reading.turn == peer->tried_turn && reading.steps == peer->tried_steps))
         return false;

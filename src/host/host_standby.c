@@ -151,6 +151,11 @@ static void standby_judge_step(struct rm_host *host) {
 /** One step of the peer's, where all of it is here. One that came to other bits needs a copy, too. */
 static enum rm_host_followed standby_follow_step(struct rm_host *host) {
     struct rm_host_standby *standby = host->standby;
+    if (rm_follow_streams_restarted(&standby->streams)) {
+        standby->told =
+            (struct rm_host_replayed){.turn = standby->told.turn, .text = "the active server counts turns anew"};
+        return RM_FOLLOW_NEEDS_COPY;
+    }
     enum rm_host_followed const followed = rm_host_follow_give(&standby->follow, &standby->told);
     if (followed == RM_FOLLOW_NEEDS_COPY)
         rm_counter_add(standby->counters, RM_FOLLOW_INPUTS_MISSING, standby->told.differs == RM_REPLAY_INPUTS);

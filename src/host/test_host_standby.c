@@ -316,6 +316,26 @@ static void test_a_lost_input_needs_another_copy(void **state) {
     left_free(&left);
 }
 
+/** Decisions that come again from an earlier turn on do not go on from this copy. */
+static void test_turns_that_begin_anew_need_another_copy(void **state) {
+    struct host_test *test = *state;
+    struct left left;
+    lead(test, &left);
+    open_follower(test);
+    struct mirror mirror = mirror_open(&left);
+    mirror_put_state(&mirror, &left);
+    wait_for_phase(test, RM_HOST_FOLLOWS);
+    follow_steps(test, &left, &mirror, 20);
+    assert_true(in_step(test) == 1.0);
+    struct rm_record again = left.replay->tape[DECISION].record[0];
+    rm_owner_stream_put(mirror.owner, mirror.stream[DECISION], &again, rm_tsc());
+    wait_for_phase(test, RM_HOST_PARKED);
+    wait_for_words(test, "the active server counts turns anew");
+    assert_true(in_step(test) == 0.0);
+    rm_owner_close(mirror.owner);
+    left_free(&left);
+}
+
 /** A standby takes no settings, and says where to put them. */
 static void test_settings_go_to_the_active_server(void **state) {
     struct host_test *test = *state;
@@ -393,6 +413,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test_setup_teardown(test_follows_and_takes_over, set_up_of_two, tear_down),
         cmocka_unit_test_setup_teardown(test_begins_without_permissions, set_up_of_two, tear_down),
         cmocka_unit_test_setup_teardown(test_a_lost_input_needs_another_copy, set_up_of_two, tear_down),
+        cmocka_unit_test_setup_teardown(test_turns_that_begin_anew_need_another_copy, set_up_of_two, tear_down),
         cmocka_unit_test_setup_teardown(test_settings_go_to_the_active_server, set_up_of_two, tear_down),
         cmocka_unit_test_setup_teardown(test_a_reply_waits_for_the_standby, set_up_of_two, tear_down),
     };
