@@ -204,8 +204,9 @@ static bool standby_has_caught_up(struct rm_host *host) {
 }
 
 /** The role is ACTIVE, and it does not lead yet. True: now it does. */
-static bool standby_promote(struct rm_host *host, uint64_t reason) {
+static bool standby_promote(struct rm_host *host, uint64_t reason, rm_turn since) {
     struct rm_host_standby *standby = host->standby;
+    standby->led_since = since;
     bool const is_passed_on = reason == RM_STANDBY_TOOK_OVER || reason == RM_STANDBY_SWITCHED;
     int parked = RM_HOST_PARKED;
     if (rm_host_standby_phase(standby) == RM_HOST_FOLLOWS) {
@@ -225,6 +226,16 @@ static bool standby_promote(struct rm_host *host, uint64_t reason) {
     return true;
 }
 
+/** It leads no more: behind the step that is under way. */
+static void standby_give_up_lead(struct rm_host *host) {
+    if (!rm_host_inputs_between(&host->inputs))
+        return;
+    host->standby->told = (struct rm_host_replayed){.text = ""};
+    standby_park(host);
+}
+
+static uint64_t role_word(_Atomic uint64_t const *word) { return atomic_load_explicit(word, memory_order_relaxed); }
+
 bool rm_host_standby_leads(struct rm_host *host) {
     struct rm_host_standby *standby = host->standby;
     enum rm_host_phase const phase = rm_host_standby_phase(standby);
@@ -232,20 +243,19 @@ bool rm_host_standby_leads(struct rm_host *host) {
         return phase == RM_HOST_LEADS;
     struct rm_standby_state const *const role = host->server->role;
     if (role == NULL) /* a server of another configuration, which is alone */
-        return phase == RM_HOST_LEADS || standby_promote(host, RM_STANDBY_STARTED);
+        return phase == RM_HOST_LEADS || standby_promote(host, RM_STANDBY_STARTED, RM_TURN_NONE);
     struct rm_standby_state_reading reading;
-    bool const is_active = atomic_load_explicit(&role->role, memory_order_relaxed) == RM_STANDBY_ACTIVE;
-    if (phase == RM_HOST_LEADS && is_active)
+    bool const is_active = role_word(&role->role) == RM_STANDBY_ACTIVE;
+    if (phase == RM_HOST_LEADS && is_active && role_word(&role->since_turn) == standby->led_since)
         return true;
     /* A change is looked at whole; where its writer is inside, in the next duty. */
     if (is_active && !rm_standby_state_look(role, &reading))
         return false;
-    if (is_active)
-        return reading.role == RM_STANDBY_ACTIVE && standby_promote(host, reading.reason);
-    if (phase == RM_HOST_LEADS && rm_host_inputs_between(&host->inputs)) {
-        standby->told = (struct rm_host_replayed){.text = ""};
-        standby_park(host);
-    }
+    bool const leads = is_active && reading.role == RM_STANDBY_ACTIVE;
+    if (phase == RM_HOST_LEADS && !(leads && reading.since_turn == standby->led_since))
+        standby_give_up_lead(host); /* also where the role went and came back since the last duty */
+    else if (leads && phase != RM_HOST_LEADS)
+        return standby_promote(host, reading.reason, reading.since_turn);
     return rm_host_standby_phase(standby) == RM_HOST_LEADS;
 }
 

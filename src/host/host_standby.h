@@ -68,6 +68,9 @@ struct rm_host_standby {
     _Atomic bool is_in_step;
 
     /* Of the thread whose move it is. */
+
+    /** Turn since which its server has been ACTIVE, when it began to lead. */
+    rm_turn led_since;
     struct rm_host_follow follow;
     struct rm_follow_streams streams;
     /** What became of the last step; its text says why it parked. */

@@ -288,6 +288,27 @@ static void test_begins_without_permissions(void **state) {
     left_free(&left);
 }
 
+/** Another server may have led, and an operator may have stopped it there: it begins anew, although it saw nothing. */
+static void test_a_role_that_went_and_came_back_begins_anew(void **state) {
+    struct host_test *test = *state;
+    struct left left;
+    lead(test, &left);
+    open_follower(test);
+    struct mirror mirror = mirror_open(&left);
+    mirror_put_state(&mirror, &left);
+    wait_for_phase(test, RM_HOST_FOLLOWS);
+    follow_steps(test, &left, &mirror, 20);
+    test_server_role(&test->server, RM_STANDBY_ACTIVE, RM_STANDBY_TOOK_OVER);
+    wait_for_phase(test, RM_HOST_LEADS);
+    assert_true(setting(test, REPLAYED_ENABLE) == 1.0);
+    test_server_role(&test->server, RM_STANDBY_JOINING, RM_STANDBY_DEPOSED);
+    test_server_role(&test->server, RM_STANDBY_ACTIVE, RM_STANDBY_BEGAN);
+    turn_until(test, RM_APPLICATION_GRANTS, 1);
+    assert_true(setting(test, REPLAYED_ENABLE) == 0.0);
+    rm_owner_close(mirror.owner);
+    left_free(&left);
+}
+
 /** A record that server a had and server b has not: it says so, is not in step, and follows from the next copy. */
 static void test_a_lost_input_needs_another_copy(void **state) {
     struct host_test *test = *state;
@@ -412,6 +433,7 @@ int main(int argc, char **argv) {
     struct CMUnitTest const tests[] = {
         cmocka_unit_test_setup_teardown(test_follows_and_takes_over, set_up_of_two, tear_down),
         cmocka_unit_test_setup_teardown(test_begins_without_permissions, set_up_of_two, tear_down),
+        cmocka_unit_test_setup_teardown(test_a_role_that_went_and_came_back_begins_anew, set_up_of_two, tear_down),
         cmocka_unit_test_setup_teardown(test_a_lost_input_needs_another_copy, set_up_of_two, tear_down),
         cmocka_unit_test_setup_teardown(test_turns_that_begin_anew_need_another_copy, set_up_of_two, tear_down),
         cmocka_unit_test_setup_teardown(test_settings_go_to_the_active_server, set_up_of_two, tear_down),

@@ -67,6 +67,8 @@ struct test_server {
     rm_planned_index clock, grant, sent, names, state, role, input[TEST_INPUTS_MAX];
     /** Grant number that was granted last. */
     uint64_t grant_number;
+    /** Turn with which its role began. */
+    rm_turn since_turn;
 };
 
 static inline void *test_memory(struct test_server *server, rm_planned_index index) {
@@ -126,7 +128,8 @@ static inline void test_server_plan(struct test_server *server, char const *appl
 static inline void test_server_role(struct test_server *server, enum rm_standby_role role,
                                     enum rm_standby_reason reason) {
     rm_standby_state_publish(test_memory(server, server->role),
-                             &(struct rm_standby_state_reading){.role = role, .reason = reason, .term = 1});
+                             &(struct rm_standby_state_reading){
+                                 .role = role, .reason = reason, .term = 1, .since_turn = ++server->since_turn});
 }
 
 /** Sends these setpoints to the supplies. */
