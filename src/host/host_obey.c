@@ -91,8 +91,8 @@ static enum rm_obeyed obey_read_settings(struct rm_host_obey *obey, struct rm_ob
         obey->source.next(obey->source.context, RM_OBEY_ADOPTED, &obey->next_adopted, &record);
     if (look == RM_OBEY_COMES)
         return RM_OBEY_WAITS;
-    uint32_t const generation = look == RM_OBEY_IS_THERE ? rm_obey_lane(record, RM_ADOPTED_GENERATION) : UINT32_MAX;
-    if (generation > wanted)
+    uint32_t const generation = look == RM_OBEY_IS_THERE ? rm_obey_lane(record, RM_ADOPTED_GENERATION) : 0;
+    if (look != RM_OBEY_IS_THERE || generation > wanted)
         return rm_obey_differs(step, RM_REPLAY_SETTINGS, "the values of generation %u are not all on record", wanted);
     obey->next_adopted = record->turn + obey->program->setup.period_turns;
     if (generation <= obey->reads_generation) /* told of what the program was restored with */

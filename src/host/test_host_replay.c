@@ -150,6 +150,11 @@ static void find_changes(struct host_test *test, struct replay_test *replay) {
     flip(test, replay, DECISION, 100, RM_DECISION_SETPOINTS, 7, RM_REPLAY_SETPOINTS);
     flip(test, replay, DECISION, 100, RM_DECISION_VISIBLE, 31, RM_REPLAY_VISIBLE);
     flip(test, replay, DECISION, 100, RM_DECISION_ASKED, 0, RM_REPLAY_RESULT);
+    struct rm_record *step = &replay->tape[DECISION].record[100];
+    int32_t const generation = step->lane[RM_DECISION_SETTINGS].i;
+    step->lane[RM_DECISION_SETTINGS].i = -1; // no generation is above it
+    assert_differs(test, replay, step->turn, RM_REPLAY_SETTINGS, "are not all on record");
+    step->lane[RM_DECISION_SETTINGS].i = generation;
     struct rm_record *value = &replay->tape[ADOPTED].record[1];
     value->lane[RM_ADOPTED_FIRST + 1].i ^= 1;
     assert_differs(test, replay, replay->tape[DECISION].record[0].turn, RM_REPLAY_SETTINGS, "are not those");
