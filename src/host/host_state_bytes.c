@@ -178,6 +178,8 @@ size_t rm_host_state_save(struct rm_host_program const *program, struct rm_host_
         .exchange = program->command.exchange,
         .packed = state_pack(program, out + before, room - before),
     };
+    if (head.packed > room - before)
+        return 0; /* the application has written beyond what it said, or not at all */
     head.bytes = before + state_whole_words(head.packed);
     memset(out + before + head.packed, 0, head.bytes - before - head.packed);
     state_alike(program, head.alike);

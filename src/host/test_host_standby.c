@@ -2,6 +2,7 @@
 /** A host of server b follows that of server a, from a copy of its state and its recorded decisions, and leads when the
  * term passes. Argument: the path of test_replayed.so. */
 #include "host/host_standby.h"
+#include "host/host_state_bytes.h"
 #include "host/test_replay_tapes.h"
 
 #include <ringmaster/counters.h>
@@ -47,6 +48,17 @@ static int set_up_of_two(void **state) {
 
 /* ── server a ── */
 
+/** Where an application needs more than there is, there is no state, and nothing is written behind. */
+static void assert_no_room(struct rm_host const *host, size_t room) {
+    static uint64_t const BEHIND = 0x5A5A5A5A5A5A5A5A;
+    uint8_t *const bytes = malloc(room + sizeof BEHIND);
+    assert_non_null(bytes);
+    memcpy(bytes + room, &BEHIND, sizeof BEHIND);
+    assert_int_equal(rm_host_state_save(host->program, &host->decisions, host->inputs.record, bytes, room), 0);
+    assert_memory_equal(bytes + room, &BEHIND, sizeof BEHIND);
+    free(bytes);
+}
+
 /** Asks for the state, and goes on until it is there. */
 static void copy_state(struct host_test *test, struct left *left) {
     struct host_asker asker = asker_open();
@@ -66,6 +78,7 @@ static void copy_state(struct host_test *test, struct left *left) {
     left->state = malloc(left->room);
     assert_true(rm_state_copy(state, left->state, left->room, &left->at));
     assert_true(left->at.bytes > 0);
+    assert_no_room(test->host, left->at.bytes - sizeof(uint64_t));
 }
 
 /** Server a leads: some life, a copy of its state, and some more. */
