@@ -181,6 +181,8 @@ static bool number_cycle(struct rm_transmit *transmit, uint64_t tsc) {
     if (!goes_on) {
         hear_chains(transmit); /* the last answers to turns as they were counted */
         forget_turns(transmit);
+        if (standby->core.role == RM_STANDBY_ACTIVE)
+            standby->led_from = transmit->cycle_turn;
         standby->ahead = (last == 0 ? plain : number_anew(transmit, plain, tsc)) - plain;
     }
     standby->cycle = plain + standby->ahead;
