@@ -36,7 +36,7 @@ static struct pair *make_servers(bool by_hand, bool alone, uint32_t term) {
         pair->server[s] = rig_make(&(struct transmit_rig_options){.chains = PAIR_CHAINS,
                                                                   .supplies = PAIR_SUPPLIES,
                                                                   .applications = !by_hand,
-                                                                  .term = term,
+                                                                  .term = alone ? term + 2 * s : term,
                                                                   .server = alone ? 0 : s + 1,
                                                                   .missed_cycles = PAIR_MISSED,
                                                                   .begin_cycles = PAIR_BEGIN});
@@ -65,7 +65,7 @@ struct pair *pair_make(bool by_hand) {
 
 struct pair *pair_make_alone(uint32_t term) {
     struct pair *const pair = make_servers(false, true, term);
-    pair->dead[1] = pair->link_cut = true;
+    pair->dead[1] = pair->link_cut = pair->unmirrored = true;
     return pair;
 }
 
@@ -86,7 +86,8 @@ static void pair_answer(struct pair *pair, uint32_t c, struct rm_setpoint_datagr
     struct pair_chain const *const chain = &pair->chain[c];
     for (uint32_t s = 0; s < 2; ++s) {
         struct transmit_rig *const rig = pair->server[s];
-        for (uint32_t p = 0; !pair->deaf[s] && p < rig->chain_config[c].instrument_count; ++p) {
+        bool const hears = !pair->deaf[s] && (s == pair->sender || !pair->unmirrored);
+        for (uint32_t p = 0; hears && p < rig->chain_config[c].instrument_count; ++p) {
             struct stream_ring *const ring = &rig->chain[c].ring[p];
             struct rm_record record;
             rm_turn const head = rm_stream_head(&ring->view);
@@ -128,13 +129,14 @@ static void chain_obey(struct pair *pair, uint32_t c, uint32_t s, struct rm_setp
         chain->stands[i] = value;
     }
     chain->obeyed_tsc = tsc;
+    chain->is_silent = false;
     chain->obeyed_turn = datagram->turn;
     ++chain->obeyed[s];
 }
 
 static uint16_t silent_us(struct pair_chain const *chain, uint64_t tsc) {
     uint64_t const us = (tsc - chain->obeyed_tsc) / 1000; /* a tick is a nanosecond */
-    return chain->obeyed_tsc == 0 || us > RM_SUPPLY_LONG_AGO ? RM_SUPPLY_LONG_AGO : (uint16_t)us;
+    return chain->obeyed_tsc == 0 || chain->is_silent || us > RM_SUPPLY_LONG_AGO ? RM_SUPPLY_LONG_AGO : (uint16_t)us;
 }
 
 static void chain_take(struct pair *pair, uint32_t c, uint32_t s, struct rm_setpoint_datagram const *datagram) {
@@ -162,6 +164,7 @@ static void chain_take(struct pair *pair, uint32_t c, uint32_t s, struct rm_setp
 
 static void pair_deliver(struct pair *pair, uint32_t s) {
     struct rm_port *const port = pair->server[s]->port;
+    pair->sender = s;
     for (uint32_t i = 0; i < port->sent_count; ++i) {
         struct rm_datagram udp = {0};
         struct rm_setpoint_datagram datagram;

@@ -24,6 +24,8 @@ struct pair_chain {
     /** TSC until which it listens, and at which it last obeyed; 0: never. */
     uint64_t listens_until, obeyed_tsc;
     rm_turn obeyed_turn;
+    /** It says that this was long ago. */
+    bool is_silent;
     float stands[PAIR_SUPPLIES];
     /** Setpoints that it obeyed of each server. */
     uint32_t obeyed[2];
@@ -51,6 +53,10 @@ struct pair {
     /** Datagrams to chains, or answers to the server, are lost. */
     bool deaf_chain[2][PAIR_CHAINS], deaf[2];
     bool link_cut;
+    /** Answers go to the server that is answered alone: they are no pair. */
+    bool unmirrored;
+    /** Whose datagram is delivered. */
+    uint32_t sender;
     /** Ticks that a vector takes from one side to the other, less than LINK_VECTORS - 1 cycles. */
     uint64_t link_ticks;
     struct pair_vector way[2][PAIR_LINK_VECTORS];

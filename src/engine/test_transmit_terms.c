@@ -51,11 +51,17 @@ static void the_first_term_is_above_the_disks_and_what_chains_tell(void **state)
     pair_free(pair);
 }
 
-static void a_chain_that_obeys_another_server_is_won_back_without_a_step(void **state) {
+/** The chain has obeyed another server, and nobody since. */
+static void leave_to_nobody(struct pair *pair, uint32_t c, uint32_t term) {
+    pair->chain[c].term = term;
+    pair->chain[c].instance = 5;
+    pair->chain[c].is_silent = true;
+}
+
+static void a_chain_that_obeyed_another_server_is_won_back_without_a_step(void **state) {
     (void)state;
     struct pair *const pair = server_alone();
-    pair->chain[2].term = 8;
-    pair->chain[2].instance = 5;
+    leave_to_nobody(pair, 2, 8);
     pair_pass_cycles(pair, 10);
     assert_all_obey(pair, 9);
     assert_int_equal(rig_chain_count(pair->server[0], 2, RM_CHAIN_OLD_TERM), 1);
@@ -67,9 +73,29 @@ static void a_chain_that_obeys_another_server_is_won_back_without_a_step(void **
 static void another_server_under_the_same_term_is_left_behind(void **state) {
     (void)state;
     struct pair *const pair = server_alone();
-    pair->chain[3].instance = 5;
+    leave_to_nobody(pair, 3, 1);
     pair_pass_cycles(pair, 10);
     assert_all_obey(pair, 3);
+    pair_free(pair);
+}
+
+static void two_servers_that_know_nothing_of_each_other_do_not_use_terms_up(void **state) {
+    (void)state;
+    struct pair *const pair = server_alone();
+    pair->dead[1] = false; // it begins above, and has the chains from now on
+    pair_pass_cycles(pair, 200);
+    for (uint32_t c = 0; c < PAIR_CHAINS; ++c) {
+        assert_int_equal(pair->chain[c].term, 3);
+        assert_true(pair->chain[c].obeyed[1] > 150);
+        assert_true(rig_chain_count(pair->server[0], c, RM_CHAIN_OLD_TERM) > 0);
+    }
+    assert_int_equal(highest_term(pair), 3);
+    pair->dead[1] = true;
+    for (uint32_t c = 0; c < PAIR_CHAINS; ++c)
+        leave_to_nobody(pair, c, 3);
+    pair_judge_anew(pair);
+    pair_pass_cycles(pair, 40);
+    assert_all_obey(pair, 5);
     pair_free(pair);
 }
 
@@ -117,8 +143,9 @@ static void the_last_term_is_the_last(void **state) {
 int main(void) {
     struct CMUnitTest const tests[] = {
         cmocka_unit_test(the_first_term_is_above_the_disks_and_what_chains_tell),
-        cmocka_unit_test(a_chain_that_obeys_another_server_is_won_back_without_a_step),
+        cmocka_unit_test(a_chain_that_obeyed_another_server_is_won_back_without_a_step),
         cmocka_unit_test(another_server_under_the_same_term_is_left_behind),
+        cmocka_unit_test(two_servers_that_know_nothing_of_each_other_do_not_use_terms_up),
         cmocka_unit_test(a_chain_that_listens_is_not_joined),
         cmocka_unit_test(a_life_after_another_has_the_next_term),
         cmocka_unit_test(the_last_term_is_the_last),

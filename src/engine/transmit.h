@@ -27,6 +27,8 @@
  * Each setpoint datagram carries a term and the number of this life (docs/setpoint-format.md). The term is above every
  * one that this server knows of: from its last life (intended.h), the file of the highest term, and the answers of
  * chains. A chain that refuses a datagram, or has just been switched on, was not moved by it: it joins anew, by queries.
+ * A server that is alone goes beyond the term of another one when the chain has obeyed nobody for as long as its answer
+ * can tell, and not before: two such servers would use up all terms.
  *
  * ## One of two servers
  * With `pair` the role asks src/standby once per cycle whether it may send, and publishes what it is (standby.h). While

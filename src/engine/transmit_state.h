@@ -292,7 +292,7 @@ enum rm_code rm_transmit_find_term(struct rm_transmit *transmit, struct rm_error
 /** What is sent from now on has this term. */
 void rm_transmit_take_term(struct rm_transmit *transmit, uint32_t term);
 
-/** A chain told a term that is not below ours, and does not obey us: a server that is alone goes beyond. */
+/** A chain told a term that is not below ours, and obeys nobody: a server that is alone goes beyond. */
 void rm_transmit_raise_term(struct rm_transmit *transmit, uint32_t told);
 
 void rm_transmit_note_highest(struct rm_transmit *transmit, uint32_t term);

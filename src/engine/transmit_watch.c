@@ -165,21 +165,26 @@ static void count_what_it_says(struct rm_transmit_link *link, struct chain_answe
     rm_counter_add(counters, RM_CHAIN_STOPPED, (says & RM_CHAIN_SAYS_STOPPED) != 0);
 }
 
-/** A chain that does not obey us, and tells a term that is not below ours, obeys another server. */
-static void note_term(struct rm_transmit *transmit, struct rm_transmit_link *link, uint16_t says, uint16_t term) {
-    bool const refused = (says & RM_CHAIN_SAYS_OLD_TERM) != 0;
-    bool const obeyed = !refused && (says & (RM_CHAIN_SAYS_LISTENING | RM_CHAIN_SAYS_QUERIED)) == 0;
-    if (obeyed)
+/** A chain that tells a term that is not below ours, and does not obey us, is won back when it has obeyed nobody for as
+ * long as its answer can tell: two servers that know nothing of each other would use up all terms within a second. */
+static void note_term(struct rm_transmit *transmit, struct rm_transmit_link *link, uint16_t says, int32_t lane) {
+    uint16_t const term = rm_supply_answer_term(lane);
+    bool const refused = (says & RM_CHAIN_SAYS_OLD_TERM) != 0, queried = (says & RM_CHAIN_SAYS_QUERIED) != 0;
+    if (refused)
+        link->ours = 0;
+    else if (!queried && (says & RM_CHAIN_SAYS_LISTENING) == 0)
         link->ours = term;
-    else if (term >= transmit->term && (refused || term != link->ours))
+    else if (queried && term >= transmit->term && term != link->ours &&
+             rm_supply_answer_low(lane) == RM_SUPPLY_LONG_AGO)
         rm_transmit_raise_term(transmit, term);
+    rm_transmit_note_highest(transmit, term);
 }
 
 static void judge_answer(struct rm_transmit *transmit, struct rm_transmit_link *link,
                          struct chain_answer const *answer) {
     uint16_t const says = rm_tag_status(answer->part[0].tag);
     count_what_it_says(link, answer);
-    note_term(transmit, link, says, rm_supply_answer_term(answer->part[0].lane[RM_SUPPLY_LANE_SEQUENCE].i));
+    note_term(transmit, link, says, answer->part[0].lane[RM_SUPPLY_LANE_SEQUENCE].i);
     link->silent = 0;
     for (uint32_t i = 0; i < link->count; ++i) {
         uint32_t const bits = bits_of(answer, i), index = link->first + i;
