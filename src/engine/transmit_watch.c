@@ -165,17 +165,22 @@ static void count_what_it_says(struct rm_transmit_link *link, struct chain_answe
     rm_counter_add(counters, RM_CHAIN_STOPPED, (says & RM_CHAIN_SAYS_STOPPED) != 0);
 }
 
-/** A chain that tells a term that is not below ours, and does not obey us, is won back when it has obeyed nobody for as
- * long as its answer can tell: two servers that know nothing of each other would use up all terms within a second. */
+/** Whether a chain that answers a query is nobody's: it obeyed so long ago that it cannot tell when. In simulated time,
+ * which stands while a ring waits for its server, there is no other one. */
+static bool is_nobodys(struct rm_transmit const *transmit, int32_t lane) {
+    return rm_supply_answer_low(lane) == RM_SUPPLY_LONG_AGO || transmit->setup.config->simulated_time;
+}
+
+/** A chain that tells a term that is not below ours, and does not obey us, is won back when it is nobody's: two servers
+ * that know nothing of each other would use up all terms within a second. */
 static void note_term(struct rm_transmit *transmit, struct rm_transmit_link *link, uint16_t says, int32_t lane) {
     uint16_t const term = rm_supply_answer_term(lane);
-    bool const refused = (says & RM_CHAIN_SAYS_OLD_TERM) != 0, queried = (says & RM_CHAIN_SAYS_QUERIED) != 0;
-    if (refused)
+    bool const queried = (says & RM_CHAIN_SAYS_QUERIED) != 0, listening = (says & RM_CHAIN_SAYS_LISTENING) != 0;
+    if ((says & RM_CHAIN_SAYS_OLD_TERM) != 0)
         link->ours = 0;
-    else if (!queried && (says & RM_CHAIN_SAYS_LISTENING) == 0)
+    else if (!queried && !listening)
         link->ours = term;
-    else if (queried && term >= transmit->term && term != link->ours &&
-             rm_supply_answer_low(lane) == RM_SUPPLY_LONG_AGO)
+    else if (queried && !listening && term >= transmit->term && term != link->ours && is_nobodys(transmit, lane))
         rm_transmit_raise_term(transmit, term);
     rm_transmit_note_highest(transmit, term);
 }
