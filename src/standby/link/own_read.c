@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "standby/link/own.h"
 
-enum {
-    LOOKS = 100,
-    /** Turns without a step that are passed over at one time. */
-    SKIPS = 4096,
-};
+enum { LOOKS = 100 };
 
 bool rm_peer_own_state(struct rm_peer_own const *own, struct rm_standby_state_reading *reading) {
     for (int i = 0; i < LOOKS && own->state != NULL; ++i)
@@ -68,9 +64,9 @@ bool rm_peer_own_step(struct rm_peer_own *own, uint32_t application, rm_turn aft
         return false;
     if (after == RM_TURN_NONE || look.turn_epoch != it->turn_epoch || after > look.head)
         return step_newest(it, &look, records, previous);
-    rm_turn turn = after - after % it->stream[0].period;
-    for (int skips = 0; skips < SKIPS && turn < look.head; ++skips) {
-        turn += it->stream[0].period;
+    rm_turn const period = it->stream[0].period;
+    /* Turns without a step are passed over, as many as there are: a stream keeps an end of them. */
+    for (rm_turn turn = after - after % period + period; turn <= look.head; turn += period) {
         enum rm_read const result = rm_stream_read(&it->stream[0], turn, &decision);
         if (result == RM_READ_LAPPED || result == RM_READ_BEFORE)
             return step_newest(it, &look, records, previous);
