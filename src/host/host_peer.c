@@ -230,8 +230,10 @@ void rm_host_peer_look(struct rm_host_peer *peer, struct rm_host_server const *s
         peer_detach(peer);
     if (server == NULL || atomic_load_explicit(&peer->host->taken, memory_order_acquire) != server)
         return;
-    if (peer->workspace == NULL && peer_attach(peer, &error) != RM_OK) {
-        if (phase == RM_HOST_PARKED)
+    enum rm_code const code = peer->workspace == NULL ? peer_attach(peer, &error) : RM_OK;
+    if (code != RM_OK) {
+        /* What is not there yet is waited for: `ringmaster-standby` makes it when it has found this application. */
+        if (phase == RM_HOST_PARKED && code != RM_E_NOT_FOUND)
             peer_say(peer, error.text);
         return;
     }

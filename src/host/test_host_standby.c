@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** A host of server b follows that of server a, from a copy of its state and its recorded decisions, and leads when the
  * term passes. Argument: the path of test_replayed.so. */
+#include "host/host_permissions.h"
 #include "host/host_standby.h"
 #include "host/host_state_bytes.h"
 #include "host/test_replay_tapes.h"
@@ -281,6 +282,37 @@ static void test_follows_and_takes_over(void **state) {
     left_free(&left);
 }
 
+/** Until the control thread has looked about, which it shows by words about a withdrawal. Those of two are of two looks. */
+static void wait_for_look(struct host_test *test, enum rm_withdrawal why) {
+    while (atomic_load(&test->host->taken) == NULL)
+        duty(test);
+    rm_parameter_write_f64(test->host->settings.withdrawn, why, rm_stamp_now());
+    wait_for_words(test, rm_withdrawal_words(why));
+}
+
+/** The link makes what it mirrors when it has found the application: until then that is waited for without a word. */
+static void test_waits_quietly_for_the_link(void **state) {
+    struct host_test *test = *state;
+    struct left left;
+    struct rm_error error;
+    struct rm_owner *early;
+    lead(test, &left);
+    assert_int_equal(rm_owner_new("demo", "standby", &early, &error), RM_OK);
+    (void)rm_owner_standby_orders(early, "standby/orders", "what it may do");
+    assert_int_equal(rm_owner_open(early, &error), RM_OK);
+    open_follower(test);
+    wait_for_look(test, RM_WITHDRAWN_SERVER);
+    wait_for_look(test, RM_WITHDRAWN_DIED);
+    rm_owner_close(early);
+    struct mirror mirror = mirror_open(&left);
+    mirror_put_state(&mirror, &left);
+    wait_for_phase(test, RM_HOST_FOLLOWS);
+    if (strstr(test->said, "peer/app/decision") != NULL)
+        fail_msg("it said:\n%s", test->said);
+    rm_owner_close(mirror.owner);
+    left_free(&left);
+}
+
 /** Nobody was there to go on from: it begins anew, and nothing may act. */
 static void test_begins_without_permissions(void **state) {
     struct host_test *test = *state;
@@ -445,6 +477,7 @@ int main(int argc, char **argv) {
     application = argv[1];
     struct CMUnitTest const tests[] = {
         cmocka_unit_test_setup_teardown(test_follows_and_takes_over, set_up_of_two, tear_down),
+        cmocka_unit_test_setup_teardown(test_waits_quietly_for_the_link, set_up_of_two, tear_down),
         cmocka_unit_test_setup_teardown(test_begins_without_permissions, set_up_of_two, tear_down),
         cmocka_unit_test_setup_teardown(test_a_role_that_went_and_came_back_begins_anew, set_up_of_two, tear_down),
         cmocka_unit_test_setup_teardown(test_a_lost_input_needs_another_copy, set_up_of_two, tear_down),
