@@ -181,6 +181,8 @@ static void peer_take_copy(struct rm_host_peer *peer) {
                 (unsigned long long)peer->tried_turn);
     peer->said[0] = '\0';
     peer->said_phase = RM_HOST_FOLLOWS;
+    /* What was to end was what it followed before. */
+    atomic_store_explicit(&standby->is_to_park, false, memory_order_relaxed);
     rm_host_standby_move(standby, RM_HOST_FOLLOWS);
 }
 

@@ -374,9 +374,12 @@ static void test_a_lost_input_needs_another_copy(void **state) {
     wait_for_words(test, "has no record of this turn, and the step had one");
     assert_int_equal(follow_counter(test, RM_FOLLOW_INPUTS_MISSING), 1);
     assert_true(in_step(test) == 0.0);
-    ++left.at.steps; // another copy, as far as can be seen from without
+    atomic_store(&test->host->standby->is_to_park, true); // the control thread said so just after that
+    ++left.at.steps;                                      // another copy, as far as can be seen from without
     mirror_put_state(&mirror, &left);
     wait_for_phase(test, RM_HOST_FOLLOWS);
+    (void)duty(test);
+    assert_int_equal(rm_host_standby_phase(test->host->standby), RM_HOST_FOLLOWS);
     assert_int_equal(follow_counter(test, RM_FOLLOW_RESTORED), 2);
     rm_owner_close(mirror.owner);
     left_free(&left);
