@@ -181,6 +181,15 @@ static void status_take(struct rm_peer_link *link, struct rm_peer_status const *
         rm_peer_source_status(link);
 }
 
+/** The peer's process ends in order. Where its host is shut down its server ends, too, a moment before or behind: so a
+ * standby that has everything keeps it, as when the active server is killed and nothing comes any more. */
+static void bye_take(struct rm_peer_link *link) {
+    if (link->orders.synchronised)
+        return;
+    link->session.up = false;
+    link->relation = RM_PEER_UNKNOWN;
+}
+
 static void message_take(struct rm_peer_link *link, struct rm_peer_message const *message, uint64_t now_ns) {
     bool const follows = link->relation == RM_PEER_JOINED && !rm_peer_link_is_active(link);
     switch (message->kind) {
@@ -215,8 +224,7 @@ static void message_take(struct rm_peer_link *link, struct rm_peer_message const
         rm_peer_switch_take(link, &message->exchange, now_ns);
         break;
     case RM_PEER_BYE:
-        link->session.up = false;
-        link->relation = RM_PEER_UNKNOWN;
+        bye_take(link);
         break;
     }
 }

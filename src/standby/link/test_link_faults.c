@@ -238,6 +238,21 @@ static void a_peer_that_ends_says_so(void **state) {
     rig_free(rig);
 }
 
+/** A host that is shut down ends both of its programs, in any order: the other server is to take over. */
+static void a_standby_outlives_the_end_of_the_active_ones_link(void **state) {
+    (void)state;
+    struct rig *const rig = rig_pair(12);
+    rig_join(rig);
+    rm_peer_link_bye(&rig->server[0].link);
+    rig->cut[0] = true;
+    rig_cycles(rig, 500);
+    assert_true(rig->server[1].link.orders.synchronised);
+    rig_cycles(rig, 1000);
+    assert_false(rig->server[1].link.orders.synchronised);
+    assert_non_null(strstr(rig_why(rig, 1), "server a is not heard"));
+    rig_free(rig);
+}
+
 int main(void) {
     struct CMUnitTest const tests[] = {
         cmocka_unit_test(another_configuration),
@@ -252,6 +267,7 @@ int main(void) {
         cmocka_unit_test(truncated_and_changed_datagrams),
         cmocka_unit_test(a_peer_that_is_started_anew_joins_again),
         cmocka_unit_test(a_peer_that_ends_says_so),
+        cmocka_unit_test(a_standby_outlives_the_end_of_the_active_ones_link),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
