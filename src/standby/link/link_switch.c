@@ -14,6 +14,8 @@ enum {
     /** How far ahead a switch is: many repetitions and round trips. */
     AHEAD_NS = 30 * RM_PEER_MS,
 };
+/** And no further: what is agreed cannot be taken back. */
+#define MOST_NS (600000ull * RM_PEER_MS)
 
 static rm_turn turns_of(struct rm_peer_link const *link, uint64_t ns) {
     return (rm_turn)((double)ns * 1e-9 * link->setup.turn_rate_hz) + 1;
@@ -51,9 +53,14 @@ char const *rm_peer_link_switch(struct rm_peer_link *link, rm_turn turn, uint64_
     char const *const hindrance = switch_hindrance(link, now_ns);
     if (hindrance != NULL)
         return hindrance;
+    /* The standby sends from there on, so the active one stops there, and forgets it for no other. */
+    if (link->orders.switch_turn != RM_TURN_NONE && link->state.turn < link->orders.switch_turn)
+        return "a switch is agreed already, and its turn is to come";
     rm_turn const earliest = link->state.turn + turns_of(link, ahead_ns(link));
     if (turn != 0 && turn < earliest)
         return "its turn is too early: the two servers cannot agree on it in time";
+    if (turn != 0 && turn - link->state.turn > turns_of(link, MOST_NS))
+        return "its turn is too far ahead: expected one of the next ten minutes";
     rm_turn const wanted = turn != 0 ? turn : earliest;
     uint32_t const period = link->setup.period_turns;
     switch_begin(link, link->setup.draw(link->setup.draw_context), (wanted + period - 1) / period * period, now_ns);

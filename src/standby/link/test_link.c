@@ -291,6 +291,27 @@ static void a_switch_needs_a_ready_standby(void **state) {
     rig_free(rig);
 }
 
+static void what_is_agreed_stands(void **state) {
+    (void)state;
+    for (int index = 0; index < 2; ++index) {
+        struct rig *const rig = rig_pair(14);
+        struct rm_peer_link *const link = &rig->server[index].link;
+        rig_join(rig);
+        rig_switch(rig, index);
+        rm_turn const turn = link->orders.switch_turn;
+        assert_string_equal(rm_peer_link_switch(link, 0, rig->now_ns),
+                            "a switch is agreed already, and its turn is to come");
+        while (rig->server[0].state.turn + RIG_PERIOD < turn) {
+            rig_cycle(rig);
+            assert_int_equal(rig->server[0].link.orders.switch_turn, turn);
+        }
+        rig_cycles(rig, 2); // it has passed, and the next one may be agreed
+        assert_non_null(strstr(rm_peer_link_switch(link, 1ull << 60, rig->now_ns), "too far ahead"));
+        assert_null(rm_peer_link_switch(link, 0, rig->now_ns));
+        rig_free(rig);
+    }
+}
+
 int main(void) {
     struct CMUnitTest const tests[] = {
         cmocka_unit_test(two_join_and_the_standby_is_synchronised),
@@ -308,6 +329,7 @@ int main(void) {
         cmocka_unit_test(a_switch_is_agreed_wherever_it_is_put),
         cmocka_unit_test(the_standby_never_agrees_before_the_active_one),
         cmocka_unit_test(a_switch_needs_a_ready_standby),
+        cmocka_unit_test(what_is_agreed_stands),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
