@@ -78,8 +78,10 @@ static void source_want_state(struct rm_peer_link *link, struct rm_peer_want con
     struct rm_peer_local const *const local = &link->setup.local;
     uint32_t const i = want->application;
     struct rm_peer_copy_out *const out = &link->state_out[i];
-    bool const is_fresh = out->offer.id != 0 && out->offer.turn >= want->turn;
-    if (!is_fresh && local->copy_state(local->context, i, want->turn, out)) {
+    /* One of a later turn than the newest step is of before the turn counter was restarted. */
+    rm_turn const newest = link->application[i].followed;
+    bool const is_fresh = out->offer.id != 0 && out->offer.turn >= want->turn && out->offer.turn <= newest;
+    if (!is_fresh && local->copy_state(local->context, i, want->turn, out) && out->offer.turn <= newest) {
         out->offer.of = RM_PEER_STATE;
         out->offer.application = (uint8_t)i;
         out->offer.id = link->setup.draw(link->setup.draw_context);

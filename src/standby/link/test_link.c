@@ -149,6 +149,22 @@ static void steps_that_nobody_has_any_more_are_a_gap_that_is_known(void **state)
     rig_free(rig);
 }
 
+/** The machine's turn counter begins anew: a state from before is of a later turn, and of no use. */
+static void no_state_of_before_the_turn_counter_was_restarted(void **state) {
+    (void)state;
+    struct rig *const rig = rig_pair(15);
+    struct rig_server *const a = &rig->server[0], *const b = &rig->server[1];
+    a->state.turn = b->state.turn = 1000000 * RIG_PERIOD;
+    rig_join(rig);
+    assert_true(b->state_came > 1000000 * RIG_PERIOD);
+    a->state.turn = b->state.turn = 0;
+    b->application.in_step = false;
+    rig_cycles(rig, 25000);
+    assert_true(b->states_came >= 2);
+    assert_true(b->state_came <= a->state.turn);
+    rig_free(rig);
+}
+
 static void what_is_missing_here_ends_it_at_once(void **state) {
     (void)state;
     struct rig *const rig = rig_pair(5);
@@ -320,6 +336,7 @@ int main(void) {
         cmocka_unit_test(a_link_that_loses_much_loses_nothing),
         cmocka_unit_test(a_copy_goes_on_behind_a_cut),
         cmocka_unit_test(steps_that_nobody_has_any_more_are_a_gap_that_is_known),
+        cmocka_unit_test(no_state_of_before_the_turn_counter_was_restarted),
         cmocka_unit_test(what_is_missing_here_ends_it_at_once),
         cmocka_unit_test(an_application_that_stands_ends_it),
         cmocka_unit_test(a_silent_server_stays_synchronised_for_a_while),

@@ -101,7 +101,7 @@ static inline bool rig_step(void *context, uint32_t application, rm_turn after, 
                             rm_turn *previous) {
     struct rig_server const *const server = context;
     (void)application;
-    bool const lapped = after == RM_TURN_NONE || after + RIG_PERIOD < server->oldest;
+    bool const lapped = after == RM_TURN_NONE || after > server->step || after + RIG_PERIOD < server->oldest;
     rm_turn const turn = lapped ? server->step : after + RIG_PERIOD;
     if (server->step == RM_TURN_NONE || turn > server->step)
         return false;
@@ -298,8 +298,11 @@ static inline void rig_cycle(struct rig *rig) {
     rig_servers(rig);
     rig_deliver(rig);
     for (int i = 0; i < 2; ++i)
-        if (!rig->server[i].stands)
-            rig->server[i].application.followed = rig->server[i].link.steps_in[0]->came;
+        if (!rig->server[i].stands) {
+            bool const is_active = rig->server[i].state.role == RM_STANDBY_ACTIVE;
+            rig->server[i].application.followed =
+                is_active ? rig->server[i].step : rig->server[i].link.steps_in[0]->came;
+        }
     for (int i = 0; i < 2; ++i)
         rm_peer_link_tick(&rig->server[i].link, rig->now_ns);
 }
