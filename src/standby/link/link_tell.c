@@ -108,8 +108,8 @@ static bool why_application(struct rm_peer_link const *link, char text[RM_PEER_W
         else if (!application->in_step)
             snprintf(text, RM_PEER_WHY_BYTES, "application %s is not in step: a copy of its state is on its way", name);
         else if (!rm_peer_join_follows(link, i))
-            snprintf(text, RM_PEER_WHY_BYTES, "application %s stands: its last step is of turn %llu", name,
-                     (unsigned long long)application->followed);
+            snprintf(text, RM_PEER_WHY_BYTES, "application %s stands, or is far behind server %s", name,
+                     link->setup.peer_name);
         else
             continue;
         return true;

@@ -133,7 +133,7 @@ static void objects_find(struct rm_peer_segment *segment, struct rm_peer_own con
         segment->application[i].followed = rm_owner_memory(owner, added->followed[i]);
         segment->application[i].shown = RM_TURN_END;
     }
-    segment->why_shown[0] = '?';
+    segment->why_shown[0] = segment->why_said[0] = '?';
 }
 
 enum rm_code rm_peer_segment_open(struct rm_peer_segment *segment, struct rm_peer_own const *own,

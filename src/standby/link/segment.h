@@ -49,6 +49,9 @@ struct rm_peer_segment {
     double shown[RM_PEER_PARAMETERS];
     struct rm_parameter *why;
     char why_shown[RM_PEER_WHY_BYTES];
+    /** What standard error has of it, and when that was written. */
+    char why_said[RM_PEER_WHY_BYTES];
+    uint64_t said_ns;
 
     struct {
         uint32_t stream_count;

@@ -7,6 +7,9 @@
 #include "base/timebase.h"
 #include "fabric/standby_writer.h"
 
+/** Between two lines on standard error. */
+#define SAY_NS 1000000000ull
+
 void rm_peer_segment_vector(struct rm_peer_segment *segment, enum rm_peer_vector_of of, double const *values,
                             uint32_t count, rm_turn turn) {
     struct rm_setpoint_vector *const vector = rm_setpoints_begin(segment->vector[of]);
@@ -60,10 +63,15 @@ static void why_show(struct rm_peer_segment *segment, struct rm_peer_link const 
     char why[RM_PEER_WHY_BYTES];
     memset(why, 0, sizeof why);
     rm_peer_link_why(link, now_ns, why);
-    if (strcmp(why, segment->why_shown) == 0)
+    if (strcmp(why, segment->why_shown) != 0) {
+        memcpy(segment->why_shown, why, sizeof why);
+        rm_parameter_write(segment->why, why, sizeof why, stamp);
+    }
+    /* What comes and goes on a starved host is no hundred lines. */
+    if (strcmp(why, segment->why_said) == 0 || (segment->said_ns != 0 && now_ns - segment->said_ns < SAY_NS))
         return;
-    memcpy(segment->why_shown, why, sizeof why);
-    rm_parameter_write(segment->why, why, sizeof why, stamp);
+    memcpy(segment->why_said, why, sizeof why);
+    segment->said_ns = now_ns;
     fprintf(stderr, "ringmaster-standby: %s\n", why[0] == '\0' ? "the pair has a standby that could take over" : why);
 }
 
