@@ -149,6 +149,6 @@ void rm_peer_link_why(struct rm_peer_link const *link, uint64_t now_ns, char tex
         why_not_whole(link, text);
     else if (own != RM_STANDBY_ACTIVE && peer != RM_STANDBY_ACTIVE)
         snprintf(text, RM_PEER_WHY_BYTES, "neither server is active");
-    if (link->thirds > 5 && strlen(text) < RM_PEER_WHY_BYTES - 100)
+    if (link->thirds > 5 && now_ns - link->third_ns < RM_PEER_THIRD_NS && strlen(text) < RM_PEER_WHY_BYTES - 100)
         sprintf(text + strlen(text), "%sa third server asks to join and is refused", text[0] == '\0' ? "" : "; ");
 }

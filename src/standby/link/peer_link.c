@@ -236,7 +236,8 @@ static bool datagram_judge(struct rm_peer_link *link, struct rm_peer_datagram co
                           datagram->from != link->session.mine && datagram->from != link->session.offer &&
                           rm_peer_link_hears(link, now_ns);
     if (is_third) {
-        ++link->thirds;
+        link->thirds = now_ns - link->third_ns < RM_PEER_THIRD_NS ? link->thirds + 1 : 1;
+        link->third_ns = now_ns;
         ++link->counter[RM_LINK_REFUSED];
         return false;
     }

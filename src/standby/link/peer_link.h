@@ -34,6 +34,8 @@
 
 #define RM_PEER_LINK_SILENT_NS 100000000ull
 #define RM_PEER_SERVER_GONE_NS 1000000000ull
+/** A third server asks to join many times in this. */
+#define RM_PEER_THIRD_NS 1000000000ull
 
 enum { RM_PEER_WHY_BYTES = 1024 };
 
@@ -143,9 +145,9 @@ struct rm_peer_link {
     /** When anything came last, and a STATUS, and one that said ACTIVE; 0: never. */
     uint64_t heard_ns, status_ns, active_ns;
     uint64_t greeted_ns;
-    /** How often another one with the key asked to join while the peer was there. One that was started anew does so a
-     * few times; a third server does not end. */
-    uint64_t thirds;
+    /** How often another one with the key asked to join while the peer was there, and when it did last. One that was
+     * started anew does so a few times; a third server does not end. */
+    uint64_t thirds, third_ns;
     uint64_t round_trip_ns;
     char difference[RM_PEER_WHY_BYTES];
 

@@ -120,6 +120,8 @@ static void a_third_server(void **state) {
     assert_true(rig->server[0].link.counter[RM_LINK_REFUSED] > 10);
     assert_non_null(strstr(rig_why(rig, 0), "a third server asks to join and is refused"));
     assert_true(rig->server[1].link.orders.synchronised);
+    rig_cycles(rig, 11000); // it has gone
+    assert_null(strstr(rig_why(rig, 0), "a third server"));
     rm_peer_link_free(&third);
     rig_free(rig);
 }
