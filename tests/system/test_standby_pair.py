@@ -15,6 +15,7 @@ import pytest
 from harness import RING_CORE, SERVER_CORE, free_udp_port, ringmaster, ringmaster_json, unique_name, wait_for
 
 from ringmaster.demo.pair import VIOLATIONS
+from ringmaster.errors import RequestRefused
 from ringmaster.fabric.layout import StandbyReason, StandbyRole
 from ringmaster.feedback.server_file import read_yaml
 from ringmaster.places import CONFIGS
@@ -197,6 +198,22 @@ def test_a_planned_switch_misses_no_cycle(pair: Pair) -> None:
         if late == 0:
             return
     print("the host was late in every try, so that cycles were missing is its own")
+
+
+def is_refused_a_hold(server: PairServer) -> bool:
+    """By the parameter alone, while it sends. One that did not at that moment is released again."""
+    ws = server.attached()
+    assert ws is not None, server.words
+    try:
+        ws.put(names.HOLD, 1)
+    except RequestRefused as refused:
+        return "is active" in str(refused)
+    ws.put(names.HOLD, 0)
+    return False
+
+
+def test_an_active_server_is_not_held_by_the_parameter_alone(pair: Pair) -> None:
+    wait_for(lambda: is_refused_a_hold(settled(pair)), lambda: f"a hold to be refused: {pair.told()}")
 
 
 def test_a_held_server_does_not_take_over(pair: Pair) -> None:

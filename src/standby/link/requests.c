@@ -81,6 +81,10 @@ static void request_judge(struct rm_peer_process *process, struct rm_request con
         return;
     }
     if (parameter == parameter_of(process, RM_PEER_PARAMETER_HOLD)) {
+        if (value > 0.5 && link->has_server && link->state.role == RM_STANDBY_ACTIVE) {
+            answer(process, request, "this server is active, and would stop: switch to the other one first");
+            return;
+        }
         link->hold = value > 0.5;
         rm_parameter_write_f64(parameter, link->hold, rm_stamp_now());
     } else if (parameter == parameter_of(process, RM_PEER_PARAMETER_ACKNOWLEDGE))
