@@ -148,8 +148,10 @@ struct rm_standby_orders {
     _Atomic uint64_t peer_unacknowledged;
     /** Counts up while the process lives: one that stands tells that it hangs. */
     _Atomic uint64_t beat;
+    /** The peer is another build: the two swap by a planned switch alone. */
+    _Atomic uint64_t planned_only;
 
-    _Atomic uint64_t reserved[4];
+    _Atomic uint64_t reserved[3];
 };
 
 /** Consistent copies in private memory; members as above, but for those that are constant. */
@@ -175,6 +177,7 @@ struct rm_standby_orders_reading {
     uint64_t peer_term;
     rm_turn peer_turn;
     uint64_t beat;
+    bool planned_only;
 };
 
 /** Take one look. False while the writer is inside: look again. False, too, where nothing was written yet. */

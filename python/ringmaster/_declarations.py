@@ -1027,6 +1027,7 @@ struct rm_standby_orders_reading {
     uint64_t peer_term;
     rm_turn peer_turn;
     uint64_t beat;
+    bool planned_only;
 };
 
 bool rm_standby_state_look(struct rm_standby_state const *state, struct rm_standby_state_reading *reading);

@@ -70,6 +70,7 @@ void rm_standby_orders_publish(struct rm_standby_orders *orders, struct rm_stand
     standby_put(&orders->refused, reading->refused);
     standby_put(&orders->peer_unacknowledged, reading->peer_unacknowledged);
     standby_put(&orders->beat, reading->beat);
+    standby_put(&orders->planned_only, reading->planned_only);
     rm_sequence_end(&orders->sequence);
 }
 
@@ -89,6 +90,7 @@ bool rm_standby_orders_look(struct rm_standby_orders const *orders, struct rm_st
         .peer_term = standby_get(&orders->peer_term),
         .peer_turn = standby_get(&orders->peer_turn),
         .beat = standby_get(&orders->beat),
+        .planned_only = standby_get(&orders->planned_only) != 0,
     };
     if (!rm_sequence_leave(&orders->sequence, seen))
         return false;

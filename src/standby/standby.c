@@ -103,8 +103,10 @@ static struct rm_standby_orders_reading standby_heed_orders(struct rm_standby *s
 static void standby_learn_orders(struct rm_standby *standby, struct rm_standby_seen const *seen,
                                  struct rm_standby_orders_reading const *orders) {
     standby_learn_term(standby, orders->peer_term);
-    if (orders->peer_role != 0)
+    if (orders->peer_role != 0) {
         standby->peer_unacknowledged = orders->peer_unacknowledged;
+        standby->planned_only = orders->planned_only;
+    }
     if (orders->acknowledged > standby->acknowledged && !standby->first_orders)
         standby->unacknowledged = standby->peer_unacknowledged = false;
     standby->acknowledged = orders->acknowledged;
@@ -290,9 +292,9 @@ static void standby_begin(struct rm_standby *standby, struct rm_standby_seen con
     standby_take_term(standby, seen->cycle, standby_term_to_take(standby));
 }
 
-/** ONCE, of the pair: what the peer said last is true when it is dead, too. */
+/** ONCE, of the pair, or two builds: what the peer said last is true when it is dead, too. */
 static bool standby_waits_for_operator(struct rm_standby const *standby) {
-    return standby->unacknowledged || standby->peer_unacknowledged;
+    return standby->unacknowledged || standby->peer_unacknowledged || standby->planned_only;
 }
 
 /** A server that may take over as soon as the chains say that they are silent. */

@@ -42,7 +42,8 @@
  *  - SWITCH    At an agreed turn T the active server sends nothing any more, and the standby sends from T on. The active
  *              one is told of T first: a standby that knows of T knows that the other one stops.
  *  - ONCE      After one automatic take-over that a majority confirmed, the next TAKE of either server waits for an
- *              operator's acknowledgement. RESUME, SWITCH and BEGIN do not.
+ *              operator's acknowledgement. RESUME, SWITCH and BEGIN do not. Servers of different builds wait
+ *              so always.
  *  - HOLD      A held server neither sends nor takes over.
  *
  * Terms of server 1 are odd and those of server 2 are even, so both may take one at the same time: the higher wins at
@@ -141,6 +142,8 @@ struct rm_standby {
     bool unacknowledged;
     /** The peer has one that is not acknowledged, as was heard last. */
     bool peer_unacknowledged;
+    /** The peer was another build, as was heard last. */
+    bool planned_only;
     /** Newest number of acknowledgements in the orders. */
     uint64_t acknowledged;
     /** Newest cycle and its turn; 0: none was due yet. */

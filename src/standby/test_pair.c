@@ -183,6 +183,7 @@ static struct rm_standby_orders_reading server_orders(struct pair *pair, uint32_
         .peer_turn = peer.turn,
         .peer_unacknowledged = peer.alive && peer.unacknowledged,
         .beat = ++server->beat,
+        .planned_only = pair->planned_only && peer.alive,
     };
 }
 

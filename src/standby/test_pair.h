@@ -90,6 +90,8 @@ struct pair {
     /** Server 2's clock is behind that of server 1 by so many steps, 0 or 1. */
     uint32_t late_steps;
     bool link_cut;
+    /** The servers are of different builds. */
+    bool planned_only;
     uint32_t link_cycles, join_cycles;
     struct pair_said said[2][PAIR_LINK_CYCLES_MAX];
     uint64_t random;

@@ -112,6 +112,25 @@ static void test_switch_forgets_older_answers(void **state) {
     }
 }
 
+/** They swap by a switch, and not by themselves: the other one begins, when it is time to. */
+static void test_different_builds(void **state) {
+    (void)state;
+    make_settled(&pair, CHAINS, N);
+    pair.planned_only = true;
+    pair_cycles(&pair, 10);
+    assert_int_equal(pair.server[B].core.role, RM_STANDBY_READY);
+    pair_switch(&pair, (pair_cycle(&pair) + 7) * PAIR_PERIOD);
+    pair_cycles(&pair, 20);
+    assert_int_equal(pair_active(&pair), B);
+    assert_true(pair_settle(&pair, B));
+    pair_kill(&pair, B);
+    pair_cycles(&pair, 3 * N + 4);
+    assert_int_equal(pair_active(&pair), NONE);
+    pair_cycles(&pair, 2 * pair.begin);
+    assert_int_equal(pair_active(&pair), A);
+    assert_int_equal(pair.server[A].core.reason, RM_STANDBY_BEGAN);
+}
+
 /* ── ONCE, HOLD ── */
 
 static void test_once_until_acknowledged(void **state) {
@@ -299,6 +318,7 @@ int main(void) {
         cmocka_unit_test(test_switch_of_active_alone),
         cmocka_unit_test(test_switch_in_the_past),
         cmocka_unit_test(test_switch_forgets_older_answers),
+        cmocka_unit_test(test_different_builds),
         cmocka_unit_test(test_once_until_acknowledged),
         cmocka_unit_test(test_once_acknowledged),
         cmocka_unit_test(test_once_wants_confirmation),

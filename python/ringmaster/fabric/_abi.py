@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-LAYOUT_HASH = 0xB727508369501C00
+LAYOUT_HASH = 0xA04461F5576E0996
 
 RM_ABI_VERSION = 14
 RM_SEGMENT_MAGIC = 0x5254534D474E4952
@@ -619,7 +619,8 @@ DTYPES["rm_standby_orders"] = _struct(
     ("refused", "<u8", 72),
     ("peer_unacknowledged", "<u8", 80),
     ("beat", "<u8", 88),
-    ("reserved", ("<u8", (4,)), 96),
+    ("planned_only", "<u8", 96),
+    ("reserved", ("<u8", (3,)), 104),
 )
 
 DTYPES["rm_state"] = _struct(

@@ -71,6 +71,8 @@ class StandbyOrdersReading:
     peer_unacknowledged: bool
     beat: int
     """Counts up while the process lives."""
+    planned_only: bool
+    """The peer is another build: the two swap by a planned switch alone."""
 
 
 def _looked(what: str, look: Callable[[], bool], written: Callable[[], int]) -> bool:
@@ -169,6 +171,7 @@ class StandbyOrders:
             refused=reading.refused,
             peer_unacknowledged=reading.peer_unacknowledged,
             beat=reading.beat,
+            planned_only=reading.planned_only,
         )
 
 

@@ -171,7 +171,7 @@ static struct abi_layout const layouts[] = {
            MEMBER(rm_standby_orders, peer_role), MEMBER(rm_standby_orders, peer_term),
            MEMBER(rm_standby_orders, peer_turn), MEMBER(rm_standby_orders, refused),
            MEMBER(rm_standby_orders, peer_unacknowledged), MEMBER(rm_standby_orders, beat),
-           MEMBER(rm_standby_orders, reserved)),
+           MEMBER(rm_standby_orders, planned_only), MEMBER(rm_standby_orders, reserved)),
     LAYOUT(rm_state, MEMBER(rm_state, bytes_offset), MEMBER(rm_state, capacity), MEMBER(rm_state, reserved),
            MEMBER(rm_state, sequence), MEMBER(rm_state, turn), MEMBER(rm_state, steps), MEMBER(rm_state, bytes),
            MEMBER(rm_state, checksum), MEMBER(rm_state, reserved_too)),

@@ -55,6 +55,7 @@ void rm_peer_tell(struct rm_peer_link *link, uint64_t now_ns) {
     orders->peer_term = link->status.term;
     orders->peer_turn = role < 0 ? RM_TURN_NONE : link->status.turn;
     orders->peer_unacknowledged = (link->status.flags & RM_PEER_UNACKNOWLEDGED) != 0;
+    orders->planned_only = link->relation == RM_PEER_JOINED && strcmp(link->hello.build, link->setup.build) != 0;
     /* A server that sends goes on alone, whoever else is there. */
     orders->refused = link->relation > RM_PEER_JOINED && link->session.up && !rm_peer_link_is_active(link);
     ++orders->beat;
@@ -149,6 +150,10 @@ void rm_peer_link_why(struct rm_peer_link const *link, uint64_t now_ns, char tex
         why_not_whole(link, text);
     else if (own != RM_STANDBY_ACTIVE && peer != RM_STANDBY_ACTIVE)
         snprintf(text, RM_PEER_WHY_BYTES, "neither server is active");
+    else if (link->orders.planned_only)
+        snprintf(text, RM_PEER_WHY_BYTES,
+                 "server %s is of version %s, and server %s of %s: different builds swap by a planned switch alone",
+                 link->setup.name, link->setup.build, name, link->hello.build);
     if (link->thirds > 5 && now_ns - link->third_ns < RM_PEER_THIRD_NS && strlen(text) < RM_PEER_WHY_BYTES - 100)
         sprintf(text + strlen(text), "%sa third server asks to join and is refused", text[0] == '\0' ? "" : "; ");
 }

@@ -98,8 +98,8 @@ void rm_peer_segment_show_people(struct rm_peer_segment *segment, struct rm_peer
         rm_counter_set(segment->counters, i, link->counter[i]);
     struct rm_stamp const stamp = rm_stamp_now();
     int const own = link->has_server ? (int)link->state.role : -1, peer = rm_peer_link_role(link, now_ns);
-    bool const ready = (own == RM_STANDBY_ACTIVE && peer == RM_STANDBY_READY) ||
-                       (own == RM_STANDBY_READY && peer == RM_STANDBY_ACTIVE);
+    bool const ready = !link->orders.planned_only && ((own == RM_STANDBY_ACTIVE && peer == RM_STANDBY_READY) ||
+                                                      (own == RM_STANDBY_READY && peer == RM_STANDBY_ACTIVE));
     number_show(segment, RM_PEER_PARAMETER_ROLE, own, stamp);
     number_show(segment, RM_PEER_PARAMETER_PEER_ROLE, peer, stamp);
     number_show(segment, RM_PEER_PARAMETER_READY, ready, stamp);

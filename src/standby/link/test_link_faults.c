@@ -87,6 +87,24 @@ static void the_next_version_joins(void **state) {
     rig_free(rig);
 }
 
+static void other_build(struct rm_peer_setup *b) { b->build = "0.2.0"; }
+
+static void another_build_is_ready_for_a_switch_alone(void **state) {
+    (void)state;
+    struct rig *const rig = rig_with(6, other_build);
+    rig_join(rig);
+    rig->server[1].state.role = RM_STANDBY_READY;
+    rig_cycles(rig, 300);
+    for (int i = 0; i < 2; ++i) {
+        assert_true(rig->server[i].link.orders.planned_only);
+        assert_non_null(strstr(rig_why(rig, i), "different builds swap by a planned switch alone"));
+    }
+    assert_null(rm_peer_link_switch(&rig->server[0].link, 0, rig->now_ns));
+    rig_cycles(rig, 200);
+    assert_int_not_equal(rig->server[1].link.orders.switch_turn, RM_TURN_NONE);
+    rig_free(rig);
+}
+
 static void other_key(struct rm_peer_setup *b) { b->key[31] ^= 1; }
 
 static void another_key(void **state) {
@@ -262,6 +280,7 @@ int main(void) {
         cmocka_unit_test(a_server_of_another_name),
         cmocka_unit_test(a_version_that_is_two_later),
         cmocka_unit_test(the_next_version_joins),
+        cmocka_unit_test(another_build_is_ready_for_a_switch_alone),
         cmocka_unit_test(another_key),
         cmocka_unit_test(a_third_server),
         cmocka_unit_test(replayed_datagrams),
