@@ -13,6 +13,7 @@ from ringmaster.cli.programs import become
 from ringmaster.cli.standby_status import server_argument, status, why
 
 if TYPE_CHECKING:
+    from ringmaster.fabric.workspace import Workspace
     from ringmaster.standby.terms import Reset
 
 
@@ -91,24 +92,30 @@ def switch(server: str | None, turn: int | None, timeout_s: float, as_json: bool
 
 
 def _put(server: str | None, name: str, value: int) -> str:
-    """Asks the process of a server's link; returns the server's name."""
-    from ringmaster.errors import RequestRefused, RequestUnanswered
+    """Asks the process of the one server that is meant; returns the server's name."""
     from ringmaster.fabric.workspace import attach
-    from ringmaster.standby.figures import need_standby
-    from ringmaster.standby.names import OWNER
     from ringmaster.standby.sides import workspaces_of
 
     chosen = workspaces_of(server)
     if len(chosen) > 1:
         raise click.UsageError(f"{server} is of two servers: say which one, as {server}@NAME")
     with attach(chosen[0]) as ws:
-        name_of_server = need_standby(ws).server
-        ws.check(OWNER)
-        try:
-            ws.put(name, value)
-        except (RequestRefused, RequestUnanswered) as error:
-            raise click.ClickException(str(error)) from None
-        return name_of_server
+        return _ask(ws, name, value)
+
+
+def _ask(ws: "Workspace", name: str, value: int) -> str:
+    """Asks the process of its link; returns the server's name."""
+    from ringmaster.errors import RequestRefused, RequestUnanswered
+    from ringmaster.standby.figures import need_standby
+    from ringmaster.standby.names import OWNER
+
+    name_of_server = need_standby(ws).server
+    ws.check(OWNER)
+    try:
+        ws.put(name, value)
+    except (RequestRefused, RequestUnanswered) as error:
+        raise click.ClickException(str(error)) from None
+    return name_of_server
 
 
 @standby.command(epilog=examples("ringmaster standby hold configs/standby.yaml@b"))
@@ -154,16 +161,19 @@ def release(server: str | None) -> None:
     click.echo(f"{_put(server, HOLD, 0)} is released, and joins")
 
 
-@standby.command(epilog=examples("ringmaster standby acknowledge", "ringmaster standby acknowledge ring-b"))
+@standby.command(epilog=examples("ringmaster standby acknowledge", "ringmaster standby acknowledge pair.yaml"))
 @server_argument
 def acknowledge(server: str | None) -> None:
-    """Acknowledge an automatic take-over of SERVER, so that the next one may happen by itself.
+    """Acknowledge an automatic take-over, so that the next one may happen by itself.
 
-    Look first what the cause was: a fault that both servers have would make them take over from each other for ever.
+    SERVER is either of the two: the link tells the other one. Look first what the cause was: a fault that both servers
+    have would make them take over from each other for ever.
     """
     from ringmaster.standby.names import ACKNOWLEDGE
+    from ringmaster.standby.sides import find_active
 
-    click.echo(f"{_put(server, ACKNOWLEDGE, 1)}: acknowledged; the next take-over may happen by itself")
+    with find_active(server) as ws:
+        click.echo(f"{_ask(ws, ACKNOWLEDGE, 1)}: acknowledged; the next take-over may happen by itself")
 
 
 @standby.command(
