@@ -139,7 +139,7 @@ def _followers(it: StandbyFigures, width: int) -> list[Line]:
     rows = [
         [
             Span(one.application),
-            Span("yes", "good") if one.in_step else Span("no", "dim" if it.sends else "warn"),
+            Span(units.NOTHING, "dim") if it.sends else Span("yes", "good") if one.in_step else Span("no", "warn"),
             number(one.counts.get("followed", 0)),
             bad(one.counts.get("differences", 0)),
             warn(one.counts.get("inputs_missing", 0)),
