@@ -90,7 +90,7 @@ def table(sides: "tuple[Side, Side]") -> list[str]:
     rows = [("", [side.server for side in sides])]
     rows += [(label, [tell(side) for side in sides]) for label, tell in ROWS]
     lines = [f"{label:<{LABEL}}" + "".join(f"{cell:<{COLUMN}}" for cell in cells) for label, cells in rows]
-    notes = [f"{side.server}: by {side.told_by}" for side in sides]
+    notes = [f"{side.server}: {side.told_by}" for side in sides]
     return [*(line.rstrip() for line in lines), "", *notes]
 
 

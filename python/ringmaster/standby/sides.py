@@ -20,7 +20,7 @@ class Side:
     """None where it is not known."""
     term: int | None
     told_by: str
-    """Who says so: "workspace ring-a", "the link of a"; or why nobody does."""
+    """Who says so: "told by workspace ring-a", "told by the link of a"; or why nobody does."""
     figures: StandbyFigures | None
     """All that its own workspace tells; None where that is not on this host, or does not live."""
 
@@ -81,12 +81,13 @@ def look(word: str | None) -> tuple[Side, Side]:
 
 
 def _own(ws: Workspace, figures: StandbyFigures) -> Side:
-    return Side(figures.server, figures.role, figures.term, f"workspace {ws.name}", figures)
+    return Side(figures.server, figures.role, figures.term, f"told by workspace {ws.name}", figures)
 
 
 def _as_told(side: Side, error: str) -> Side:
     figures = side.figures
     assert figures is not None
     link = figures.link
-    told = f"the link of {side.server}" if link.peer_role is not None else error or "nobody: its peer does not hear it"
+    nobody = error or "told by nobody: its peer does not hear it"
+    told = nobody if link.peer_role is None else f"told by the link of {side.server}"
     return Side(figures.peer, link.peer_role, link.peer_term or None, told, None)
