@@ -28,6 +28,7 @@ from ringmaster.standby.file import NoPair, find_server, read_pair
 from ringmaster.standby.names import REASONS, role_of
 
 ACTIVE, READY, JOINING = StandbyRole.ACTIVE, StandbyRole.READY, StandbyRole.JOINING
+UNACKNOWLEDGED = fabric.standby_orders(peer_unacknowledged=1)
 
 
 def test_every_reason_has_words() -> None:
@@ -73,7 +74,7 @@ def test_a_peer_on_another_host_is_shown_as_the_link_tells(make_owner: MakeOwner
     for word in (str(file), "ring-b", f"{file}@b"):
         told = json.loads(ringmaster("standby", "status", word, "--json").stdout)
         assert told["active"] == "a"
-        assert told["servers"]["a"] == {"role": "active", "term": 6, "by": "the link of b"}
+        assert told["servers"]["a"] == {"role": "active", "term": 6, "by": "told by the link of b"}
 
 
 @pytest.mark.parametrize(("role", "code"), [(ACTIVE, 0), (READY, 10), (JOINING, 10)])
@@ -106,13 +107,16 @@ def test_a_server_that_is_alone_says_so(make_owner: MakeOwner) -> None:
     [
         ({"link": None}, "a is alone: the process of its link does not run"),
         ({"link": of_link(None)}, "b is not heard: is it on"),
-        ({"link": of_link(JOINING, "feedback: copying")}, "b is JOINING: feedback: copying"),
+        ({"link": of_link(JOINING, "feedback: copying")}, "feedback: copying"),
         ({"link": of_link(StandbyRole.MAINTENANCE)}, "b is held by an operator"),
         ({"link": of_link(None, bad_key=3)}, "3 datagrams of the link were not made with this key"),
         ({"role": StandbyRole.FAULT, "reason": StandbyReason.NO_TERM, "link": of_link()}, "terms are at their end"),
         ({"role": JOINING, "in_step": False, "link": of_link(ACTIVE)}, "ramp is not in step: 3 steps came to other"),
         ({"role": JOINING, "link": of_link(None)}, "there is no active server to copy from"),
         ({"unacknowledged": 1, "link": of_link()}, "waits for `ringmaster standby acknowledge`"),
+        ({"role": READY, "link": [*of_link(ACTIVE), UNACKNOWLEDGED]}, "b took over by itself, which nobody has"),
+        ({"link": of_link(READY, "different builds")}, "different builds"),
+        ({"role": READY, "link": of_link(ACTIVE, "different builds")}, "different builds"),
     ],
 )
 def test_why_says_what_is_missing(make_owner: MakeOwner, what: dict[str, object], words: str) -> None:
@@ -224,7 +228,7 @@ def test_the_page_says_who_sends_and_what_is_missing(make_owner: MakeOwner, size
         "ACTIVE",
         "5 of 5 chains answer its term",
         "4 cycles after the other's last setpoints",
-        "b is JOINING: copying",
+        "copying states",
     ):
         assert words in shown
     assert "a ACTIVE  term 5   b JOINING" in overview

@@ -12,7 +12,7 @@ from ringmaster.feedback.server_file import of_workspace
 from ringmaster.standby import names
 from ringmaster.standby.file import SECTION
 
-STATE, FOLLOW = "standby/state", "follow"
+STATE, ORDERS, FOLLOW = "standby/state", "standby/orders", "follow"
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,8 @@ class LinkFigures:
     differences: int
     """Steps that came to other bits than the active server's, of all applications."""
     held: bool
+    peer_unacknowledged: bool = False
+    """The peer took over by itself, which nobody has acknowledged: this server does not until somebody has."""
 
 
 @dataclass(frozen=True)
@@ -153,6 +155,7 @@ def _link(ws: Workspace) -> LinkFigures:
     if names.OWNER not in ws.segments or not ws.segments[names.OWNER].alive:
         return NO_LINK
     peer_role = names.role_of(ws.parameters[names.PEER_ROLE].number)
+    orders = ws.standby_orders[ORDERS].read() if ORDERS in ws.standby_orders else None
     return LinkFigures(
         runs=True,
         peer_role=peer_role,
@@ -162,6 +165,7 @@ def _link(ws: Workspace) -> LinkFigures:
         lag_cycles=_whole(ws, names.LAG_CYCLES),
         differences=_whole(ws, names.DIFFERENCES),
         held=_whole(ws, names.HOLD) != 0,
+        peer_unacknowledged=orders is not None and orders.peer_unacknowledged,
     )
 
 

@@ -51,13 +51,24 @@ def _of_the_pair(it: StandbyFigures) -> Iterator[str]:
         )
     if it.role == StandbyRole.ACTIVE:
         yield from _of_the_peer(it)
-    elif it.role != StandbyRole.READY:
+    elif it.role == StandbyRole.READY:
+        yield from _of_a_ready_pair(it)
+    else:
         yield from _of_this_server(it)
+
+
+def _of_a_ready_pair(it: StandbyFigures) -> Iterator[str]:
+    """What the link still has to say: of different builds, of neither being active."""
+    if it.link.runs and it.link.why:
+        yield it.link.why
 
 
 def _of_the_peer(it: StandbyFigures) -> Iterator[str]:
     peer, link = it.peer, it.link
-    if not link.runs or link.peer_role == StandbyRole.READY:
+    if not link.runs:
+        return
+    if link.peer_role == StandbyRole.READY:
+        yield from _of_a_ready_pair(it)
         return
     if link.peer_role is None:
         yield (
@@ -69,7 +80,7 @@ def _of_the_peer(it: StandbyFigures) -> Iterator[str]:
     elif link.peer_role == StandbyRole.ACTIVE:
         yield f"{peer} says that it is active, too: the chains decide within some cycles which of the two goes on"
     else:
-        yield f"{peer} is {link.peer_role.name}{_because(link.why)}"
+        yield link.why or f"{peer} is {link.peer_role.name}"
 
 
 def _of_this_server(it: StandbyFigures) -> Iterator[str]:
@@ -109,5 +120,10 @@ def _of_take_overs(it: StandbyFigures) -> Iterator[str]:
     if it.unacknowledged:
         yield (
             f"{it.server} took over by itself, which nobody has acknowledged: the next automatic take-over waits for "
+            f"`ringmaster standby acknowledge`"
+        )
+    elif it.link.peer_unacknowledged:
+        yield (
+            f"{it.peer} took over by itself, which nobody has acknowledged: {it.server} does so only after "
             f"`ringmaster standby acknowledge`"
         )

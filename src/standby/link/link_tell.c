@@ -145,7 +145,8 @@ void rm_peer_link_why(struct rm_peer_link const *link, uint64_t now_ns, char tex
     else if (own == RM_STANDBY_FAULT || peer == RM_STANDBY_FAULT)
         snprintf(text, RM_PEER_WHY_BYTES, "server %s is in fault", own == RM_STANDBY_FAULT ? link->setup.name : name);
     else if (own == RM_STANDBY_ACTIVE && peer != RM_STANDBY_READY)
-        snprintf(text, RM_PEER_WHY_BYTES, "server %s is joining: ask there", name);
+        snprintf(text, RM_PEER_WHY_BYTES, "server %s is joining: `ringmaster standby why` there says what it lacks",
+                 name);
     else if (own == RM_STANDBY_JOINING && peer == RM_STANDBY_ACTIVE)
         why_not_whole(link, text);
     else if (own != RM_STANDBY_ACTIVE && peer != RM_STANDBY_ACTIVE)
