@@ -106,6 +106,10 @@ static enum rm_code peer_attach(struct rm_host_peer *peer, struct rm_error *erro
     code = peer_find_streams(peer, error);
     if (code == RM_OK)
         code = peer_find_state(peer, error);
+    if (code == RM_E_NOT_FOUND) // as at every start: that process makes its objects when it has seen this application's
+        code = rm_fail(error, code, "nothing of server %s has come yet: %s", peer->host->setup->peer,
+                       peer->orders == NULL ? "ringmaster-standby does not run beside this server"
+                                            : "ringmaster-standby has not seen this application yet");
     if (code != RM_OK)
         peer_detach(peer);
     return code;
