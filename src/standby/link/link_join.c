@@ -22,6 +22,8 @@ void rm_peer_join_vector(struct rm_peer_link *link, struct rm_peer_vector const 
     if (!rm_peer_vector_take(in, part))
         return;
     link->vector_in_turn[part->of] = part->turn;
+    if (part->of == RM_PEER_SENT)
+        link->late_turns = link->state.turn > part->turn ? link->state.turn - part->turn : 0;
     local->put_vector(local->context, (enum rm_peer_vector_of)part->of, in->value, part->turn);
 }
 

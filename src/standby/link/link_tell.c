@@ -12,6 +12,11 @@ static uint64_t silent_ns(struct rm_peer_link const *link) {
     return max(RM_PEER_LINK_SILENT_NS, 10 * rm_peer_link_cycle_ns(link));
 }
 
+/** What comes is too old to go on from: a network keeps it, or somebody does. */
+static bool link_is_late(struct rm_peer_link const *link) {
+    return (double)link->late_turns * 1e9 / link->setup.turn_rate_hz >= (double)silent_ns(link);
+}
+
 bool rm_peer_link_hears(struct rm_peer_link const *link, uint64_t now_ns) {
     return link->session.up && link->heard_ns != 0 && now_ns - link->heard_ns < silent_ns(link);
 }
@@ -33,7 +38,7 @@ uint64_t rm_peer_link_lag(struct rm_peer_link const *link) {
 static bool is_synchronised(struct rm_peer_link const *link, uint64_t now_ns) {
     bool const is_standby =
         link->has_server && (link->state.role == RM_STANDBY_JOINING || link->state.role == RM_STANDBY_READY);
-    if (!is_standby || link->relation != RM_PEER_JOINED || !rm_peer_join_is_whole(link))
+    if (!is_standby || link->relation != RM_PEER_JOINED || !rm_peer_join_is_whole(link) || link_is_late(link))
         return false;
     /* It begins while the peer is active, and ends some time after its last word. */
     uint64_t const gone_ns = max(RM_PEER_SERVER_GONE_NS, 20 * rm_peer_link_cycle_ns(link));
@@ -121,6 +126,11 @@ static bool why_application(struct rm_peer_link const *link, char text[RM_PEER_W
 static void why_not_whole(struct rm_peer_link const *link, char text[RM_PEER_WHY_BYTES]) {
     if (why_application(link, text))
         return;
+    if (link_is_late(link)) {
+        snprintf(text, RM_PEER_WHY_BYTES, "what server %s sends comes too late: the network keeps it for long",
+                 link->setup.peer_name);
+        return;
+    }
     bool const here = rm_peer_join_is_whole(link);
     snprintf(text, RM_PEER_WHY_BYTES,
              here ? "all is here, and the server is about to be ready"

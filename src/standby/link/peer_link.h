@@ -166,6 +166,8 @@ struct rm_peer_link {
     /* As the standby. */
     struct rm_peer_vector_in vector_in[RM_PEER_VECTORS];
     rm_turn vector_in_turn[RM_PEER_VECTORS];
+    /** By which the newest setpoints were older than the own server's newest cycle when they came. */
+    rm_turn late_turns;
     struct rm_peer_steps_in *steps_in[RM_PEER_APPLICATIONS];
     uint64_t repeat_ns[RM_PEER_APPLICATIONS];
     rm_turn repeat_after[RM_PEER_APPLICATIONS];

@@ -223,6 +223,24 @@ static void a_silent_link_ends_it_sooner(void **state) {
     rig_free(rig);
 }
 
+static void a_late_link_ends_it(void **state) {
+    (void)state;
+    struct rig *const rig = rig_pair(16);
+    struct rig_server *const b = &rig->server[1];
+    rig_join(rig);
+    b->state.turn += 6000; // 50 ms ahead of what comes
+    rig_cycles(rig, 300);
+    assert_true(b->link.orders.synchronised);
+    b->state.turn += 6000;
+    rig_cycles(rig, 300);
+    assert_false(b->link.orders.synchronised);
+    assert_non_null(strstr(rig_why(rig, 1), "what server a sends comes too late"));
+    b->state.turn -= 12000;
+    rig_cycles(rig, 300);
+    assert_true(b->link.orders.synchronised);
+    rig_free(rig);
+}
+
 static void roles_may_be_exchanged(void **state) {
     (void)state;
     struct rig *const rig = rig_pair(8);
@@ -341,6 +359,7 @@ int main(void) {
         cmocka_unit_test(an_application_that_stands_ends_it),
         cmocka_unit_test(a_silent_server_stays_synchronised_for_a_while),
         cmocka_unit_test(a_silent_link_ends_it_sooner),
+        cmocka_unit_test(a_late_link_ends_it),
         cmocka_unit_test(roles_may_be_exchanged),
         cmocka_unit_test(an_acknowledgement_goes_to_both),
         cmocka_unit_test(a_switch_is_agreed_wherever_it_is_put),
