@@ -297,3 +297,12 @@ void pair_settle(struct pair *pair) {
         require(pair->chain[c].obeyed[0] > 0 && pair->chain[c].obeyed[1] == 0);
     pair_judge_anew(pair);
 }
+
+struct pair *pair_make_moving(double step) {
+    struct pair *const pair = pair_make(false);
+    pair_settle(pair);
+    pair->step = step;
+    pair_pass_cycles(pair, 20);
+    pair_judge_anew(pair);
+    return pair;
+}

@@ -87,6 +87,9 @@ enum rm_standby_role pair_role(struct pair const *pair, uint32_t server);
 struct rm_standby_state_reading pair_state(struct pair const *pair, uint32_t server);
 uint64_t pair_count(struct pair const *pair, uint32_t server, unsigned counter);
 
+/** A settled pair whose supplies move, by `step` per cycle. */
+struct pair *pair_make_moving(double step);
+
 /** Forgets what the chains have judged so far. */
 void pair_judge_anew(struct pair *pair);
 

@@ -5,7 +5,6 @@
 #include <stddef.h>
 
 #include <cmocka.h>
-#include <math.h>
 #include <string.h>
 
 #include "engine/test_transmit_pair.h"
@@ -23,16 +22,6 @@ static void assert_smooth(struct pair const *pair) {
         assert_true(pair->chain[c].steepest <= 1.0f + ROUNDING * 1e-3f);
         assert_int_equal(pair->chain[c].doubled, 0);
     }
-}
-
-/** Both servers' setpoint of a supply that moves. */
-static struct pair *moving_pair(double step) {
-    struct pair *const pair = pair_make(false);
-    pair_settle(pair);
-    pair->step = step;
-    pair_pass_cycles(pair, 20);
-    pair_judge_anew(pair);
-    return pair;
 }
 
 static void the_first_server_begins_and_the_other_one_follows(void **state) {
@@ -71,7 +60,7 @@ static void take_over_from(struct pair *pair) {
 static void a_killed_server_is_followed_within_two_cycles_more_than_were_missed(void **state) {
     (void)state;
     for (uint32_t parts = 0; parts < 6; ++parts) {
-        struct pair *const pair = moving_pair(parts % 2 ? RIG_SLEW : -RIG_SLEW / 3);
+        struct pair *const pair = pair_make_moving(parts % 2 ? RIG_SLEW : -RIG_SLEW / 3);
         pair_pass_cycles(pair, parts);
         take_over_from(pair);
         assert_int_equal(pair_count(pair, 1, RM_STANDBY_TAKEOVERS), 1);
@@ -91,7 +80,7 @@ static void a_killed_server_is_followed_within_two_cycles_more_than_were_missed(
 
 static void a_planned_switch_misses_and_doubles_no_cycle(void **state) {
     (void)state;
-    struct pair *const pair = moving_pair(RIG_SLEW);
+    struct pair *const pair = pair_make_moving(RIG_SLEW);
     for (uint32_t round = 0; round < 4; ++round) {
         uint32_t const to = round % 2 == 0;
         rm_turn const turn = rig_next_turn(pair->server[0]) + 7 * RIG_PERIOD;
@@ -118,7 +107,7 @@ static void a_planned_switch_misses_and_doubles_no_cycle(void **state) {
 
 static void a_server_that_slept_asks_before_it_sends_and_hears_that_it_is_deposed(void **state) {
     (void)state;
-    struct pair *const pair = moving_pair(RIG_SLEW / 2);
+    struct pair *const pair = pair_make_moving(RIG_SLEW / 2);
     pair->asleep[0] = true;
     pair_pass_cycles(pair, PAIR_MISSED + 6);
     assert_int_equal(pair_role(pair, 1), RM_STANDBY_ACTIVE);
@@ -141,7 +130,7 @@ static void a_server_that_slept_asks_before_it_sends_and_hears_that_it_is_depose
 
 static void a_server_that_slept_behind_its_decision_sends_nothing(void **state) {
     (void)state;
-    struct pair *const pair = moving_pair(RIG_SLEW / 2);
+    struct pair *const pair = pair_make_moving(RIG_SLEW / 2);
     uint64_t const due = rig_due(pair->server[0], rig_next_turn(pair->server[0]));
     for (uint32_t s = 0; s < 2; ++s)
         pair->server[s]->tsc = due + 5 * RIG_CYCLE; // as if between this and the next line
@@ -152,7 +141,7 @@ static void a_server_that_slept_behind_its_decision_sends_nothing(void **state) 
 
 static void a_server_that_slept_alone_asks_and_goes_on(void **state) {
     (void)state;
-    struct pair *const pair = moving_pair(RIG_SLEW / 2);
+    struct pair *const pair = pair_make_moving(RIG_SLEW / 2);
     pair->dead[1] = true;
     pair_pass_cycles(pair, 10);
     pair->asleep[0] = true;
@@ -168,53 +157,9 @@ static void a_server_that_slept_alone_asks_and_goes_on(void **state) {
     pair_free(pair);
 }
 
-/** What it wanted to send, and the port did not take, no chain has: it goes on from what was sent. */
-static void a_server_whose_port_took_nothing_goes_on_from_what_was_sent(void **state) {
-    (void)state;
-    struct pair *const pair = moving_pair(-RIG_SLEW);
-    uint32_t const takes = pair->server[0]->port->takes;
-    pair->dead[1] = true;
-    pair->server[0]->port->takes = 0;
-    pair_pass_cycles(pair, PAIR_MISSED + 6);
-    assert_int_not_equal(pair_role(pair, 0), RM_STANDBY_ACTIVE);
-    float const stood = pair->chain[0].stands[0];
-    pair_judge_anew(pair);
-    pair->server[0]->port->takes = takes;
-    for (uint32_t cycles = 0; cycles < 20 && pair->chain[0].obeyed[0] == 0; ++cycles)
-        pair_pass_cycles(pair, 1);
-    assert_in_range(pair->chain[0].obeyed[0], 1, 2);
-    float const most = (1 + ROUNDING * 1e-3f) * (float)(RIG_SLEW * pair->chain[0].obeyed[0]); // from its first one on
-    assert_true(fabsf(stood - pair->chain[0].stands[0]) <= most);
-    pair_pass_cycles(pair, 40);
-    assert_int_equal(pair_role(pair, 0), RM_STANDBY_ACTIVE);
-    assert_smooth(pair);
-    pair_free(pair);
-}
-
-/** Turns are counted anew on both servers, as where the machine's timing starts again. */
-static void where_turns_begin_anew_the_active_server_goes_on(void **state) {
-    (void)state;
-    for (uint32_t back = 0; back < 2; ++back) {
-        struct pair *const pair = moving_pair(RIG_SLEW / 2);
-        for (uint64_t epoch = 2; epoch < 9; ++epoch) { // by odd and by even numbers of cycles
-            rm_turn const turn = rig_next_turn(pair->server[0]);
-            for (uint32_t s = 0; s < 2; ++s)
-                rig_set_clock(pair->server[s], back ? turn - (30 + epoch) * RIG_PERIOD : turn + 10000 * epoch + 5,
-                              epoch);
-            pair_pass_cycles(pair, 20);
-            assert_int_equal(pair_role(pair, 0), RM_STANDBY_ACTIVE);
-            assert_int_equal(pair_role(pair, 1), RM_STANDBY_READY);
-        }
-        assert_int_equal(pair->datagrams[1], 0);
-        assert_in_range(pair->chain[0].obeyed[0], 7 * 19, 7 * 21);
-        take_over_from(pair);
-        pair_free(pair);
-    }
-}
-
 static void a_server_that_chains_do_not_answer_stops_and_says_so(void **state) {
     (void)state;
-    struct pair *const pair = moving_pair(RIG_SLEW / 2);
+    struct pair *const pair = pair_make_moving(RIG_SLEW / 2);
     pair->dead[1] = true;
     pair->deaf[0] = true;
     pair_pass_cycles(pair, PAIR_MISSED + 2);
@@ -230,7 +175,7 @@ static void a_server_that_chains_do_not_answer_stops_and_says_so(void **state) {
 /** Only part of the chains hears each server: the one with most of them goes on, under a term that wins. */
 static void chains_divided_between_the_servers_are_soon_one_servers(void **state) {
     (void)state;
-    struct pair *const pair = moving_pair(RIG_SLEW / 2);
+    struct pair *const pair = pair_make_moving(RIG_SLEW / 2);
     pair->deaf_chain[0][0] = pair->deaf_chain[0][1] = pair->deaf_chain[0][2] = true;
     pair_pass_cycles(pair, 3 * PAIR_MISSED + 10);
     assert_int_equal(pair_role(pair, 1), RM_STANDBY_ACTIVE);
@@ -254,7 +199,7 @@ static void pass_cycles_to_and_fro(struct pair *pair, uint32_t cycles) {
 
 static void where_the_peers_record_is_a_cycle_old_the_first_cycle_repeats_it(void **state) {
     (void)state;
-    struct pair *const pair = moving_pair(0);
+    struct pair *const pair = pair_make_moving(0);
     pair->wanted = 8;
     pair->link_ticks = RIG_CYCLE * 3 / 2;
     for (uint32_t cycles = 7; cycles < 9; ++cycles) {
@@ -274,7 +219,7 @@ static void where_the_peers_record_is_a_cycle_old_the_first_cycle_repeats_it(voi
 /** The answers to the other server's last setpoints tell where supplies stand, so no chain need be asked. */
 static void a_switch_over_a_slow_link_misses_no_cycle_either(void **state) {
     (void)state;
-    struct pair *const pair = moving_pair(0);
+    struct pair *const pair = pair_make_moving(0);
     pair->wanted = 8;
     pair->link_ticks = RIG_CYCLE * 27 / 10;
     pass_cycles_to_and_fro(pair, 10);
@@ -292,7 +237,7 @@ static void a_switch_over_a_slow_link_misses_no_cycle_either(void **state) {
 
 static void where_the_peers_record_is_older_the_readback_decides(void **state) {
     (void)state;
-    struct pair *const pair = moving_pair(RIG_SLEW);
+    struct pair *const pair = pair_make_moving(RIG_SLEW);
     pair->link_cut = true;
     pair_pass_cycles(pair, PAIR_MISSED + 4);
     pair_judge_anew(pair);
@@ -304,63 +249,9 @@ static void where_the_peers_record_is_older_the_readback_decides(void **state) {
     pair_free(pair);
 }
 
-/** The operator sets supply 3 on the server that sends. */
-static void put_by_hand(struct pair *pair, uint32_t server, double value) {
-    struct rm_operator_put *const put = rm_transmit_put(pair->server[server]->transmit);
-    put->supply = 3;
-    put->value = value;
-    rm_mailbox_post(&put->mailbox);
-    pair_pass_cycles(pair, 4);
-    rm_mailbox_close(&put->mailbox);
-}
-
-static void switch_to(struct pair *pair, uint32_t to) {
-    pair->told[0].switch_turn = pair->told[1].switch_turn = rig_next_turn(pair->server[0]) + 7 * RIG_PERIOD;
-    pair_pass_cycles(pair, 20);
-    pair->told[0].switch_turn = pair->told[1].switch_turn = RM_TURN_NONE;
-    assert_int_equal(pair_role(pair, to), RM_STANDBY_ACTIVE);
-}
-
-/** What the other server wanted before this one sent is old. */
-static void a_server_that_goes_on_keeps_what_the_operator_wanted_of_it(void **state) {
-    (void)state;
-    struct pair *const pair = pair_make(true);
-    pair_settle(pair);
-    switch_to(pair, 1);
-    put_by_hand(pair, 1, 4);
-    pair_pass_cycles(pair, 20);
-    switch_to(pair, 0);
-    put_by_hand(pair, 0, 1);
-    pair_pass_cycles(pair, 20);
-    assert_true(pair->chain[0].stands[3] == 1);
-    pair->dead[1] = true;
-    pair_pass_cycles(pair, 20);
-    pair->asleep[0] = true;
-    pair_pass_cycles(pair, 6);
-    pair->asleep[0] = false;
-    pair_pass_cycles(pair, 40);
-    assert_int_equal(pair_role(pair, 0), RM_STANDBY_ACTIVE);
-    assert_int_equal(pair_state(pair, 0).reason, RM_STANDBY_UNANSWERED);
-    assert_true(pair->chain[0].stands[3] == 1);
-    pair_free(pair);
-}
-
-static void what_the_operator_wanted_goes_on_after_a_takeover(void **state) {
-    (void)state;
-    struct pair *const pair = pair_make(true);
-    pair_settle(pair);
-    put_by_hand(pair, 0, 8);
-    assert_in_range((int)(10 * pair->chain[0].stands[3]), 1, 79); // on its way
-    take_over_from(pair);
-    pair_pass_cycles(pair, 20);
-    assert_true(pair->chain[0].stands[3] == 8);
-    assert_smooth(pair);
-    pair_free(pair);
-}
-
 static void a_held_server_neither_sends_nor_takes_over(void **state) {
     (void)state;
-    struct pair *const pair = moving_pair(RIG_SLEW / 2);
+    struct pair *const pair = pair_make_moving(RIG_SLEW / 2);
     pair->told[1].hold = true;
     pair_pass_cycles(pair, 3);
     assert_int_equal(pair_role(pair, 1), RM_STANDBY_MAINTENANCE);
@@ -373,7 +264,7 @@ static void a_held_server_neither_sends_nor_takes_over(void **state) {
 
 static void a_chain_that_was_switched_on_joins_when_it_has_listened(void **state) {
     (void)state;
-    struct pair *const pair = moving_pair(RIG_SLEW / 2);
+    struct pair *const pair = pair_make_moving(RIG_SLEW / 2);
     pair->chain[2].term = pair->chain[2].instance = 0;
     pair->chain[2].listens_until = pair->server[0]->tsc + 6 * RIG_CYCLE;
     pair_pass_cycles(pair, 4);
@@ -426,7 +317,7 @@ static void whatever_goes_wrong_no_supply_leaves_its_limits_or_its_slew(void **s
     (void)state;
     uint32_t changes = 0;
     for (uint64_t seed = 1; seed <= SEEDS; ++seed) {
-        struct pair *const pair = moving_pair(RIG_SLEW);
+        struct pair *const pair = pair_make_moving(RIG_SLEW);
         uint64_t random = seed;
         for (uint32_t fault = 0; fault < FAULTS; ++fault) {
             draw_fault(pair, &random);
@@ -460,15 +351,11 @@ int main(void) {
         cmocka_unit_test(a_server_that_slept_asks_before_it_sends_and_hears_that_it_is_deposed),
         cmocka_unit_test(a_server_that_slept_behind_its_decision_sends_nothing),
         cmocka_unit_test(a_server_that_slept_alone_asks_and_goes_on),
-        cmocka_unit_test(a_server_whose_port_took_nothing_goes_on_from_what_was_sent),
-        cmocka_unit_test(where_turns_begin_anew_the_active_server_goes_on),
         cmocka_unit_test(a_server_that_chains_do_not_answer_stops_and_says_so),
         cmocka_unit_test(chains_divided_between_the_servers_are_soon_one_servers),
         cmocka_unit_test(where_the_peers_record_is_a_cycle_old_the_first_cycle_repeats_it),
         cmocka_unit_test(a_switch_over_a_slow_link_misses_no_cycle_either),
         cmocka_unit_test(where_the_peers_record_is_older_the_readback_decides),
-        cmocka_unit_test(what_the_operator_wanted_goes_on_after_a_takeover),
-        cmocka_unit_test(a_server_that_goes_on_keeps_what_the_operator_wanted_of_it),
         cmocka_unit_test(a_held_server_neither_sends_nor_takes_over),
         cmocka_unit_test(a_chain_that_was_switched_on_joins_when_it_has_listened),
         cmocka_unit_test(whatever_goes_wrong_no_supply_leaves_its_limits_or_its_slew),
