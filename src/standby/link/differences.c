@@ -33,12 +33,22 @@ static bool bytes_equal(char const *one, size_t one_bytes, char const *other, si
     return one_bytes == other_bytes && memcmp(one, other, one_bytes) == 0;
 }
 
-/** The line of this key. */
-static bool line_find(char const *lines, struct line_view const *wanted, struct line_view *found) {
-    for (char const *at = lines; line_at(at, found); at = found->next)
+/** The line of this key among the lines from `at` up to `end`; NULL: up to the last one. */
+static bool line_find_between(char const *at, char const *end, struct line_view const *wanted,
+                              struct line_view *found) {
+    for (; at != end && line_at(at, found); at = found->next)
         if (bytes_equal(found->key, found->key_bytes, wanted->key, wanted->key_bytes))
             return true;
     return false;
+}
+
+/** The line of this key. It is looked for from `*from` on, which is then behind it: two texts have their lines in one
+ * order as a rule, and may have very many. */
+static bool line_find(char const *lines, char const **from, struct line_view const *wanted, struct line_view *found) {
+    if (!line_find_between(*from, NULL, wanted, found) && !line_find_between(lines, *from, wanted, found))
+        return false;
+    *from = found->next;
+    return true;
 }
 
 /** A text that is being written, cut where it ends. */
@@ -77,15 +87,16 @@ uint32_t rm_peer_lines_compare(char const *own_name, char const *own, char const
                                char *text, size_t size) {
     struct text_end end = {text, size};
     struct line_view line, other;
+    char const *own_from = own, *peer_from = peer;
     uint32_t count = 0;
     text[0] = '\0';
     for (char const *at = own; line_at(at, &line); at = line.next) {
-        bool const found = line_find(peer, &line, &other);
+        bool const found = line_find(peer, &peer_from, &line, &other);
         if (!found || !bytes_equal(line.value, line.value_bytes, other.value, other.value_bytes))
             difference_add(&end, count++, &line, own_name, peer_name, found ? &other : NULL);
     }
     for (char const *at = peer; line_at(at, &line); at = line.next)
-        if (!line_find(own, &line, &other))
+        if (!line_find(own, &own_from, &line, &other))
             difference_add(&end, count++, &line, peer_name, own_name, NULL);
     if (count > SHOWN)
         text_add(&end, "; and %u more", count - SHOWN);
