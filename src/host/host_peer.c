@@ -131,6 +131,7 @@ static enum rm_code peer_restore(struct rm_host_peer *peer, size_t bytes, struct
     enum rm_code code = rm_host_state_check(host->program, peer->bytes, bytes, &place, error);
     if (code != RM_OK)
         return code;
+    standby->led_grant = 0;
     rm_host_inputs_start(&host->inputs, host->server->input);
     rm_host_worker_pause(host->worker);
     code =

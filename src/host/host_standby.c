@@ -73,6 +73,13 @@ static void standby_park(struct rm_host *host) {
     rm_host_standby_move(standby, RM_HOST_PARKED);
 }
 
+/** The role has passed, for some cycles maybe: its state stays that of its last step until a copy is taken over. */
+static void standby_stop_leading(struct rm_host *host) {
+    host->standby->told = (struct rm_host_replayed){.text = ""};
+    host->standby->led_grant = host->grant_number;
+    standby_park(host);
+}
+
 void rm_host_standby_leave_server(struct rm_host *host) {
     struct rm_host_standby *standby = host->standby;
     if (standby == NULL || rm_host_standby_phase(standby) != RM_HOST_FOLLOWS)
@@ -81,11 +88,11 @@ void rm_host_standby_leave_server(struct rm_host *host) {
     standby_park(host);
 }
 
-/** It decides from the next step on, as if it had made all before it by itself. */
-static void standby_go_on(struct rm_host *host) {
+/** It decides from the step of turn `next` on, as if it had made all before it by itself. */
+static void standby_go_on(struct rm_host *host, rm_turn next) {
     struct rm_host_standby *standby = host->standby;
     host->program->given.allowed = (struct rm_exchange){.asked = UINT64_MAX, .adopted = UINT64_MAX};
-    rm_host_inputs_go_on(&host->inputs, &host->clock, standby->follow.obey.next);
+    rm_host_inputs_go_on(&host->inputs, &host->clock, next);
     host->last_grant_number = host->grant_number;
     standby_show_in_step(standby, false);
     rm_host_standby_move(standby, RM_HOST_LEADS);
@@ -203,11 +210,20 @@ static bool standby_has_caught_up(struct rm_host *host) {
     return false;
 }
 
+/** It led last, and nobody did since: chains that did not answer for some cycles end nothing. A server that goes on does
+ * so under its own term; all that begins has a new one. */
+static bool standby_may_resume(struct rm_host *host, struct rm_standby_state_reading const *role) {
+    struct rm_host_standby const *const standby = host->standby;
+    if (role->reason != RM_STANDBY_UNANSWERED || standby->led_grant == 0 || role->term != standby->led_term)
+        return false;
+    standby_look_at_grant(host);
+    return host->grant_number == host->standby->led_grant;
+}
+
 /** The role is ACTIVE, and it does not lead yet. True: now it does. */
-static bool standby_promote(struct rm_host *host, uint64_t reason, rm_turn since) {
+static bool standby_take_lead(struct rm_host *host, struct rm_standby_state_reading const *role) {
     struct rm_host_standby *standby = host->standby;
-    standby->led_since = since;
-    bool const is_passed_on = reason == RM_STANDBY_TOOK_OVER || reason == RM_STANDBY_SWITCHED;
+    bool const is_passed_on = role->reason == RM_STANDBY_TOOK_OVER || role->reason == RM_STANDBY_SWITCHED;
     int parked = RM_HOST_PARKED;
     if (rm_host_standby_phase(standby) == RM_HOST_FOLLOWS) {
         if (!is_passed_on || !standby_is_in_step(standby)) {
@@ -216,22 +232,34 @@ static bool standby_promote(struct rm_host *host, uint64_t reason, rm_turn since
         }
         if (!standby_has_caught_up(host))
             return false;
-        (standby->is_same && host->grant_number != 0 ? standby_go_on : standby_begin_anew)(host);
+        if (standby->is_same && host->grant_number != 0)
+            standby_go_on(host, standby->follow.obey.next);
+        else
+            standby_begin_anew(host);
         return true;
     }
     if (!atomic_compare_exchange_strong_explicit(&standby->phase, &parked, RM_HOST_RESTORES, memory_order_acquire,
                                                  memory_order_relaxed))
         return false; /* the control thread is in the midst of a copy */
-    standby_begin_anew(host);
+    if (standby_may_resume(host, role))
+        standby_go_on(host, host->inputs.next);
+    else
+        standby_begin_anew(host);
+    return true;
+}
+
+static bool standby_promote(struct rm_host *host, struct rm_standby_state_reading const *role) {
+    if (!standby_take_lead(host, role))
+        return false;
+    host->standby->led_since = role->since_turn;
+    host->standby->led_term = role->term;
     return true;
 }
 
 /** It leads no more: behind the step that is under way. */
 static void standby_give_up_lead(struct rm_host *host) {
-    if (!rm_host_inputs_between(&host->inputs))
-        return;
-    host->standby->told = (struct rm_host_replayed){.text = ""};
-    standby_park(host);
+    if (rm_host_inputs_between(&host->inputs))
+        standby_stop_leading(host);
 }
 
 static uint64_t role_word(_Atomic uint64_t const *word) { return atomic_load_explicit(word, memory_order_relaxed); }
@@ -243,11 +271,14 @@ bool rm_host_standby_leads(struct rm_host *host) {
         return phase == RM_HOST_LEADS;
     struct rm_standby_state const *const role = host->server->role;
     if (role == NULL) /* a server of another configuration, which is alone */
-        return phase == RM_HOST_LEADS || standby_promote(host, RM_STANDBY_STARTED, RM_TURN_NONE);
+        return phase == RM_HOST_LEADS ||
+               standby_promote(host, &(struct rm_standby_state_reading){.since_turn = RM_TURN_NONE});
     struct rm_standby_state_reading reading;
     bool const is_active = role_word(&role->role) == RM_STANDBY_ACTIVE;
-    if (phase == RM_HOST_LEADS && is_active && role_word(&role->since_turn) == standby->led_since)
+    if (phase == RM_HOST_LEADS && is_active && role_word(&role->since_turn) == standby->led_since) {
+        standby->led_term = role_word(&role->term); /* it may rise */
         return true;
+    }
     /* A change is looked at whole; where its writer is inside, in the next duty. */
     if (is_active && !rm_standby_state_look(role, &reading))
         return false;
@@ -255,7 +286,7 @@ bool rm_host_standby_leads(struct rm_host *host) {
     if (phase == RM_HOST_LEADS && !(leads && reading.since_turn == standby->led_since))
         standby_give_up_lead(host); /* also where the role went and came back since the last duty */
     else if (leads && phase != RM_HOST_LEADS)
-        return standby_promote(host, reading.reason, reading.since_turn);
+        return standby_promote(host, &reading);
     return rm_host_standby_phase(standby) == RM_HOST_LEADS;
 }
 

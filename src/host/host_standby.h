@@ -10,9 +10,9 @@
  *       ▲                             │ ▲                            │
  *       └──ACTIVE: it begins anew─────┘ └──something is missing──────┘
  *
- * It goes on only where the term came from a living server to a READY one (TOOK_OVER, SWITCHED) and it is in step: then
- * settings and permissions are as they were, and `init` is not called. In all other cases it begins anew, without
- * permissions.
+ * It goes on only where the term came from a living server to a READY one (TOOK_OVER, SWITCHED) and it is in step, or
+ * where its own server led last and goes on (UNANSWERED): then settings and permissions are as they were, and `init` is
+ * not called. In all other cases it begins anew, without permissions.
  *
  * The control thread moves PARKED to RESTORES, and that to PARKED or FOLLOWS. All other moves are the stepping thread's.
  * Both store with release and load with acquire: whose move it is has the program, the inputs and `follow`.
@@ -71,10 +71,14 @@ struct rm_host_standby {
 
     /** Turn since which its server has been ACTIVE, when it began to lead. */
     rm_turn led_since;
+    /** Newest term of its server while it led. */
+    uint64_t led_term;
     struct rm_host_follow follow;
     struct rm_follow_streams streams;
     /** What became of the last step; its text says why it parked. */
     struct rm_host_replayed told;
+    /** The grant under which it led, while its state is that of its last step; 0: it is not. */
+    uint64_t led_grant;
     /** Calls of `work` that had begun when the last step was made. */
     uint64_t worked;
     /** Generation of settings that is shown. */

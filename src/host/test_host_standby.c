@@ -81,17 +81,22 @@ static void copy_state(struct host_test *test, struct left *left) {
     assert_no_room(test->host, left->at.bytes - sizeof(uint64_t));
 }
 
-/** Server a leads: some life, a copy of its state, and some more. */
-static void lead(struct host_test *test, struct left *left) {
+static struct replay_test *replay_new(struct host_test const *test) {
     struct replay_test *replay = calloc(1, sizeof *replay);
     assert_non_null(replay);
-    *left = (struct left){.replay = replay};
     replay->random = 20261126;
     for (unsigned i = 0; i < TAPES; ++i)
         replay->next[i] = test->turn;
     replay->vector = calloc(TAPE_RECORDS, sizeof *replay->vector);
     replay->committed = calloc(TAPE_RECORDS, sizeof *replay->committed);
     assert_true(replay->vector != NULL && replay->committed != NULL);
+    return replay;
+}
+
+/** Server a leads: some life, a copy of its state, and some more. */
+static void lead(struct host_test *test, struct left *left) {
+    struct replay_test *const replay = replay_new(test);
+    *left = (struct left){.replay = replay};
     test_server_role(&test->server, RM_STANDBY_ACTIVE, RM_STANDBY_BEGAN);
     open_recorded(test, replay);
     run_life(test, replay, SHORT_LIFE, 1);
@@ -353,6 +358,30 @@ static void test_a_role_that_went_and_came_back_begins_anew(void **state) {
     left_free(&left);
 }
 
+/** Server a leads; its chains do not answer for some cycles, and nobody else begins: it goes on with the next step. */
+static void test_goes_on_where_nobody_else_began(void **state) {
+    struct host_test *test = *state;
+    struct left left = {.replay = replay_new(test)};
+    test_server_role(&test->server, RM_STANDBY_ACTIVE, RM_STANDBY_BEGAN);
+    open_recorded(test, left.replay);
+    run_life(test, left.replay, 20, 0);
+    uint64_t const grants = counter(test, RM_APPLICATION_GRANTS);
+    for (unsigned stops = 0; stops < 3; ++stops) {
+        uint64_t const steps = test->host->program->steps;
+        test_server_role(&test->server, RM_STANDBY_READY, RM_STANDBY_UNANSWERED);
+        wait_for_phase(test, RM_HOST_PARKED);
+        test_server_role(&test->server, RM_STANDBY_ACTIVE, RM_STANDBY_UNANSWERED);
+        wait_for_phase(test, RM_HOST_LEADS);
+        for (unsigned i = 0; i < 20; ++i)
+            run_cycle(test, left.replay);
+        assert_true(test->host->program->steps >= steps + 20);
+    }
+    assert_true(setting(test, REPLAYED_ENABLE) == 1.0);
+    assert_int_equal(counter(test, RM_APPLICATION_GRANTS), grants);
+    rm_workspace_detach(left.replay->workspace);
+    left_free(&left);
+}
+
 /** A record that server a had and server b has not: it says so, is not in step, and follows from the next copy. */
 static void test_a_lost_input_needs_another_copy(void **state) {
     struct host_test *test = *state;
@@ -442,14 +471,8 @@ static bool put_and_follow(struct host_test *test, struct replay_test *replay, s
 /** Where a standby is READY, the reply comes when it has made the step that adopted the setting. */
 static void test_a_reply_waits_for_the_standby(void **state) {
     struct host_test *test = *state;
-    struct replay_test *replay = calloc(1, sizeof *replay);
-    struct left const left = {.replay = replay, .room = 4096};
-    assert_non_null(replay);
-    replay->random = 1;
-    for (unsigned i = 0; i < TAPES; ++i)
-        replay->next[i] = test->turn;
-    replay->vector = calloc(TAPE_RECORDS, sizeof *replay->vector);
-    replay->committed = calloc(TAPE_RECORDS, sizeof *replay->committed);
+    struct replay_test *const replay = replay_new(test);
+    struct left left = {.replay = replay, .room = 4096};
     test_server_role(&test->server, RM_STANDBY_ACTIVE, RM_STANDBY_BEGAN);
     open_host(test);
     look_at_streams(replay);
@@ -466,11 +489,7 @@ static void test_a_reply_waits_for_the_standby(void **state) {
     asker_close(&asker);
     rm_workspace_detach(replay->workspace);
     rm_owner_close(mirror.owner);
-    for (unsigned i = 0; i < TAPES; ++i)
-        free(replay->tape[i].record);
-    free(replay->vector);
-    free(replay->committed);
-    free(replay);
+    left_free(&left);
 }
 
 int main(int argc, char **argv) {
@@ -482,6 +501,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test_setup_teardown(test_waits_quietly_for_the_link, set_up_of_two, tear_down),
         cmocka_unit_test_setup_teardown(test_begins_without_permissions, set_up_of_two, tear_down),
         cmocka_unit_test_setup_teardown(test_a_role_that_went_and_came_back_begins_anew, set_up_of_two, tear_down),
+        cmocka_unit_test_setup_teardown(test_goes_on_where_nobody_else_began, set_up_of_two, tear_down),
         cmocka_unit_test_setup_teardown(test_a_lost_input_needs_another_copy, set_up_of_two, tear_down),
         cmocka_unit_test_setup_teardown(test_turns_that_begin_anew_need_another_copy, set_up_of_two, tear_down),
         cmocka_unit_test_setup_teardown(test_settings_go_to_the_active_server, set_up_of_two, tear_down),
