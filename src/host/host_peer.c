@@ -145,6 +145,7 @@ static enum rm_code peer_restore(struct rm_host_peer *peer, size_t bytes, struct
     rm_host_follow_begin(&standby->follow, place.turn, place.generation);
     standby->shown_generation = place.generation - 1; /* all of it is shown behind the first step */
     standby->begins = standby->is_same = true;
+    standby->was_in_step = false;
     return RM_OK;
 }
 

@@ -52,12 +52,8 @@ void rm_host_standby_close(struct rm_host *host) {
     free(host->standby);
 }
 
-static bool standby_is_in_step(struct rm_host_standby const *standby) {
-    return atomic_load_explicit(&standby->is_in_step, memory_order_relaxed);
-}
-
 static void standby_show_in_step(struct rm_host_standby *standby, bool is_in_step) {
-    if (is_in_step == standby_is_in_step(standby))
+    if (is_in_step == atomic_load_explicit(&standby->is_in_step, memory_order_relaxed))
         return;
     atomic_store_explicit(&standby->is_in_step, is_in_step, memory_order_release);
     rm_parameter_write_f64(standby->in_step, is_in_step, rm_stamp_now());
@@ -153,6 +149,7 @@ static void standby_judge_step(struct rm_host *host) {
     uint64_t const behind = rm_follow_streams_behind(&standby->streams, follow->obey.next);
     bool const keeps_up = behind * host->setup->period_turns <= standby->streams.maximum_lag_turns;
     standby_show_in_step(standby, standby->is_same && keeps_up);
+    standby->was_in_step |= standby->is_same && keeps_up;
 }
 
 /** One step of the peer's, where all of it is here. One that came to other bits needs a copy, too. */
@@ -226,7 +223,7 @@ static bool standby_take_lead(struct rm_host *host, struct rm_standby_state_read
     bool const is_passed_on = role->reason == RM_STANDBY_TOOK_OVER || role->reason == RM_STANDBY_SWITCHED;
     int parked = RM_HOST_PARKED;
     if (rm_host_standby_phase(standby) == RM_HOST_FOLLOWS) {
-        if (!is_passed_on || !standby_is_in_step(standby)) {
+        if (!is_passed_on || !standby->was_in_step) {
             standby_begin_anew(host);
             return true;
         }

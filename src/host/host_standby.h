@@ -87,6 +87,8 @@ struct rm_host_standby {
     bool begins;
     /** No step since the copy came to other bits. */
     bool is_same;
+    /** It was in step since the copy: one that is behind then catches up before it leads. */
+    bool was_in_step;
 };
 
 /** Makes all but what lies in the segment. False without memory. `host->standby` stays NULL where there is one server. */

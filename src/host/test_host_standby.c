@@ -294,6 +294,38 @@ static void wait_for_look(struct host_test *test, enum rm_withdrawal why) {
     wait_for_words(test, rm_withdrawal_words(why));
 }
 
+/** A host that was late is behind when the term passes: it makes the steps that are here, and goes on behind them. */
+static void test_catches_up_before_it_takes_over(void **state) {
+    enum { BEHIND = 40 };
+    struct host_test *test = *state;
+    struct left left;
+    lead(test, &left);
+    open_follower(test);
+    struct mirror mirror = mirror_open(&left);
+    struct tape const *decision = &left.replay->tape[DECISION];
+    mirror_put_state(&mirror, &left);
+    wait_for_phase(test, RM_HOST_FOLLOWS);
+    uint32_t const step = follow_steps(test, &left, &mirror, 20);
+    assert_true(in_step(test) == 1.0);
+    uint32_t next[TEST_INPUTS] = {0};
+    for (unsigned i = 0; i < TEST_INPUTS; ++i)
+        while (left.replay->tape[BPM + i].record[next[i]].turn <= decision->record[step + 1].turn)
+            ++next[i];
+    inputs_come(test, &left, next, decision->record[step + BEHIND + 1].turn);
+    mirror_put(&mirror, &left, step + BEHIND);
+    test->turn = decision->record[step + BEHIND].turn;
+    test->host->standby->streams.maximum_lag_turns = 2ull * TEST_PERIOD;
+    while (in_step(test) == 1.0)
+        assert_true(duty(test) > 0);
+    test_server_role(&test->server, RM_STANDBY_ACTIVE, RM_STANDBY_TOOK_OVER);
+    wait_for_phase(test, RM_HOST_LEADS);
+    assert_true(setting(test, REPLAYED_ENABLE) == 1.0);
+    assert_true(test->host->program->given.turn >= decision->record[step + BEHIND].turn);
+    assert_int_equal(follow_counter(test, RM_FOLLOW_FOLLOWED), 20 + BEHIND);
+    rm_owner_close(mirror.owner);
+    left_free(&left);
+}
+
 /** The link makes what it mirrors when it has found the application: until then that is waited for without a word. */
 static void test_waits_quietly_for_the_link(void **state) {
     struct host_test *test = *state;
@@ -498,6 +530,7 @@ int main(int argc, char **argv) {
     application = argv[1];
     struct CMUnitTest const tests[] = {
         cmocka_unit_test_setup_teardown(test_follows_and_takes_over, set_up_of_two, tear_down),
+        cmocka_unit_test_setup_teardown(test_catches_up_before_it_takes_over, set_up_of_two, tear_down),
         cmocka_unit_test_setup_teardown(test_waits_quietly_for_the_link, set_up_of_two, tear_down),
         cmocka_unit_test_setup_teardown(test_begins_without_permissions, set_up_of_two, tear_down),
         cmocka_unit_test_setup_teardown(test_a_role_that_went_and_came_back_begins_anew, set_up_of_two, tear_down),
