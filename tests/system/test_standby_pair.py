@@ -14,7 +14,6 @@ from pathlib import Path
 import pytest
 from harness import RING_CORE, SERVER_CORE, free_udp_port, ringmaster, ringmaster_json, unique_name, wait_for
 
-from ringmaster.demo.pair import VIOLATIONS
 from ringmaster.errors import RequestRefused
 from ringmaster.fabric.layout import StandbyReason, StandbyRole
 from ringmaster.feedback.server_file import read_yaml
@@ -23,7 +22,7 @@ from ringmaster.standby import names
 from ringmaster.standby.figures import StandbyFigures
 from ringmaster.standby.switch import NotSwitched, switch
 from ringmaster.virtual import pair as virtual_pair
-from ringmaster.virtual.pair import Pair, PairServer
+from ringmaster.virtual.pair import VIOLATIONS, Pair, PairServer
 from ringmaster.virtual.pair_file import Links, Timing, write_pair
 
 pytestmark = pytest.mark.skipif(

@@ -11,7 +11,7 @@ import numpy as np
 from ringmaster.fabric.layout import StandbyReason
 from ringmaster.feedback.names import State
 from ringmaster.standby.switch import NotSwitched, Switched, switch
-from ringmaster.virtual.pair import PairServer
+from ringmaster.virtual.pair import VIOLATIONS, PairServer
 from ringmaster.virtual.pair_loop import PairLoop
 
 SETTLES_S = 3.0
@@ -24,8 +24,6 @@ STAYS = 3.0
 """An orbit stays whose largest RMS after the kill is below this many times the largest before it."""
 FLOOR_UM = 1.0
 """Below this an orbit is said to stay, whatever it was."""
-VIOLATIONS = ("two_masters", "two_instances", "over_limit", "over_slew", "divided")
-"""What the judge of the virtual chains finds that must not be (instruments/chain_judge.h)."""
 
 Planes = dict[str, float]
 

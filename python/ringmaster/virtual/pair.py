@@ -26,6 +26,8 @@ LOOKS_S = 0.02
 TIMEOUT_S = 60.0
 """How long anything may take on a busy host before it is said to have failed."""
 RUNNING = (StandbyRole.ACTIVE, StandbyRole.READY)
+VIOLATIONS = ("two_masters", "two_instances", "over_limit", "over_slew", "divided")
+"""What the judge of the virtual chains finds that must not be (instruments/chain_judge.h)."""
 
 
 class PairServer:
