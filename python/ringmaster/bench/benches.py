@@ -73,7 +73,7 @@ BENCHES = (
     Bench("loop", "loop:ClosedLoop", 60,
           "Close the orbit feedback on a living machine, and count the cycles that it missed."),
     Bench("standby", "standby:Standby", 30,
-          "Let faults befall a pair of servers in simulated time, and judge what the chains obey."),
+          "Let faults befall a pair of servers, simulated and real, and judge what the chains obey."),
     Bench("gateway", "gateway:Gateway", 40,
           "Measure what clients of the gateways get beside plain servers, and what the receive core does more."),
     Bench("record", "record:Record", 25,

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`ringmaster bench standby`: two servers and one machine in simulated time, and what befalls them.
+"""`ringmaster bench standby`: two servers and one machine, and what befalls them: in simulated time, and real ones.
 
 The program ringmaster-simulate-pair runs the protocol of who sends, the guards, the virtual chains with their judge,
 and the orbit feedback at 96 kHz, closed loop, which the standby follows to the bit. Each part is a question of its own.
-The same seed gives the same figures on every machine: nothing here is timed.
+The same seed gives the same figures on every machine: nothing of it is timed. The last part has real servers on two
+cores, which are killed and stopped (standby_real.py).
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -11,28 +12,28 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
 
+from ringmaster.bench.log import NotMeasured
 from ringmaster.bench.measurement import PartByPart, Turn
-from ringmaster.bench.options import SomeOf, option
+from ringmaster.bench.options import Finite, SomeOf, option
 from ringmaster.bench.printed import figures, printed
+from ringmaster.bench.standby_real import MISSED, Round, carried_cycle_s, run_round, windows_of
+from ringmaster.bench.standby_real_tables import real_data, real_headlines, real_notes, real_tables
 from ringmaster.bench.standby_ring import CYCLE_HZ, LARGE, SMALL, Ring
 from ringmaster.places import find_program
+from ringmaster.programs.cores import cores
+from ringmaster.report.conditions import stall_floor
 from ringmaster.report.headlines import Figure, exact
 from ringmaster.report.section import Columns, Table
 from ringmaster.report.verdicts import Headline
-from ringmaster.virtual.pair_swaps import PairSwaps, measure
 
 PROGRAM = "ringmaster-simulate-pair"
-SIMULATED = ("swaps", "large", "planned", "bits", "quiet")
 REAL = "real"
-PARTS = (*SIMULATED, REAL)
-MISSED = 3
-"""N."""
+PARTS = ("swaps", "large", "planned", "bits", "quiet", REAL)
 MOST_CYCLES = float(MISSED + 2)
 """From the last good datagram to the successor's first."""
 ROUNDS_PER_SWAP = 3.2
@@ -42,6 +43,8 @@ SETTINGS = ("--set", "gain=0.5:1", "--operator", "200")
 SHARE = 3e-5
 """Of datagrams and of readings that are lost, and that are late."""
 QUIET_SHARE = 1e-4
+FLOOR_S = 1.0
+"""Of a look at the stall floor before real servers."""
 LIMIT_S, S_PER_CYCLE = 60.0, 1e-3
 """That a run may take, at most: to begin, and for each cycle."""
 US = 1e6
@@ -58,8 +61,18 @@ class Options:
     cycles: int = option(1_000_000, "With losses and settings, of the application.", click.IntRange(1000))
     quiet_cycles: int = option(10_000_000, "With losses and without faults: an hour has 347 million.",
                                click.IntRange(1000))  # fmt: skip
-    real_swaps: int = option(16, "Of real servers, and half as many planned ones.", click.IntRange(2))
     seed: int = option(1, "Of all that is random.", click.IntRange(0))
+    rounds: int = option(3, "Of real servers, which are started anew in each.", click.IntRange(1))
+    real_swaps: int = option(8, "Unplanned ones of a round.", click.IntRange(0))
+    real_switches: int = option(2, "Planned ones of a round.", click.IntRange(0))
+    seconds: float = option(5.0, "Of a round, in which real servers are left alone.", Finite(0.1))
+    cycle_hz: float | None = option(
+        None,
+        "Of real servers, instead of the rate that the cores carry.",
+        Finite(1, 2000),
+        flag="--cycle-rate",
+        metavar="HZ",
+    )
 
 
 @dataclass(frozen=True)
@@ -102,7 +115,7 @@ def run_of(part: str, words: str) -> Run:
 
 
 class Standby(PartByPart[Options]):
-    """Let faults befall a pair of servers in simulated time, and judge what the chains obey.
+    """Let faults befall a pair of servers, simulated and real, and judge what the chains obey.
 
     Processes are killed, stopped and resumed, cables cut in each direction, datagrams delayed by 50 ms, chains divided
     between the servers, servers parted from each other, chains switched off, at random moments, one fault or two at
@@ -118,28 +131,34 @@ Parts:
   planned  switches, at a turn that both agree on
   bits     losses, late datagrams and an operator's settings: does the standby come to the same bits?
   quiet    losses without faults: does it ever take over where it should not?
-  real     two servers of this host, killed and stopped: cycles of 6 ms
+  real     real servers on two cores: kill -9, SIGSTOP, planned switches, and a quiet while
 
 """
     about = (
         "Two servers, their network, the virtual chains with their judge and a closed orbit feedback in simulated time "
-        "at 96 kHz: the same seed gives the same figures."
+        "at 96 kHz: the same seed gives the same figures. Real: two servers, their link and one virtual ring on two "
+        "cores, over memif, at a rate at which N cycles are twice as long as the cores' longest stall before."
     )
 
     folder = Path()
     """Of the rings' files."""
+    cycle_s = 0.0
+    """Of real servers; 0: not yet chosen."""
 
     @classmethod
     def fitted(cls, seconds: float) -> Options:
-        """As many cycles as fit: some 40 000 a second."""
-        share = max(0.02, min(1.0, seconds / 120.0))
+        """As many cycles as fit: some 40 000 a second; a third of the time is real."""
+        share = max(0.02, min(1.0, seconds / 180.0))
         return Options(
             swaps=int(1000 * share),
             large_swaps=max(2, int(50 * share)),
             switches=max(10, int(500 * share)),
             cycles=int(1_000_000 * share),
             quiet_cycles=int(5_000_000 * share),
-            real_swaps=max(2, int(16 * share)),
+            rounds=1,
+            real_swaps=max(2, min(8, int(seconds / 6.0))),
+            real_switches=1,
+            seconds=max(0.5, min(5.0, round(seconds / 15.0, 1))),
         )
 
     @contextmanager
@@ -147,19 +166,32 @@ Parts:
         """Writes the rings' files."""
         with TemporaryDirectory(prefix="ringmaster-standby-") as folder:
             self.folder = Path(folder)
-            for ring in (SMALL, LARGE):
-                (self.folder / ring.name).mkdir()
-                if ring is SMALL or "large" in self.options.parts:
+            parts = set(self.options.parts)
+            for ring, needed in ((SMALL, parts - {"large", REAL}), (LARGE, parts & {"large"})):
+                if needed:
+                    (self.folder / ring.name).mkdir()
                     ring.write(self.folder / ring.name)
             yield
 
     def turns_of(self, part: str) -> Iterable[Turn]:
-        """One run each."""
-        return [Turn("", self.run_real if part == REAL else partial(self.run_part, part))]
+        """One run each; of real servers one for each round."""
+        if part == REAL:
+            rounds = self.options.rounds
+            return [Turn("", self.run_real, f"{number + 1}/{rounds} ") for number in range(rounds)]
+        return [Turn("", partial(self.run_part, part))]
 
-    def run_real(self) -> PairSwaps:
-        """Raises ProgramFailed."""
-        return measure(self.options.real_swaps, self.options.real_swaps // 2, MISSED)
+    def run_real(self) -> Round:
+        """A look at the stall floor, and then a pair. Raises NotMeasured."""
+        options = self.options
+        if cores()[0] == cores()[1]:
+            raise NotMeasured("needs two cores, one for the ring and one for the servers")
+        floor = stall_floor(FLOOR_S, cores())
+        self.floors.append(floor)
+        self.cycle_s = self.cycle_s or (
+            1.0 / options.cycle_hz if options.cycle_hz else carried_cycle_s(floor.longest_us)
+        )
+        todo = windows_of(options.real_swaps, options.real_switches, options.seconds)
+        return run_round(floor, self.cycle_s, todo, self.say)
 
     def run_part(self, part: str) -> Run:
         """Raises NotMeasured."""
@@ -196,7 +228,12 @@ Parts:
     @property
     def runs(self) -> list[Run]:
         """All of them."""
-        return [run for part in SIMULATED for run in self.of(part)]
+        return [run for part in PARTS if part != REAL for run in self.of(part)]
+
+    @property
+    def real(self) -> list[Round]:
+        """Rounds of real servers."""
+        return self.of(REAL)
 
     def total(self, name: str) -> Figure | None:
         """Of all runs."""
@@ -217,50 +254,28 @@ Parts:
             Headline("simulated.planned_duplicate_cycles", _count(planned, "planned_duplicate_cycles"), "cycles", 0.0),
             *(Headline(f"simulated.{name}", self.total(name), "", 0.0)
               for name in ("violations", "two_masters", "different_bits", "false_swaps")),
-            *self._real_headlines(),
-        ]  # fmt: skip
-
-    def _real_headlines(self) -> list[Headline]:
-        """Of real servers: in cycles at the rate that this host carries."""
-        real: PairSwaps | None = next(iter(self.of(REAL)), None)
-        if real is None:
-            return [Headline(f"real.swap_cycles.{name}", None, "cycles") for name in ("median", "max")]
-        cycles = real.swap_cycles
-        counts = {
-            "planned_duplicate_cycles": real.planned_duplicate_cycles,
-            "violations": real.violations,
-            "two_masters": real.two_masters,
-        }
-        return [
-            Headline("real.swap_cycles.median", _exact(median(cycles) if cycles else None), "cycles",
-                     about="as the chains tell, `kill -9` and SIGSTOP in turn"),
-            Headline("real.swap_cycles.max", _exact(max(cycles, default=None)), "cycles", MOST_CYCLES),
-            Headline("real.swaps", exact(len(cycles), "swaps"), "", at_most=False,
-                     about=f"{real.begun} more times the host kept the standby from its own cycles, and it began anew"),
-            Headline("real.planned_missing_cycles", exact(real.planned_missing_cycles, "cycles"), "cycles",
-                     about="those that a server came too late for are the host's"),
-            *(Headline(f"real.{name}", exact(count, "runs"), "", 0.0) for name, count in counts.items()),
+            *real_headlines(self.real),
         ]  # fmt: skip
 
     def tables(self) -> list[Table]:
-        """What each run saw; swaps by fault; the orbit."""
-        return [_runs(self.runs), *map(_by_fault, self.of("swaps") + self.of("large"))] if self.runs else []
+        """What each run saw; swaps by fault; the orbit; real servers."""
+        simulated = [_runs(self.runs), *map(_by_fault, self.of("swaps") + self.of("large"))] if self.runs else []
+        return simulated + real_tables(self.real)
 
     def more_notes(self) -> list[str]:
-        """What the simulation has not."""
-        return [
+        """What real rounds met; what the simulation had not."""
+        return real_notes(self.real) + [
             f"{run.part}: {run.count('restless')} times the pair did not come to rest by itself"
             for run in self.runs
             if run.count("restless")
         ]
 
     def probe(self) -> None:
-        """Nothing is timed."""
+        """Nothing is timed but the rounds of real servers, which look for themselves."""
 
     def data(self) -> dict[str, object]:
         """Every run."""
-        runs = [asdict(run) for run in self.runs]
-        return {"cycle_hz": CYCLE_HZ, "runs": runs, "real_runs": [asdict(run) for run in self.of(REAL)]}
+        return {"cycle_hz": CYCLE_HZ, "runs": [asdict(run) for run in self.runs], "rounds": real_data(self.real)}
 
 
 def _exact(value: float | None) -> Figure | None:
