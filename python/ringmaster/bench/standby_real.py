@@ -7,7 +7,7 @@ the host took from the programs meanwhile stands beside it: cycles that the ring
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -37,6 +37,8 @@ STALLS = 2.0
 """N cycles are so many times as long as the longest stall that was seen before: a rate that the cores carry."""
 TIMEOUT_CYCLES, LEAST_TIMEOUT_S = 12, 0.1
 BEGIN_CYCLES, LEAST_BEGIN_S = 60, 1.0
+TRIES = 5
+"""Of a planned switch."""
 LOOKS_S = 0.05
 """In quiet windows."""
 US = 1e6
@@ -155,16 +157,22 @@ class RealPair:
         """Waits until one sends, the other one is READY, and no take-over waits for a person; returns the first."""
         for server in self.pair.servers:
             server.start()
-        while True:
-            active = self.pair.wait_whole()
-            if not self._unacknowledged():
-                self._count_differences()
-                self.pair.wait(self._ring_seen, "the ring in the workspace of server a")
-                return active
-            ws = active.attached()
-            if ws is not None:
-                ws.put(names.ACKNOWLEDGE, 1)
-            self.pair.wait(lambda: not self._unacknowledged() or not self.pair.whole, "the acknowledgement")
+        self.pair.wait(self._at_rest, "one active server and one that is READY, and nothing to acknowledge")
+        self.pair.wait(self._ring_seen, "the ring in the workspace of server a")
+        self._count_differences()
+        active = self.pair.active
+        return self.settled() if active is None else active
+
+    def _at_rest(self) -> bool:
+        """Acknowledges, of either server, what waits for a person."""
+        if not self.pair.whole:
+            return False
+        waiting = [one for one in self.pair.servers if (figures := one.figures()) and figures.unacknowledged]
+        for server in waiting:
+            with suppress(RequestRefused, RequestUnanswered, WorkspaceError):
+                if (ws := server.attached()) is not None:
+                    ws.put(names.ACKNOWLEDGE, 1)
+        return not waiting
 
     def _ring_seen(self) -> bool:
         ws = self.pair.a.attached()
@@ -178,9 +186,6 @@ class RealPair:
             yield ws
         finally:
             ws.close()
-
-    def _unacknowledged(self) -> bool:
-        return any(figures.unacknowledged for one in self.pair.servers if (figures := one.figures()) is not None)
 
     def _count_differences(self) -> None:
         for server in self.pair.servers:
@@ -227,17 +232,22 @@ class RealPair:
         return self._confirmed(heir) if figures is None else figures
 
     def switch(self) -> Window:
-        """As planned. Raises ProgramFailed where it does not come."""
-        active = self.settled()
+        """As planned; again where the host changes the roles meanwhile. Raises ProgramFailed where it does not come."""
+        for left in reversed(range(TRIES)):
+            try:
+                return self._switch(self.settled())
+            except (NotSwitched, RequestRefused, RequestUnanswered, WorkspaceError) as error:
+                if left == 0:
+                    raise ProgramFailed(f"planned switch, tried {TRIES} times: {error}") from error
+        raise AssertionError
+
+    def _switch(self, active: PairServer) -> Window:
         heir, begin, ws = self.pair.other(active), monotonic(), active.attached()
+        if ws is None:
+            raise NotSwitched(f"server {active.name} is gone")
         with self._ring() as ring:
             before = Counts.of(heir, ring)
-            try:
-                if ws is None:
-                    raise NotSwitched(f"server {active.name} is gone")
-                done = switch(ws)
-            except (NotSwitched, RequestRefused, RequestUnanswered, WorkspaceError) as error:
-                raise ProgramFailed(f"planned switch: {error}") from error
+            done = switch(ws)
             figures = self._confirmed(heir)
             after = Counts.of(heir, ring)
         self.settled()
