@@ -88,14 +88,14 @@ struct rm_transmit_link {
     bool begins;
     /** Newest turn of its answers at the last look. */
     rm_turn head;
-    /** It joins in this cycle at the earliest. */
-    uint64_t joins_from;
 
     struct rm_setpoint_frame frame;
     /** Bit per place in the window: the cycle was sent and not answered. */
     uint64_t pending;
     /** Bit per place in the window: there was a wrong answer to the cycle. */
     uint64_t wrong;
+    /** It joins in this cycle at the earliest. */
+    uint64_t joins_from;
 
     /** Highest term of ours that it was heard to obey; 0: none. */
     uint16_t ours;

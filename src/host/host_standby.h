@@ -69,14 +69,14 @@ struct rm_host_standby {
 
     /* Of the thread whose move it is. */
 
-    /** Turn since which its server has been ACTIVE, when it began to lead. */
-    rm_turn led_since;
-    /** Newest term of its server while it led. */
-    uint64_t led_term;
     struct rm_host_follow follow;
     struct rm_follow_streams streams;
     /** What became of the last step; its text says why it parked. */
     struct rm_host_replayed told;
+    /** Turn since which its server has been ACTIVE, when it began to lead. */
+    rm_turn led_since;
+    /** Newest term of its server while it led. */
+    uint64_t led_term;
     /** The grant under which it led, while its state is that of its last step; 0: it is not. */
     uint64_t led_grant;
     /** Calls of `work` that had begun when the last step was made. */
