@@ -169,8 +169,9 @@ class RealPair:
             return False
         waiting = [one for one in self.pair.servers if (figures := one.figures()) and figures.unacknowledged]
         for server in waiting:
-            with suppress(RequestRefused, RequestUnanswered, WorkspaceError):
-                if (ws := server.attached()) is not None:
+            ws = server.attached()
+            with suppress(RequestRefused, RequestUnanswered):
+                if ws is not None:
                     ws.put(names.ACKNOWLEDGE, 1)
         return not waiting
 
