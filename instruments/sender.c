@@ -216,16 +216,19 @@ static bool wait_for_links(struct sender *sender, uint32_t wanted) {
     return true;
 }
 
-/** Leaves turns out, up to the one that is due. Returns how many. */
-static uint64_t skip_to_present(struct sender *sender) {
+/** Leaves turns out, up to the one that is due, but for readings that are not later than `late_turns`. Returns how
+ * many. */
+static uint64_t skip_to_present(struct sender *sender, uint64_t late_turns) {
     uint64_t due = rm_turn_pace_due(&sender->pace, pace_now(sender));
     if (due > sender->end)
         due = sender->end;
     if (sender->pace.ticks_per_turn == 0 || due <= sender->index)
         return 0;
-    uint64_t const skipped = due - sender->index;
-    sender->index = due;
-    rm_schedule_seek(&sender->schedule, due);
+    rm_schedule_seek_late(&sender->schedule, due, late_turns);
+    uint64_t const next = rm_schedule_next(&sender->schedule);
+    uint64_t const present = next < due ? next : due;
+    uint64_t const skipped = present - sender->index;
+    sender->index = present;
     for (uint32_t g = 0; g < sender->setup->member_count; ++g)
         rm_sender_group_forget(&sender->groups[g]);
     return skipped;
@@ -256,7 +259,7 @@ static void mind_the_links(struct sender *sender) {
         if (in_lock_step(sender))
             meet_another_server(sender, now);
         else
-            sender->link_down_turns += skip_to_present(sender);
+            sender->link_down_turns += skip_to_present(sender, 0);
     } else if (up != 0 && now > sender->look_tsc) {
         look_at_links(sender);
         sender->look_tsc = rm_tsc() + sender->look_ticks;
@@ -337,7 +340,7 @@ static enum rm_code sender_run(struct sender *sender, struct rm_error *error) {
         if (due > turns)
             due = turns;
         if (!in_lock_step(sender) && due > next && due - next > sender->max_lag_turns) {
-            publish_passed(sender, skip_to_present(sender));
+            publish_passed(sender, skip_to_present(sender, sender->max_lag_turns));
             continue;
         }
         if (due <= next) {
@@ -430,7 +433,7 @@ static void begin_turns(struct sender *sender, double tsc_hz) {
     if (setup->joins != NULL) {
         sender->pace.start_tsc = setup->joins->start_tsc;
         sender->pace.ticks_per_turn = setup->joins->ticks_per_turn;
-        sender->joined = skip_to_present(sender);
+        sender->joined = skip_to_present(sender, 0);
     }
     if (setup->turns != UINT64_MAX)
         sender->end = sender->joined + setup->turns;

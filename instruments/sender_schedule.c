@@ -23,6 +23,15 @@ void rm_schedule_seek(struct rm_sender_schedule *schedule, uint64_t index) {
     }
 }
 
+void rm_schedule_seek_late(struct rm_sender_schedule *schedule, uint64_t index, uint64_t late_turns) {
+    rm_schedule_seek(schedule, index);
+    for (uint32_t s = 0; s < schedule->count; ++s) {
+        struct rm_section *section = &schedule->section[s];
+        if (section->next >= section->period && index + section->period <= section->next + late_turns)
+            section->next -= section->period;
+    }
+}
+
 uint64_t rm_schedule_next(struct rm_sender_schedule const *schedule) {
     uint64_t next = UINT64_MAX;
     for (uint32_t s = 0; s < schedule->count; ++s)

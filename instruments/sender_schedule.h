@@ -35,6 +35,10 @@ void rm_schedule_add(struct rm_sender_schedule *schedule, struct rm_virtual_grou
 /** Moves on to turn `index` of the run. */
 void rm_schedule_seek(struct rm_sender_schedule *schedule, uint64_t index);
 
+/** Moves on to turn `index`, but for the newest reading before it of each section, where it is not more than `late_turns`
+ * before it: a sender that is late at every look, by less than that, would else never send. */
+void rm_schedule_seek_late(struct rm_sender_schedule *schedule, uint64_t index, uint64_t late_turns);
+
 /** The turn of the run at which a group has its next reading. */
 uint64_t rm_schedule_next(struct rm_sender_schedule const *schedule);
 

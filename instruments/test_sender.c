@@ -474,6 +474,30 @@ static void lets_turns_pass_that_are_long_over(void **state) {
     assert_int_equal(sum(bench, RM_SENDER_SENT), COUNT * result.turns);
 }
 
+/** Takes the core away between two looks: 21 ms, which are more than a reading's period and the maximum lag. */
+static void doze(void *state, uint64_t tsc) {
+    unsigned *const looks = state;
+    struct timespec const pause = {.tv_nsec = 21 * 1000 * 1000};
+    (void)tsc;
+    if ((*looks)++ % 2 == 0)
+        nanosleep(&pause, NULL);
+}
+
+/** A sender that is late at every look still sends a reading that is not later than the maximum lag. */
+static void one_that_is_always_late_sends_the_newest_readings(void **state) {
+    struct bench *bench = *state;
+    unsigned looks = 0;
+    for (uint32_t m = 0; m < COUNT; ++m)
+        bench->groups[m].period_turns = 1000;
+    bench->setup.turns = 50000;
+    bench->setup.turn_rate_hz = 100000;
+    bench->setup.max_lag_s = 0.0099;
+    bench->setup.hook = (struct rm_sender_hook){.poll = doze, .state = &looks};
+    struct rm_sender_result const result = run(bench);
+    assert_true(result.skipped_turns > 0);
+    assert_true(sum(bench, RM_SENDER_SENT) > 0);
+}
+
 static void sends_all_without_a_maximum_lag(void **state) {
     struct bench *bench = *state;
     bench->setup.source.turn = stalling;
@@ -531,6 +555,7 @@ static void seldom_groups_leave_bursts_full(void **state) {
 int main(void) {
     struct CMUnitTest const tests[] = {
         cmocka_unit_test_setup_teardown(lets_turns_pass_that_are_long_over, make, destroy),
+        cmocka_unit_test_setup_teardown(one_that_is_always_late_sends_the_newest_readings, make, destroy),
         cmocka_unit_test_setup_teardown(in_lock_step_no_turn_is_sent_before_the_answer_and_none_is_skipped, make,
                                         destroy),
         cmocka_unit_test_setup_teardown(in_lock_step_setpoints_that_never_come_are_an_error, make, destroy),
