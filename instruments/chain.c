@@ -9,6 +9,9 @@
 #include "noise.h"
 #include "wire/setpoint.h"
 
+/** However long a chain's time-out is: servers have found it by then. */
+static double const LISTENS_MOST_S = 1.0;
+
 void rm_chain_make(struct rm_chain *chain, struct rm_chain_config const *config, struct rm_supply *supplies,
                    struct rm_chain_fault *faults, uint32_t fault_count, uint64_t key, rm_counter *counters) {
     *chain = (struct rm_chain){.config = config, .supply = supplies, .counters = counters};
@@ -36,7 +39,8 @@ void rm_chain_switch_on(struct rm_chain *chain, double time) {
     chain->dropped = 0;
     chain->obeyed_at = -INFINITY;
     chain->stops_at = INFINITY;
-    chain->listens_until = isfinite(chain->config->timeout_s) ? time + chain->config->timeout_s : -INFINITY;
+    chain->listens_until =
+        isfinite(chain->config->timeout_s) ? time + fmin(chain->config->timeout_s, LISTENS_MOST_S) : -INFINITY;
 }
 
 /** What becomes of a datagram that is for this chain. */

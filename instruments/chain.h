@@ -16,10 +16,10 @@
  *   - heard and not obeyed, while the chain listens                            listened
  *   - obeyed else, and their term is the highest from now on                   setpoints
  *
- * A chain that is switched on listens for one time-out: it notes the highest term that sends, and then obeys that. When
- * no setpoint is obeyed for the time-out, the chain stays where it is, or goes to its safe values, until the next one.
- * A chain that was never given any does neither. Without power it takes nothing, and forgets all that it knew of
- * servers; its supplies hold what they have.
+ * A chain that is switched on listens for one time-out, a second at most: it notes the highest term that sends, and
+ * then obeys that. When no setpoint is obeyed for the time-out, the chain stays where it is, or goes to its safe values,
+ * until the next one. A chain that was never given any does neither. Without power it takes nothing, and forgets all
+ * that it knew of servers; its supplies hold what they have.
  */
 #ifndef RM_INSTRUMENTS_CHAIN_H
 #define RM_INSTRUMENTS_CHAIN_H

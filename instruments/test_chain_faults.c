@@ -44,6 +44,20 @@ static void a_chain_that_listens_notes_who_asks(void **state) {
     free(bench);
 }
 
+static void however_long_its_time_out_a_chain_listens_for_a_second(void **state) {
+    (void)state;
+    struct chain_bench *bench = begin();
+    bench->fault[0] = fault_of(RM_CHAIN_FAULT_POWER_CYCLE, RM_CHAIN_ALL_SUPPLIES, 2, 2.5);
+    bench->faults = 1;
+    bench->config.timeout_s = 600;
+    made(bench);
+    assert_true(send(bench, 0, 5, 1, 3.4));
+    assert_int_equal(status_of(bench), RM_CHAIN_SAYS_LISTENING);
+    assert_true(send(bench, 0, 5, 2, 3.6));
+    assert_int_equal(status_of(bench), 0);
+    free(bench);
+}
+
 static void power_may_be_away_for_several_reasons(void **state) {
     (void)state;
     struct chain_bench *bench = begin();
@@ -201,6 +215,7 @@ int main(void) {
     struct CMUnitTest const tests[] = {
         cmocka_unit_test(a_power_cycle_forgets_and_listens),
         cmocka_unit_test(a_chain_that_listens_notes_who_asks),
+        cmocka_unit_test(however_long_its_time_out_a_chain_listens_for_a_second),
         cmocka_unit_test(power_may_be_away_for_several_reasons),
         cmocka_unit_test(it_holds_when_setpoints_stop),
         cmocka_unit_test(it_ramps_when_setpoints_stop),
