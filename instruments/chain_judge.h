@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The judge of what chains obey. It stands behind the chains and hears of each setpoint datagram that one has obeyed,
- * whoever sent it. It shares nothing with the rules by which a chain refuses (chain.h), nor with the guard that should
+ * whichever server sent it. It shares nothing with the rules by which a chain refuses (chain.h), nor with the guard that should
  * keep the limits: so it finds what these get wrong. Pure: times come from the caller.
  *
  *     rm_chain_judge_new(&setup, &judge, &error);

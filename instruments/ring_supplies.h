@@ -33,7 +33,7 @@ struct rm_ring_chain {
     uint16_t answer_port;
     /** False: it obeys, and sends no answers. */
     bool answers;
-    /** Answers go to the broadcast MAC: whoever is on its network hears them. */
+    /** Answers go to the broadcast MAC: all on its network hear them. */
     bool mirror;
     /** Index of its first supply, among all supplies. */
     uint32_t first;

@@ -37,7 +37,7 @@ static void a_chain_that_listens_notes_who_asks(void **state) {
     assert_int_equal(term_of(bench), 6);
     assert_true(send(bench, 0, 5, 900, 2.7));
     assert_true((status_of(bench) & RM_CHAIN_SAYS_OLD_TERM) != 0);
-    assert_true(send(bench, RM_SETPOINT_QUERY, 8, 0, 2.8)); /* it listens no more: whoever asks changes nothing */
+    assert_true(send(bench, RM_SETPOINT_QUERY, 8, 0, 2.8)); /* it listens no more: a query changes nothing */
     assert_int_equal(term_of(bench), 6);
     assert_true(send(bench, 0, 6, 1, 2.9));
     assert_int_equal(status_of(bench), 0);

@@ -245,7 +245,7 @@ static void what_neither_takes_stays(void **state) {
 
 /* ── chains ── */
 
-/** A port that has one frame for whoever receives. */
+/** A port that has one frame to be received. */
 struct asking_port {
     struct test_port test;
     uint8_t frame[512];

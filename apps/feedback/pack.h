@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The feedback as bytes, for a standby server: all that steps see and change, between two cycles. Of matrices only the
- * questions are there: whoever takes the bytes over solves them again, to the same bits. */
+ * questions are there: the host that takes the bytes over solves them again, to the same bits. */
 #ifndef FEEDBACK_PACK_H
 #define FEEDBACK_PACK_H
 

@@ -24,7 +24,7 @@ def said(**others: Any) -> dict[str, Any]:
     none = swaps(0, 0.0)
     counts = dict.fromkeys(
         ("planned_missing_cycles", "planned_duplicate_cycles", "violations", "two_masters", "different_bits",
-         "false_swaps", "swaps", "rounds", "followed", "copies", "restless"), 0)  # fmt: skip
+         "false_swaps", "swaps", "rounds", "followed", "copies", "unsettled"), 0)  # fmt: skip
     return {
         **counts,
         "cycles": 1000,
@@ -80,7 +80,7 @@ def test_the_longest_swap_is_of_all_runs_and_the_median_of_the_large_ring() -> N
 
 
 def test_the_tables_say_what_befell_the_pair(capsys: pytest.CaptureFixture[str]) -> None:
-    made = measured(swaps=said(swap_cycles=swaps(3, 4.5), restless=2))
+    made = measured(swaps=said(swap_cycles=swaps(3, 4.5), unsettled=2))
     made.note("nothing")
     print_section(made.section())
     shown = capsys.readouterr().out

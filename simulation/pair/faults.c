@@ -248,9 +248,9 @@ void rm_pair_faults_cycle(struct rm_pair *pair) {
         return;
     bool const rests = pair_is_at_rest(pair, &active);
     if (!rests && pair->cycle - faults->over > RESTLESS_CYCLES) {
-        ++faults->restless;
+        ++faults->unsettled;
         faults->over = pair->cycle;
-        rm_pair_say_restless(pair);
+        rm_pair_say_unsettled(pair);
     }
     if (pair->cycle > faults->over + CALM_CYCLES)
         pair_acknowledge(pair);

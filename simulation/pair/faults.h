@@ -59,7 +59,7 @@ struct rm_pair_faults {
     uint64_t key;
     uint64_t done[RM_PAIR_FAULT_KINDS], rounds;
     /** Times that a pair did not come to rest. */
-    uint64_t restless;
+    uint64_t unsettled;
     double wall_s;
 };
 

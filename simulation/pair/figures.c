@@ -83,8 +83,8 @@ void rm_pair_figures_json(struct rm_pair *pair, double wall_s, FILE *out) {
     fprintf(out, "  \"passed\": %" PRIu64 ",\n  \"lost\": %" PRIu64 ",\n", pair->network.passed, pair->network.lost);
     figures_faults(pair, out);
     figures_after(pair, out);
-    fprintf(out, "  \"rounds\": %" PRIu64 ",\n  \"restless\": %" PRIu64 ",\n  \"wall_s\": %.3f\n}\n",
-            pair->faults.rounds, pair->faults.restless, wall_s);
+    fprintf(out, "  \"rounds\": %" PRIu64 ",\n  \"unsettled\": %" PRIu64 ",\n  \"wall_s\": %.3f\n}\n",
+            pair->faults.rounds, pair->faults.unsettled, wall_s);
 }
 
 void rm_pair_figures_say(struct rm_pair *pair, double wall_s, FILE *out) {
@@ -97,12 +97,12 @@ void rm_pair_figures_say(struct rm_pair *pair, double wall_s, FILE *out) {
             " slews, %" PRIu64 " divided), %" PRIu64 " two masters; %" PRIu64 " different bits\n",
             pair->cycle - pair->first_cycle, 1e9 / pair->period_ns, wall_s, pair->faults.rounds, taken->count,
             rm_pair_lengths_median(taken), rm_pair_lengths_max(taken), pair->tally.length[RM_PAIR_SWITCHED].count,
-            pair->tally.planned_missing, pair->tally.planned_duplicate, pair->tally.false_swaps, pair->faults.restless,
+            pair->tally.planned_missing, pair->tally.planned_duplicate, pair->tally.false_swaps, pair->faults.unsettled,
             judged.over_limit + judged.over_slew + judged.divided, judged.over_limit, judged.over_slew, judged.divided,
             judged.two_masters, pair->server[0].stepping.differences + pair->server[1].stepping.differences);
 }
 
-void rm_pair_say_restless(struct rm_pair const *pair) {
+void rm_pair_say_unsettled(struct rm_pair const *pair) {
     fprintf(stderr, "cycle %" PRIu64 ", round %" PRIu64 ": the pair does not come to rest:\n",
             pair->cycle - pair->first_cycle, pair->faults.rounds);
     for (uint32_t f = 0; f < pair->faults.count; ++f)

@@ -49,7 +49,7 @@ struct rm_pair_said {
 /** What a server knows of one chain. */
 struct rm_pair_contact {
     uint64_t sequence;
-    /** Cycle of the newest datagram that the chain is known to have obeyed, whoever sent it. */
+    /** Cycle of the newest datagram that the chain is known to have obeyed, of either server. */
     uint64_t obeyed;
     /** It joins in this cycle at the earliest. */
     uint64_t joins_from;
@@ -73,7 +73,7 @@ struct rm_pair_server {
     /** Highest term on its disk. */
     uint32_t saved_term;
 
-    /** [supply] what was sent last, by whoever sends; NaN: unknown. */
+    /** [supply] what was sent last, by the server that sends; NaN: unknown. */
     float *sent;
     /** [supply] its guard knows where it stands. */
     bool *stands;

@@ -58,7 +58,7 @@ static void expect_no_harm(struct rm_pair const *pair, uint64_t rounds) {
     assert_int_equal(judged.divided, 0);
     assert_int_equal(pair->tally.false_swaps, 0);
     assert_int_equal(pair->faults.rounds, rounds);
-    assert_int_equal(pair->faults.restless, 0);
+    assert_int_equal(pair->faults.unsettled, 0);
 }
 
 static void a_killed_server_has_a_successor_in_time(void **state) {

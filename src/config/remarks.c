@@ -65,7 +65,7 @@ static void remark_voters(struct rm_config const *config, struct rm_config_remar
     if (config->standby.present && voters != config->chain_count)
         rm_config_remark(remarks,
                          "%u of %u chains do not answer, so they have no vote on which server is active, and obey "
-                         "whoever sends last",
+                         "the server that sends last",
                          config->chain_count - voters, config->chain_count);
     if (config->standby.present && voters == 2)
         rm_config_remark(remarks,

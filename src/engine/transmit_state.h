@@ -312,7 +312,7 @@ bool rm_transmit_may_be_led(struct rm_transmit const *transmit, uint64_t tsc);
  * took the core away, or the process was stopped. */
 bool rm_transmit_has_slept(struct rm_transmit const *transmit);
 
-/** Whether a chain that is there can be expected to have answered somebody since the cycle before. */
+/** Whether a chain that is there can be expected to have answered a server since the cycle before. */
 bool rm_transmit_is_answered(struct rm_transmit const *transmit);
 
 /** Publishes what the cycle came to. */

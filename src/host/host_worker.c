@@ -29,7 +29,7 @@ static void *host_worker_run(void *argument) {
         uint64_t const begun_ns = rm_monotonic_ns();
         pthread_mutex_lock(&worker->calls);
         /* Acquire and release: what the stepping thread left before it looked at `begun` is there for the call that it
-         * waits for, and what the call made is there for whoever has seen that it returned. */
+         * waits for, and what the call made is there for the thread that has seen that it returned. */
         atomic_fetch_add_explicit(&worker->begun, 1, memory_order_acq_rel);
         rm_host_program_work(worker->program);
         atomic_fetch_add_explicit(&worker->returned, 1, memory_order_release);

@@ -227,7 +227,7 @@ static bool standby_has_copy(struct rm_standby const *standby, struct rm_standby
            orders->peer_role != RM_STANDBY_ACTIVE + 1 && rm_votes_newest_obeyed(standby) <= standby->synchronised;
 }
 
-/** Somebody was obeyed lately: there is something to go on from. */
+/** A server was obeyed lately: there is something to go on from. */
 static bool standby_is_recent(struct rm_standby const *standby, uint64_t now) {
     return rm_votes_age(now, rm_votes_newest_obeyed(standby)) <= standby->setup.begin_cycles;
 }

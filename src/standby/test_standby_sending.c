@@ -175,7 +175,7 @@ static void test_raise_wins_minority_back(void **state) {
     assert_int_equal(pair.server[A].core.with_us, CHAINS);
 }
 
-/** While somebody is obeyed under the higher term, that is no forgotten chain. */
+/** While a server is obeyed under the higher term, that is no forgotten chain. */
 static void test_raise_not_while_obeyed(void **state) {
     (void)state;
     make_settled(&pair, CHAINS, N);

@@ -22,7 +22,7 @@ uint32_t rm_votes_above(struct rm_standby const *standby);
 /** They tell a higher term than ours, or refuse ours: it is that of another life of this server. */
 uint32_t rm_votes_astray(struct rm_standby const *standby);
 
-/** Of those that tell a higher term: they obeyed somebody within N cycles. */
+/** Of those that tell a higher term: they obeyed a server within N cycles. */
 uint32_t rm_votes_above_and_obeying(struct rm_standby const *standby, uint64_t now);
 
 /** They are not known to have obeyed anybody for so many cycles or more. */

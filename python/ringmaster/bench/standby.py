@@ -265,9 +265,9 @@ Parts:
     def more_notes(self) -> list[str]:
         """What real rounds met; what the simulation had not."""
         return real_notes(self.real) + [
-            f"{run.part}: {run.count('restless')} times the pair did not come to rest by itself"
+            f"{run.part}: {run.count('unsettled')} times the pair did not come to rest by itself"
             for run in self.runs
-            if run.count("restless")
+            if run.count("unsettled")
         ]
 
     def probe(self) -> None:

@@ -34,7 +34,7 @@ class LinkFigures:
     """Steps that came to other bits than the active server's, of all applications."""
     held: bool
     peer_unacknowledged: bool = False
-    """The peer took over by itself, which nobody has acknowledged: this server does not until somebody has."""
+    """The peer took over by itself, which is not acknowledged: this server does not until it is."""
 
 
 @dataclass(frozen=True)

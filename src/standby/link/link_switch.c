@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** A planned switch: both servers agree on its turn.
  *
- * The standby proposes it, whoever was asked: the active server only asks it to. The active one has agreed first, so it
+ * The standby proposes it, whichever server was asked: the active server only asks it to. The active one has agreed first, so it
  * sends nothing from that turn on, whether the standby has heard of it or not: no cycle has two. If the standby has
  * not, it takes over as from a server that is silent. Each message is repeated until the answer comes.
  */

@@ -12,7 +12,7 @@ static uint64_t silent_ns(struct rm_peer_link const *link) {
     return max(RM_PEER_LINK_SILENT_NS, 10 * rm_peer_link_cycle_ns(link));
 }
 
-/** What comes is too old to go on from: a network keeps it, or somebody does. */
+/** What comes is too old to go on from: a network keeps it, or an intruder does. */
 static bool link_is_late(struct rm_peer_link const *link) {
     return (double)link->late_turns * 1e9 / link->setup.turn_rate_hz >= (double)silent_ns(link);
 }
@@ -61,7 +61,7 @@ void rm_peer_tell(struct rm_peer_link *link, uint64_t now_ns) {
     orders->peer_turn = role < 0 ? RM_TURN_NONE : link->status.turn;
     orders->peer_unacknowledged = (link->status.flags & RM_PEER_UNACKNOWLEDGED) != 0;
     orders->planned_only = link->relation == RM_PEER_JOINED && strcmp(link->hello.build, link->setup.build) != 0;
-    /* A server that sends goes on alone, whoever else is there. */
+    /* A server that sends goes on alone, whatever else is there. */
     orders->refused = link->relation > RM_PEER_JOINED && link->session.up && !rm_peer_link_is_active(link);
     ++orders->beat;
 }

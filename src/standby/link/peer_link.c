@@ -92,7 +92,7 @@ static struct rm_peer_message hello_make(struct rm_peer_link const *link) {
     return message;
 }
 
-/** A HELLO of the session, or from the offer to `to` (0: whoever hears it). */
+/** A HELLO of the session, or from the offer to `to` (0: any peer). */
 static void hello_send(struct rm_peer_link *link, bool of_session, uint64_t to, uint64_t now_ns) {
     struct rm_peer_message const message = hello_make(link);
     link->greeted_ns = now_ns;

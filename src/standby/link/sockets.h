@@ -20,7 +20,7 @@ struct rm_peer_sockets {
     uint64_t sent, full;
 };
 
-/** Each is bound to an address of the own server. It hears whoever sends there: what is not the peer's is counted.
+/** Each is bound to an address of the own server. It hears all that is sent there: what is not the peer's is counted.
  * RM_E_SYSTEM names the link. */
 enum rm_code rm_peer_sockets_open(struct rm_peer_sockets *sockets, struct rm_config const *config,
                                   struct rm_error *error);
