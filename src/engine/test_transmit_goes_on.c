@@ -122,8 +122,28 @@ static void what_the_operator_wanted_goes_on_after_a_takeover(void **state) {
     pair_free(pair);
 }
 
+/** A chain follows the old server while the others are silent, and the new one does not hear it. Its supplies have gone
+ * steps that nobody told of: it is asked first, and gets setpoints when they are no further away than slews allow. */
+static void a_chain_that_does_not_answer_the_new_server_is_asked_first(void **state) {
+    (void)state;
+    struct pair *const pair = pair_make_moving(RIG_SLEW);
+    pair->link_cut = pair->mute_chain[1][0] = true;
+    for (uint32_t c = 1; c < PAIR_CHAINS; ++c)
+        pair->deaf_chain[0][c] = true;
+    pair_pass_cycles(pair, PAIR_MISSED + 8);
+    assert_int_equal(pair_role(pair, 1), RM_STANDBY_ACTIVE);
+    assert_in_range(pair->chain[0].obeyed[0], 1, PAIR_MISSED + 1);
+    assert_int_equal(pair->chain[0].obeyed[1], 0);
+    pair->mute_chain[1][0] = false;
+    pair_pass_cycles(pair, 20);
+    assert_in_range(pair->chain[0].obeyed[1], 10, 20);
+    assert_smooth(pair);
+    pair_free(pair);
+}
+
 int main(void) {
     struct CMUnitTest const tests[] = {
+        cmocka_unit_test(a_chain_that_does_not_answer_the_new_server_is_asked_first),
         cmocka_unit_test(a_server_whose_port_took_nothing_goes_on_from_what_was_sent),
         cmocka_unit_test(where_turns_begin_anew_the_active_server_goes_on),
         cmocka_unit_test(what_the_operator_wanted_goes_on_after_a_takeover),

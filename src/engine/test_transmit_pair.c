@@ -86,7 +86,7 @@ static void pair_answer(struct pair *pair, uint32_t c, struct rm_setpoint_datagr
     struct pair_chain const *const chain = &pair->chain[c];
     for (uint32_t s = 0; s < 2; ++s) {
         struct transmit_rig *const rig = pair->server[s];
-        bool const hears = !pair->deaf[s] && (s == pair->sender || !pair->unmirrored);
+        bool const hears = !pair->deaf[s] && !pair->mute_chain[s][c] && (s == pair->sender || !pair->unmirrored);
         for (uint32_t p = 0; hears && p < rig->chain_config[c].instrument_count; ++p) {
             struct stream_ring *const ring = &rig->chain[c].ring[p];
             struct rm_record record;

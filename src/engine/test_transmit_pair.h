@@ -50,8 +50,8 @@ struct pair {
     bool asleep[2];
     /** It will never run again. */
     bool dead[2];
-    /** Datagrams to chains, or answers to the server, are lost. */
-    bool deaf_chain[2][PAIR_CHAINS], deaf[2];
+    /** Datagrams to a chain, answers of a chain to the server, or all answers to it are lost. */
+    bool deaf_chain[2][PAIR_CHAINS], mute_chain[2][PAIR_CHAINS], deaf[2];
     bool link_cut;
     /** Answers go to the server that is answered alone: they are no pair. */
     bool unmirrored;
