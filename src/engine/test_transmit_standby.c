@@ -139,6 +139,30 @@ static void a_server_that_slept_behind_its_decision_sends_nothing(void **state) 
     pair_free(pair);
 }
 
+/** Its first server sleeps behind its first burst. */
+static struct pair *sleeper;
+
+static void sleep_behind_the_first_burst(enum fake_place place) {
+    if (place != FAKE_IS_OFFERED || sleeper->server[0]->port->sent_count != 0)
+        return;
+    for (uint32_t s = 0; s < 2; ++s)
+        sleeper->server[s]->tsc += 5 * RIG_CYCLE;
+}
+
+static void a_server_that_slept_between_two_bursts_gives_up_the_rest(void **state) {
+    (void)state;
+    sleeper = pair_make_moving(RIG_SLEW / 2);
+    uint64_t const due = rig_due(sleeper->server[0], rig_next_turn(sleeper->server[0]));
+    for (uint32_t s = 0; s < 2; ++s)
+        sleeper->server[s]->tsc = due;
+    sleeper->server[0]->port->at = sleep_behind_the_first_burst;
+    assert_int_equal(rm_transmit_duty(sleeper->server[0]->transmit, due), 1);
+    sleeper->server[0]->port->at = NULL;
+    assert_int_equal(rm_transmit_duty(sleeper->server[0]->transmit, due), 0);
+    assert_int_equal(sleeper->server[0]->port->sent_count, 1);
+    pair_free(sleeper);
+}
+
 static void a_server_that_slept_alone_asks_and_goes_on(void **state) {
     (void)state;
     struct pair *const pair = pair_make_moving(RIG_SLEW / 2);
@@ -350,6 +374,7 @@ int main(void) {
         cmocka_unit_test(a_planned_switch_misses_and_doubles_no_cycle),
         cmocka_unit_test(a_server_that_slept_asks_before_it_sends_and_hears_that_it_is_deposed),
         cmocka_unit_test(a_server_that_slept_behind_its_decision_sends_nothing),
+        cmocka_unit_test(a_server_that_slept_between_two_bursts_gives_up_the_rest),
         cmocka_unit_test(a_server_that_slept_alone_asks_and_goes_on),
         cmocka_unit_test(a_server_that_chains_do_not_answer_stops_and_says_so),
         cmocka_unit_test(chains_divided_between_the_servers_are_soon_one_servers),
