@@ -277,6 +277,13 @@ uint64_t pair_count(struct pair const *pair, uint32_t server, unsigned counter) 
     return rm_counter_get(pair->server[server]->standby_counters, counter);
 }
 
+bool pair_is_smooth(struct pair const *pair) {
+    for (uint32_t c = 0; c < PAIR_CHAINS; ++c)
+        if (pair->chain[c].beyond || !(pair->chain[c].steepest <= PAIR_MOST_SLEWS))
+            return false;
+    return true;
+}
+
 void pair_judge_anew(struct pair *pair) {
     for (uint32_t c = 0; c < PAIR_CHAINS; ++c) {
         struct pair_chain *const chain = &pair->chain[c];

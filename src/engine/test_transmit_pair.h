@@ -11,6 +11,9 @@
 
 enum { PAIR_CHAINS = 5, PAIR_SUPPLIES = 12, PAIR_MISSED = 3, PAIR_BEGIN = 40, PAIR_GRANT = 9, PAIR_LINK_VECTORS = 4 };
 
+/** A step of one slew, as f32 has it. */
+#define PAIR_MOST_SLEWS 1.001f
+
 /** What was sent, on its way over the link; `due_tsc` 0: nothing. */
 struct pair_vector {
     uint64_t due_tsc;
@@ -92,5 +95,8 @@ struct pair *pair_make_moving(double step);
 
 /** Forgets what the chains have judged so far. */
 void pair_judge_anew(struct pair *pair);
+
+/** Whether no chain obeyed a setpoint beyond the limits, nor a step longer than a slew per cycle; f32 rounds them. */
+bool pair_is_smooth(struct pair const *pair);
 
 #endif
