@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from harness import LIBEXEC, RING_CORE, SERVER_CORE, TIMEOUT_S, free_udp_port, terminate, unique_name, wait_for
+from harness import LIBEXEC, RING_CORE, SERVER_CORE, TIMEOUT_S, terminate, unique_name, wait_for
 
 from ringmaster.fabric.layout import StandbyRole
 from ringmaster.feedback.server_file import read_yaml
@@ -18,14 +18,14 @@ from ringmaster.programs.program import Program
 from ringmaster.standby import names
 from ringmaster.virtual import pair as virtual_pair
 from ringmaster.virtual.pair import Pair, PairServer
-from ringmaster.virtual.pair_file import Links, Timing, write_pair
+from ringmaster.virtual.pair_file import Timing, write_shipped_pair
 
 pytestmark = pytest.mark.skipif(
     RING_CORE == SERVER_CORE, reason="ONE CORE HERE: the ring needs one, and the servers another"
 )
 
 PROGRAM = LIBEXEC / "ringmaster-standby"
-TURN_RATE_HZ = 100_000
+CYCLE_S = 1.2e-3
 TIMING = Timing(missed_cycles=60, timeout_s=0.15, begin_s=2.0)
 """Of 1.2 ms: as long a stall as may be."""
 APPLICATION = "ramp"
@@ -39,12 +39,8 @@ def pair(root: Path) -> Iterator[Pair]:
     """Both servers, the processes of their link, and their ring."""
     folder = root / "link"
     folder.mkdir()
-    server = {**read_yaml(CONFIGS / "standby.yaml"), "turn_rate_hz": TURN_RATE_HZ}
-    server["workspace"] = unique_name("link") + "-{server}"
-    links = (f"127.0.0.1:{free_udp_port()}", f"127.0.0.2:{free_udp_port()}")
-    others = (f"127.0.0.1:{free_udp_port()}", f"127.0.0.2:{free_udp_port()}")
-    config, overlay = write_pair(folder, server, read_yaml(CONFIGS / "standby-ring.yaml"), Links(links, others), TIMING)
-    with virtual_pair.start(config, overlay) as running:
+    files = write_shipped_pair(folder, unique_name("link"), CYCLE_S, TIMING, networks=2)
+    with virtual_pair.start(*files) as running:
         yield running
 
 

@@ -12,24 +12,22 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from harness import RING_CORE, SERVER_CORE, free_udp_port, ringmaster, ringmaster_json, unique_name, wait_for
+from harness import RING_CORE, SERVER_CORE, ringmaster, ringmaster_json, unique_name, wait_for
 
 from ringmaster.errors import RequestRefused
 from ringmaster.fabric.layout import StandbyReason, StandbyRole
-from ringmaster.feedback.server_file import read_yaml
-from ringmaster.places import CONFIGS
 from ringmaster.standby import names
 from ringmaster.standby.figures import StandbyFigures
 from ringmaster.standby.switch import NotSwitched, switch
 from ringmaster.virtual import pair as virtual_pair
 from ringmaster.virtual.pair import VIOLATIONS, Pair, PairServer
-from ringmaster.virtual.pair_file import Links, Timing, write_pair
+from ringmaster.virtual.pair_file import Timing, write_shipped_pair
 
 pytestmark = pytest.mark.skipif(
     RING_CORE == SERVER_CORE, reason="ONE CORE HERE: the ring needs one, and the servers another"
 )
 
-TURN_RATE_HZ = 20_000
+CYCLE_S = 6e-3
 MISSED_CYCLES = 12
 """Of 6 ms: a shorter stall is none."""
 TIMING = Timing(missed_cycles=MISSED_CYCLES, timeout_s=0.15, begin_s=2.0)
@@ -42,12 +40,8 @@ def pair(root: Path) -> Iterator[Pair]:
     """Both servers and their ring; at the end the judge is asked what the chains saw of all tests."""
     folder = root / "pair"
     folder.mkdir()
-    server = {**read_yaml(CONFIGS / "standby.yaml"), "turn_rate_hz": TURN_RATE_HZ}
-    server["workspace"] = unique_name("pair") + "-{server}"
-    links = (f"127.0.0.1:{free_udp_port()}", f"127.0.0.2:{free_udp_port()}")
-    others = (f"127.0.0.1:{free_udp_port()}", f"127.0.0.2:{free_udp_port()}")
-    config, overlay = write_pair(folder, server, read_yaml(CONFIGS / "standby-ring.yaml"), Links(links, others), TIMING)
-    with virtual_pair.start(config, overlay) as running:
+    files = write_shipped_pair(folder, unique_name("pair"), CYCLE_S, TIMING, networks=2)
+    with virtual_pair.start(*files) as running:
         yield running
         judged = running.judged()
     assert {name: judged[name] for name in VIOLATIONS} == dict.fromkeys(VIOLATIONS, 0)

@@ -17,8 +17,6 @@ from ringmaster.bench.workspace import own_name
 from ringmaster.errors import RequestRefused, RequestUnanswered, WorkspaceError
 from ringmaster.fabric.layout import StandbyReason, StandbyRole
 from ringmaster.fabric.workspace import Workspace, attach
-from ringmaster.feedback.server_file import read_yaml
-from ringmaster.places import CONFIGS
 from ringmaster.programs.program import ProgramFailed
 from ringmaster.programs.remains import scratch_folder
 from ringmaster.report.conditions import StallFloor
@@ -27,7 +25,7 @@ from ringmaster.standby.figures import StandbyFigures
 from ringmaster.standby.switch import NotSwitched, switch
 from ringmaster.virtual import pair as virtual_pair
 from ringmaster.virtual.pair import Pair, PairServer
-from ringmaster.virtual.pair_file import Timing, free_links, write_pair
+from ringmaster.virtual.pair_file import Timing, write_shipped_pair
 
 MISSED = 3
 """N."""
@@ -128,19 +126,12 @@ def carried_cycle_s(longest_us: float) -> float:
 def started(cycle_s: float) -> Iterator["RealPair"]:
     """The small shipped pair with its ring, at this pace. Raises ProgramFailed."""
     with scratch_folder("bench") as folder:
-        server = read_yaml(CONFIGS / "standby.yaml")
-        whole = {
-            **server,
-            "turn_rate_hz": server["setpoints"]["period_turns"] / cycle_s,
-            "workspace": own_name() + "-{server}",
-        }
         timing = Timing(
             MISSED,
             max(LEAST_TIMEOUT_S, TIMEOUT_CYCLES * cycle_s),
             max(LEAST_BEGIN_S, BEGIN_CYCLES * cycle_s),
         )
-        files = write_pair(Path(folder), whole, read_yaml(CONFIGS / "standby-ring.yaml"), free_links(), timing)
-        with virtual_pair.start(*files) as pair:
+        with virtual_pair.start(*write_shipped_pair(Path(folder), own_name(), cycle_s, timing)) as pair:
             yield RealPair(pair)
 
 

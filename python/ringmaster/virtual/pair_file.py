@@ -14,11 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ringmaster.places import CONFIGS
 from ringmaster.programs.cores import cores
 
 NAMES = ("a", "b")
 SERVER = "-{server}"
 CONFIG, OVERLAY, KEY = "pair.yaml", "pair-ring.yaml", "standby.key"
+SHIPPED = "standby.yaml", "standby-ring.yaml"
 KEY_BYTES = 32
 CYCLES_OF_TIMEOUT = 2
 """Beside N: the time-out of a chain is longer than N + 2 cycles."""
@@ -42,15 +44,16 @@ class Timing:
     begin_s: float = 1.0
 
 
-def free_links() -> Links:
-    """Two addresses on this host that are free just now."""
+def free_links(networks: int = 1) -> Links:
+    """Addresses on this host that are free just now: one for each server on each of so many networks."""
     with ExitStack() as stack:
-        ports = []
-        for _ in range(2):
+        free = []
+        for number in range(2 * networks):
+            address = f"127.0.0.{1 + number // 2}"
             probe = stack.enter_context(closing(socket.socket(socket.AF_INET, socket.SOCK_DGRAM)))
-            probe.bind(("127.0.0.1", 0))
-            ports.append(int(probe.getsockname()[1]))
-    return Links((f"127.0.0.1:{ports[0]}",), (f"127.0.0.1:{ports[1]}",))
+            probe.bind((address, 0))
+            free.append(f"{address}:{probe.getsockname()[1]}")
+    return Links(tuple(free[::2]), tuple(free[1::2]))
 
 
 def write_key(path: Path) -> None:
@@ -83,6 +86,21 @@ def _port(port: Mapping[str, Any], directory: Path) -> dict[str, Any]:
     if "answer" in own:
         own["answer"] = str(own["answer"]).rpartition(".")[0] + ".25{number}"
     return own
+
+
+def write_shipped_pair(
+    directory: Path, name: str, cycle_s: float, timing: Timing, networks: int = 1
+) -> tuple[Path, Path]:
+    """The files of the small pair that we ship, at another pace, in workspaces of this name."""
+    from ringmaster.feedback.server_file import read_yaml
+
+    server, ring = (read_yaml(CONFIGS / file) for file in SHIPPED)
+    paced = {
+        **server,
+        "workspace": f"{name}{SERVER}",
+        "turn_rate_hz": server["setpoints"]["period_turns"] / cycle_s,
+    }
+    return write_pair(directory, paced, ring, free_links(networks), timing)
 
 
 def write_pair(
