@@ -205,6 +205,16 @@ static void open_follower(struct host_test *test) {
     grant(test);
 }
 
+/** Server a leads, and server b follows from its copy on. */
+static struct mirror begin_to_follow(struct host_test *test, struct left *left) {
+    lead(test, left);
+    open_follower(test);
+    struct mirror const mirror = mirror_open(left);
+    mirror_put_state(&mirror, left);
+    wait_for_phase(test, RM_HOST_FOLLOWS);
+    return mirror;
+}
+
 /** Duties until the step of `turn` was made; `work` may have to be waited for. */
 static void follow_until(struct host_test *test, rm_turn turn) {
     uint64_t const end = rm_monotonic_ns() + TIMEOUT_NS;
@@ -258,11 +268,7 @@ static double in_step(struct host_test *test) { return rm_parameter_read_f64(tes
 static void test_follows_and_takes_over(void **state) {
     struct host_test *test = *state;
     struct left left;
-    lead(test, &left);
-    open_follower(test);
-    struct mirror mirror = mirror_open(&left);
-    mirror_put_state(&mirror, &left);
-    wait_for_phase(test, RM_HOST_FOLLOWS);
+    struct mirror mirror = begin_to_follow(test, &left);
     follow_steps(test, &left, &mirror, SHORT_LIFE / 2);
     assert_true(in_step(test) == 1.0);
     assert_true(setting(test, REPLAYED_ENABLE) == 1.0);
@@ -299,12 +305,8 @@ static void test_catches_up_before_it_takes_over(void **state) {
     enum { BEHIND = 40 };
     struct host_test *test = *state;
     struct left left;
-    lead(test, &left);
-    open_follower(test);
-    struct mirror mirror = mirror_open(&left);
+    struct mirror mirror = begin_to_follow(test, &left);
     struct tape const *decision = &left.replay->tape[DECISION];
-    mirror_put_state(&mirror, &left);
-    wait_for_phase(test, RM_HOST_FOLLOWS);
     uint32_t const step = follow_steps(test, &left, &mirror, 20);
     assert_true(in_step(test) == 1.0);
     uint32_t next[TEST_INPUTS] = {0};
@@ -353,11 +355,7 @@ static void test_waits_quietly_for_the_link(void **state) {
 static void test_begins_without_permissions(void **state) {
     struct host_test *test = *state;
     struct left left;
-    lead(test, &left);
-    open_follower(test);
-    struct mirror mirror = mirror_open(&left);
-    mirror_put_state(&mirror, &left);
-    wait_for_phase(test, RM_HOST_FOLLOWS);
+    struct mirror mirror = begin_to_follow(test, &left);
     follow_steps(test, &left, &mirror, 20);
     assert_true(setting(test, REPLAYED_ENABLE) == 1.0);
     test_server_role(&test->server, RM_STANDBY_ACTIVE, RM_STANDBY_BEGAN);
@@ -373,11 +371,7 @@ static void test_begins_without_permissions(void **state) {
 static void test_a_role_that_went_and_came_back_begins_anew(void **state) {
     struct host_test *test = *state;
     struct left left;
-    lead(test, &left);
-    open_follower(test);
-    struct mirror mirror = mirror_open(&left);
-    mirror_put_state(&mirror, &left);
-    wait_for_phase(test, RM_HOST_FOLLOWS);
+    struct mirror mirror = begin_to_follow(test, &left);
     follow_steps(test, &left, &mirror, 20);
     test_server_role(&test->server, RM_STANDBY_ACTIVE, RM_STANDBY_TOOK_OVER);
     wait_for_phase(test, RM_HOST_LEADS);
@@ -418,12 +412,8 @@ static void test_goes_on_where_nobody_else_began(void **state) {
 static void test_a_lost_input_needs_another_copy(void **state) {
     struct host_test *test = *state;
     struct left left;
-    lead(test, &left);
-    open_follower(test);
-    struct mirror mirror = mirror_open(&left);
+    struct mirror mirror = begin_to_follow(test, &left);
     struct tape const *decision = &left.replay->tape[DECISION];
-    mirror_put_state(&mirror, &left);
-    wait_for_phase(test, RM_HOST_FOLLOWS);
     uint32_t step = follow_steps(test, &left, &mirror, 20) + 2;
     while (lane(left.replay, DECISION, step, RM_DECISION_MISSING) != 0)
         ++step;
@@ -449,11 +439,7 @@ static void test_a_lost_input_needs_another_copy(void **state) {
 static void test_turns_that_begin_anew_need_another_copy(void **state) {
     struct host_test *test = *state;
     struct left left;
-    lead(test, &left);
-    open_follower(test);
-    struct mirror mirror = mirror_open(&left);
-    mirror_put_state(&mirror, &left);
-    wait_for_phase(test, RM_HOST_FOLLOWS);
+    struct mirror mirror = begin_to_follow(test, &left);
     follow_steps(test, &left, &mirror, 20);
     assert_true(in_step(test) == 1.0);
     struct rm_record again = left.replay->tape[DECISION].record[0];

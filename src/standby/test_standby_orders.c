@@ -17,6 +17,11 @@ static struct pair pair;
 
 /* ── SWITCH ── */
 
+/** What it saw last: it ran, and heard its instruments. There are no orders. */
+static struct rm_standby_seen seen_by(struct rm_standby const *core) {
+    return (struct rm_standby_seen){.cycle = core->cycle, .turn = core->turn, .ran = true, .hears = true};
+}
+
 static void test_switch_misses_and_doubles_nothing(void **state) {
     (void)state;
     for (uint32_t there_and_back = 0; there_and_back < 2; ++there_and_back) {
@@ -93,11 +98,8 @@ static void test_switch_forgets_older_answers(void **state) {
     (void)state;
     make_settled(&pair, CHAINS, N);
     struct rm_standby core = pair.server[A].core;
-    struct rm_standby_seen seen = {.cycle = core.cycle,
-                                   .turn = core.turn,
-                                   .ran = true,
-                                   .hears = true,
-                                   .orders = {.beat = 1000, .peer_role = RM_STANDBY_READY + 1}};
+    struct rm_standby_seen seen = seen_by(&core);
+    seen.orders = (struct rm_standby_orders_reading){.beat = 1000, .peer_role = RM_STANDBY_READY + 1};
     seen.orders.switch_turn = seen.turn + 2 * PAIR_PERIOD;
     for (uint32_t k = 1; k <= 6; ++k) {
         for (uint32_t c = 0; c < CHAINS && k <= 2; ++c)
@@ -246,15 +248,12 @@ static void test_orders_without_beat(void **state) {
     (void)state;
     make_settled(&pair, CHAINS, N);
     struct rm_standby core = pair.server[B].core;
-    struct rm_standby_seen seen = {.cycle = core.cycle,
-                                   .turn = core.turn,
-                                   .ran = true,
-                                   .hears = true,
-                                   .orders = {.synchronised = true,
-                                              .synchronised_turn = core.turn,
-                                              .beat = core.beat,
-                                              .peer_role = RM_STANDBY_ACTIVE + 1,
-                                              .switch_turn = RM_TURN_NONE}};
+    struct rm_standby_seen seen = seen_by(&core);
+    seen.orders = (struct rm_standby_orders_reading){.synchronised = true,
+                                                     .synchronised_turn = core.turn,
+                                                     .beat = core.beat,
+                                                     .peer_role = RM_STANDBY_ACTIVE + 1,
+                                                     .switch_turn = RM_TURN_NONE};
     for (uint32_t k = 0; k < pair.begin + 2; ++k) {
         ++seen.cycle;
         seen.turn += PAIR_PERIOD;
@@ -271,15 +270,12 @@ static void test_orders_of_before(void **state) {
     (void)state;
     make_settled(&pair, CHAINS, N);
     struct rm_standby core = pair.server[A].core;
-    struct rm_standby_seen seen = {.cycle = core.cycle,
-                                   .turn = core.turn,
-                                   .ran = true,
-                                   .hears = true,
-                                   .orders = {.synchronised = true,
-                                              .synchronised_turn = core.turn - PAIR_PERIOD,
-                                              .peer_role = RM_STANDBY_ACTIVE + 1,
-                                              .switch_turn = RM_TURN_NONE,
-                                              .beat = 1000}};
+    struct rm_standby_seen seen = seen_by(&core);
+    seen.orders = (struct rm_standby_orders_reading){.synchronised = true,
+                                                     .synchronised_turn = core.turn - PAIR_PERIOD,
+                                                     .peer_role = RM_STANDBY_ACTIVE + 1,
+                                                     .switch_turn = RM_TURN_NONE,
+                                                     .beat = 1000};
     for (uint32_t k = 0; k < 5; ++k) {
         ++seen.cycle;
         seen.turn += PAIR_PERIOD;
