@@ -15,12 +15,12 @@ enum { A = 0, B = 1, NONE = 2, N = 3, CHAINS = 3 };
 
 static struct pair pair;
 
-/* ── SWITCH ── */
-
 /** What it saw last: it ran, and heard its instruments. There are no orders. */
 static struct rm_standby_seen seen_by(struct rm_standby const *core) {
     return (struct rm_standby_seen){.cycle = core->cycle, .turn = core->turn, .ran = true, .hears = true};
 }
+
+/* ── SWITCH ── */
 
 static void test_switch_misses_and_doubles_nothing(void **state) {
     (void)state;
