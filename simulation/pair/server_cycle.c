@@ -5,6 +5,7 @@
 
 #include "base/fail.h"
 #include "pair.h"
+#include "standby/begin.h"
 
 /* ── following ── */
 
@@ -180,19 +181,19 @@ static uint64_t pair_server_lag(struct rm_pair const *pair, struct rm_pair_serve
     return newest > server->sent_cycle ? newest - server->sent_cycle : 0;
 }
 
-/** It begins to send to a chain that may have obeyed so many steps that this server does not know of, so many cycles ago
- * at least: as the transmit role does it. */
-static void pair_server_begin_behind(struct rm_pair *pair, struct rm_pair_server *server, uint32_t c, bool told,
-                                     uint64_t behind, uint64_t ago) {
-    enum { WAITS_MOST = 64 };
+static void pair_server_begin_at(struct rm_pair *pair, struct rm_pair_server *server, uint32_t c,
+                                 struct rm_standby_begin const *begin) {
     struct rm_config_chain const *const chain = &pair->config->chain[c];
-    uint64_t const most = told ? pair->setup->missed_cycles - 1u : WAITS_MOST, wait = behind > ago ? behind - ago : 0;
-    bool const forgets = wait > most;
-    server->contact[c].joins_from = forgets ? 0 : server->cycle + wait;
-    for (uint32_t s = chain->first_supply; s < chain->first_supply + chain->supply_count; ++s)
-        if (forgets || !((double)behind * pair->config->supply[s].slew_per_s * pair->period_ns * 1e-9 <=
-                         pair->config->supply[s].tolerance))
+    double const cycle_s = pair->period_ns * 1e-9;
+    server->contact[c].silent = 0;
+    server->contact[c].joins_from = server->cycle + begin->wait;
+    if (begin->behind <= 1)
+        return;
+    for (uint32_t s = chain->first_supply; s < chain->first_supply + chain->supply_count; ++s) {
+        struct rm_config_supply const *const supply = &pair->config->supply[s];
+        if (begin->forgets || !((double)begin->behind * supply->slew_per_s * cycle_s <= supply->tolerance))
             server->sent[s] = NAN;
+    }
     rm_pair_server_part(pair, server, c);
 }
 
@@ -200,20 +201,11 @@ static void pair_server_begin_behind(struct rm_pair *pair, struct rm_pair_server
  * cycle repeats it. Returns whether setpoints may move in this cycle. */
 static bool pair_server_take_over(struct rm_pair *pair, struct rm_pair_server *server) {
     uint64_t const lag = pair_server_lag(pair, server), since = server->cycle - server->sent_cycle;
-    bool const switched = server->standby.reason == RM_STANDBY_SWITCHED;
     if (server->standby.reason == RM_STANDBY_BEGAN)
         server->stepping.has_begun = false; /* applications begin anew */
     for (uint32_t c = 0; c < pair->config->chain_count; ++c) {
-        struct rm_standby_chain const *const voter = &server->standby.chain[c];
-        bool const told = switched || (voter->asked != 0 && server->cycle - voter->asked <= pair->setup->missed_cycles);
-        uint64_t const behind = told || lag == UINT64_MAX ? lag : since;
-        server->contact[c].silent = 0;
-        server->contact[c].joins_from = 0;
-        if (behind > 1)
-            pair_server_begin_behind(pair, server, c, told, behind,
-                                     switched ? behind
-                                     : told   ? server->cycle - voter->obeyed
-                                              : 0);
+        struct rm_standby_begin const begin = rm_standby_begin_at(&server->standby, c, lag, since);
+        pair_server_begin_at(pair, server, c, &begin);
     }
     return since == 1;
 }

@@ -10,6 +10,7 @@
 #include "base/timebase.h"
 #include "base/zeroed.h"
 #include "fabric/standby_writer.h"
+#include "standby/begin.h"
 
 enum {
     ANSWER_CYCLES = 8, /**< an answer that takes longer says nothing of now */
@@ -251,29 +252,21 @@ static uint64_t cycles_since_turn(struct rm_transmit const *transmit, rm_turn tu
     return turn == RM_TURN_NONE || turn > now ? UINT64_MAX : (now - turn) / transmit->period_turns;
 }
 
-/** It begins to send to a chain that may have obeyed so many steps that this server does not know of, so many cycles ago
- * at least. Where that is too many for so few cycles, the chain is asked until there were enough: then what this
- * server knows is no further away than slews allow. A chain that told may be one of the majority that this server
- * needs, so it is not left waiting for long: its readback decides. */
-static void begin_behind(struct rm_transmit *transmit, uint32_t voter, bool told, uint64_t behind, uint64_t ago) {
-    enum { WAITS_MOST = 64 };
+static void begin_at_chain(struct rm_transmit *transmit, uint32_t voter, struct rm_standby_begin const *begin) {
     struct rm_transmit_link *const link = &transmit->link[transmit->answering[voter]];
-    uint64_t const most = told ? transmit->standby->setup.missed_cycles - 1u : WAITS_MOST;
-    uint64_t const wait = behind > ago ? behind - ago : 0;
-    link->joins_from = wait <= most ? transmit->cycle + wait : transmit->cycle;
-    forget_old_setpoints(transmit, link, wait <= most ? behind : UINT64_MAX);
+    if (begin->behind <= 1)
+        return;
+    link->joins_from = transmit->cycle + begin->wait;
+    forget_old_setpoints(transmit, link, begin->forgets ? UINT64_MAX : begin->behind);
     rm_transmit_join_where_it_stands(transmit, link, lately_heard(transmit, voter));
 }
 
 /** It sends from this cycle on: its setpoints begin where the other server's ended. Only where it knows what was sent in
  * the cycle before this one do they go a step at once: else the other server may have gone a last step that nobody told
- * of, and one the other way would be two slews. A chain that did not answer its queries may obey the other server still.
- * A planned switch leaves no chain waiting. */
+ * of, and one the other way would be two slews. */
 static void begin_to_send(struct rm_transmit *transmit) {
     struct rm_transmit_standby const *const standby = transmit->standby;
-    bool const switched = standby->core.reason == RM_STANDBY_SWITCHED;
-    uint64_t const lag = standby->core.reason == RM_STANDBY_BEGAN ? UINT64_MAX : rm_transmit_lag(transmit);
-    uint64_t const since = cycles_since_turn(transmit, standby->known_turn);
+    uint64_t const lag = rm_transmit_lag(transmit), since = cycles_since_turn(transmit, standby->known_turn);
     transmit->moves = since == 1;
     transmit->standby->led_from = transmit->cycle_turn;
     forget_targets(transmit);
@@ -283,12 +276,8 @@ static void begin_to_send(struct rm_transmit *transmit) {
         link->joins_from = 0;
     }
     for (uint32_t voter = 0; voter < transmit->answering_count; ++voter) {
-        struct rm_standby_chain const *const chain = &standby->core.chain[voter];
-        bool const told =
-            switched || (chain->asked != 0 && standby->cycle - chain->asked <= standby->setup.missed_cycles);
-        uint64_t const behind = told || lag == UINT64_MAX ? lag : since;
-        if (behind > 1)
-            begin_behind(transmit, voter, told, behind, switched ? behind : told ? standby->cycle - chain->obeyed : 0);
+        struct rm_standby_begin const begin = rm_standby_begin_at(&standby->core, voter, lag, since);
+        begin_at_chain(transmit, voter, &begin);
     }
 }
 
