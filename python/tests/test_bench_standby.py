@@ -10,7 +10,7 @@ import pytest
 from ringmaster.bench import standby as bench
 from ringmaster.bench.log import NotMeasured
 from ringmaster.bench.standby_ring import LARGE, PERIOD_TURNS, SMALL
-from ringmaster.feedback.server_file import read_yaml
+from ringmaster.machine.server_file import read_yaml
 from ringmaster.report.plain import as_json
 from ringmaster.report.text import print_section
 

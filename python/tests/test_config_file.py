@@ -10,7 +10,7 @@ from ringmaster.cli.options import ServerFile
 from ringmaster.doctor.host import Host
 from ringmaster.doctor.setting import read_setting
 from ringmaster.fabric.config_file import read_text, split
-from ringmaster.feedback.server_file import cycle_rate_hz, names_of_server, read_yaml
+from ringmaster.machine.server_file import cycle_rate_hz, names_of_server, read_yaml
 from ringmaster.traffic.configuration import workspace_of
 
 PAIR = """

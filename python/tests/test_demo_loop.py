@@ -82,7 +82,7 @@ def test_what_a_late_host_does_to_a_loop_in_real_time_is_no_fault_of_it() -> Non
 def test_the_matrix_has_the_names_of_the_servers_configuration(tmp_path: Path) -> None:
     """Every row is an input and every column a supply, so that the feedback starts."""
     from ringmaster.feedback.matrix import load_csv
-    from ringmaster.feedback.server_file import instruments, read_yaml, supplies
+    from ringmaster.machine.server_file import instruments, read_yaml, supplies
 
     matrix = load_csv(virtual_loop.make_matrix(tmp_path, virtual_loop.ELETTRA2))
     server = read_yaml(CONFIGS / "feedback.yaml")

@@ -13,7 +13,7 @@ import pytest
 from ringmaster.cli import demo_pair
 from ringmaster.cli.demo_pair import Killer
 from ringmaster.demo.pair import PairReport
-from ringmaster.feedback.server_file import chains, instruments, read_yaml
+from ringmaster.machine.server_file import chains, instruments, read_yaml
 from ringmaster.places import CONFIGS
 from ringmaster.standby.file import read_pair
 from ringmaster.standby.switch import Switched

@@ -14,9 +14,9 @@ from ringmaster.errors import ObjectNotFound
 from ringmaster.feedback.compare import difference, singular_values
 from ringmaster.feedback.convert import join, read_any, read_planes
 from ringmaster.feedback.golden import closed_bump, matching
-from ringmaster.feedback.mapping import expand, resolve
+from ringmaster.machine.mapping import expand, resolve
 from ringmaster.feedback.matrix import Matrix, load_csv, load_values, save_csv, save_values
-from ringmaster.feedback.server_file import instruments, supplies
+from ringmaster.machine.server_file import instruments, supplies
 from ringmaster.twin import Twin, load_lattice
 
 ROWS = "bpm[01-84]/{x1,y1,x2,y2}"

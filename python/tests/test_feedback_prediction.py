@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ringmaster.feedback.configuration import Family, read_configuration
 from ringmaster.feedback.law import Law, Plant, Resonator, Tuning
 from ringmaster.feedback.predict import draw, is_stable, predict
-from ringmaster.feedback.server_file import cycle_rate_hz
+from ringmaster.machine.server_file import cycle_rate_hz
 
 RATE_HZ = 1157000 / 120
 HZ = np.array([0.3, 7.0, 49.95, 50.0, 51.0, 180.0, 700.0, 2000.0, 4500.0])

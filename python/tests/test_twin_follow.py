@@ -14,7 +14,7 @@ from ringmaster.errors import TwinArgument
 from ringmaster.fabric.layout import ElementType, LaneType
 from ringmaster.fabric.workspace import Workspace, attach
 from ringmaster.feedback.following_twin import Follower, change, follow
-from ringmaster.feedback.mapping import resolve
+from ringmaster.machine.mapping import resolve
 from ringmaster.twin import Twin, load_lattice
 
 LANES = ("x1", "y1", "x2", "y2")

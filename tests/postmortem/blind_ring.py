@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ringmaster.fabric.layout import InstrumentKind
-from ringmaster.feedback.server_file import read_yaml
+from ringmaster.machine.server_file import read_yaml
 from ringmaster.places import CONFIGS
 from ringmaster.postmortem.evidence import Evidence, Series
 from ringmaster.postmortem.machine import Machine

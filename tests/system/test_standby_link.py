@@ -12,7 +12,7 @@ import pytest
 from harness import LIBEXEC, RING_CORE, SERVER_CORE, TIMEOUT_S, terminate, unique_name, wait_for
 
 from ringmaster.fabric.layout import StandbyRole
-from ringmaster.feedback.server_file import read_yaml
+from ringmaster.machine.server_file import read_yaml
 from ringmaster.places import CONFIGS
 from ringmaster.programs.program import Program
 from ringmaster.standby import names

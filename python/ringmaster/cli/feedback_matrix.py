@@ -27,7 +27,7 @@ def matrix() -> None:
 
 def _file_of_names(text: str | None) -> tuple[str, ...]:
     """Names written out, with ranges, or one in a line of a file."""
-    from ringmaster.feedback.mapping import names_of
+    from ringmaster.machine.mapping import names_of
 
     if text is None:
         return ()
@@ -98,9 +98,9 @@ def twin(
     will do, too.
     """
     from ringmaster.feedback.from_twin import twin_matrix
-    from ringmaster.feedback.mapping import corrector_of, read_mapping, resolve
+    from ringmaster.machine.mapping import corrector_of, read_mapping, resolve
     from ringmaster.feedback.matrix import save_csv
-    from ringmaster.feedback.server_file import names_of_server, read_yaml
+    from ringmaster.machine.server_file import names_of_server, read_yaml
     from ringmaster.twin import Twin, load_lattice
 
     given = {} if mapping is None else read_mapping(mapping)

@@ -48,7 +48,7 @@ def predict(
 
     from ringmaster.feedback.configuration import read_configuration
     from ringmaster.feedback.predict import draw, predict
-    from ringmaster.feedback.server_file import cycle_rate_hz
+    from ringmaster.machine.server_file import cycle_rate_hz
 
     rate = rate or cycle_rate_hz(config, server)
     read = read_configuration(config, rate)

@@ -59,7 +59,7 @@ def optics(
     """
     import numpy as np
 
-    from ringmaster.feedback.mapping import read_mapping, resolve
+    from ringmaster.machine.mapping import read_mapping, resolve
     from ringmaster.optics.dispersion import measure_dispersion
     from ringmaster.optics.model import model_of
     from ringmaster.optics.turns import measure

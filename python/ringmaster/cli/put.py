@@ -79,7 +79,7 @@ def put(
 
 def _moving(ws: "Workspace", name: str, target: "Value", now: "ParameterReading") -> str:
     """How a supply's setpoint gets to its target; empty where it is there, or this is no setpoint of a supply."""
-    from ringmaster.feedback.server_file import of_workspace, slew_of
+    from ringmaster.machine.server_file import of_workspace, slew_of
 
     supply = name.removesuffix("/setpoint")
     if supply == name or supply not in ws.supplies or isinstance(target, str) or _same(target, now.value):

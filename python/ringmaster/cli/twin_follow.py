@@ -58,8 +58,8 @@ def follow(
     from ringmaster.fabric.workspace import SUPPLY_NAMES, attach
     from ringmaster.feedback.following_twin import Follower, change, follow
     from ringmaster.feedback.golden import rate_of
-    from ringmaster.feedback.mapping import read_mapping, resolve
-    from ringmaster.feedback.server_file import names_of_server, of_workspace
+    from ringmaster.machine.mapping import read_mapping, resolve
+    from ringmaster.machine.server_file import names_of_server, of_workspace
     from ringmaster.twin import Twin, load_lattice
 
     twin = Twin(load_lattice(lattice))

@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from ringmaster.feedback.server_file import read_yaml
+from ringmaster.machine.server_file import read_yaml
 from ringmaster.programs.program import Program
 from ringmaster.virtual.loop import GENTLY, LATTICE, Shipped
 

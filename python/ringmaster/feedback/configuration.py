@@ -8,7 +8,7 @@ from typing import Any
 
 from ringmaster.feedback.law import Plant, Resonator, Tuning
 from ringmaster.feedback.matrix import Matrix, load_csv
-from ringmaster.feedback.server_file import read_yaml
+from ringmaster.machine.server_file import read_yaml
 
 
 @dataclass(frozen=True)

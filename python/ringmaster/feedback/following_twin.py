@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ringmaster.errors import ObjectNotFound, TwinArgument, TwinNoAnswer
 from ringmaster.fabric.owner import OwnedParameter, Owner
 from ringmaster.fabric.workspace import Workspace
-from ringmaster.feedback.mapping import Mapping
+from ringmaster.machine.mapping import Mapping
 from ringmaster.twin.twin import Twin
 
 Floats = NDArray[np.float64]

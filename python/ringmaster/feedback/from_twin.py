@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from ringmaster.feedback.mapping import Mapping
+from ringmaster.machine.mapping import Mapping
 from ringmaster.feedback.matrix import Matrix
 from ringmaster.twin import Twin
 from ringmaster.twin.response import orbit_response

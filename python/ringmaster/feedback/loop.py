@@ -17,7 +17,7 @@ from ringmaster.fabric.request import Requester
 from ringmaster.fabric.workspace import ANSWER_TIMEOUT_S, Workspace
 from ringmaster.feedback.matrix import Matrix, load_csv
 from ringmaster.feedback.names import WITHDRAWN, State, Withdrawal
-from ringmaster.feedback.server_file import applications
+from ringmaster.machine.server_file import applications
 
 Floats = NDArray[np.float64]
 MOST_VALUES = 512

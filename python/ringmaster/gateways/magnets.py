@@ -23,12 +23,12 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ringmaster.feedback.mapping import expand
+from ringmaster.machine.mapping import expand
 from ringmaster.gateways.parts import number, parts, text
 from ringmaster.gateways.views import View
 
 if TYPE_CHECKING:
-    from ringmaster.feedback.server_file import Part
+    from ringmaster.machine.server_file import Part
     from ringmaster.twin.lattice import Lattice
 
 FAMILY_KEYS = ("family", "elements", "plane", "sets", "rad_per_unit", "relative_per_unit")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What parts of a gateway's file hold: texts, numbers, lists of mappings. All raise ValueError with file, line, key."""
 
-from ringmaster.feedback.server_file import Part
+from ringmaster.machine.server_file import Part
 
 
 def parts(whole: Part, key: str) -> list[Part]:

@@ -28,7 +28,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ringmaster.feedback.server_file import Part, place_of, read_marked_yaml
+from ringmaster.machine.server_file import Part, place_of, read_marked_yaml
 from ringmaster.gateways.magnets import magnet_views
 from ringmaster.gateways.names import NameRule
 from ringmaster.gateways.parts import number, part, parts, text, texts

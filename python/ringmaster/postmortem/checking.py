@@ -4,7 +4,7 @@
 from pathlib import Path
 
 from ringmaster.errors import TwinError
-from ringmaster.feedback.server_file import read_yaml
+from ringmaster.machine.server_file import read_yaml
 from ringmaster.postmortem.machine import Machine
 from ringmaster.postmortem.settings import KEY, read_settings
 

@@ -13,7 +13,7 @@ import numpy as np
 from ringmaster.archive.archive import Archive
 from ringmaster.fabric.calibration import Calibration, read_units
 from ringmaster.fabric.layout import Calibrated, InstrumentKind
-from ringmaster.feedback.server_file import read_yaml
+from ringmaster.machine.server_file import read_yaml
 from ringmaster.postmortem.capture import MACHINE
 from ringmaster.postmortem.event import Event
 from ringmaster.postmortem.evidence import Evidence, Series

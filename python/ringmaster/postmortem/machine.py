@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which reading and which supply is where in the lattice, and what the orbit does when one of them acts.
 
-A description, as the feedback's key `lattice` (ringmaster.feedback.mapping), with four keys more::
+A description, as the feedback's key `lattice` (ringmaster.machine.mapping), with four keys more::
 
     lattice: elettra2_like
     bpms: "BPM_S*_0[1-8]"
@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ringmaster.feedback.mapping import names_of, resolve
+from ringmaster.machine.mapping import names_of, resolve
 from ringmaster.postmortem.ground import orbits_of_ground
 from ringmaster.twin import Twin, load_lattice
 from ringmaster.twin.response import orbit_response

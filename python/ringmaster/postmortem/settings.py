@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ringmaster.feedback.server_file import Part, read_marked_yaml
+from ringmaster.machine.server_file import Part, read_marked_yaml
 from ringmaster.postmortem import rule
 
 KEY = "postmortem"

@@ -8,7 +8,7 @@ from typing import Any
 from ringmaster.errors import ObjectNotFound, WorkspaceError
 from ringmaster.fabric.layout import StandbyReason, StandbyRole
 from ringmaster.fabric.workspace import Workspace
-from ringmaster.feedback.server_file import of_workspace
+from ringmaster.machine.server_file import of_workspace
 from ringmaster.standby import names
 from ringmaster.standby.file import SECTION
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ringmaster.fabric.config_file import split
-from ringmaster.feedback.server_file import read_yaml
+from ringmaster.machine.server_file import read_yaml
 
 SERVERS = 2
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ringmaster.fabric.segment import owner_lives
 from ringmaster.fabric.workspace import SERVER, directory_of
-from ringmaster.feedback.server_file import chains, read_yaml
+from ringmaster.machine.server_file import chains, read_yaml
 from ringmaster.programs.remains import remove_workspace
 from ringmaster.standby.file import FileServer, read_pair
 from ringmaster.standby.names import OWNER

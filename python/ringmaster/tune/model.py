@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ringmaster.feedback.mapping import read_mapping, resolve
+from ringmaster.machine.mapping import read_mapping, resolve
 from ringmaster.twin import Twin, load_lattice
 from ringmaster.twin.parameters import envelope_parameters, radiation_parameters
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ringmaster.feedback.server_file import read_marked_yaml
+from ringmaster.machine.server_file import read_marked_yaml
 from ringmaster.twin import Twin
 
 STEP = 1e-4

@@ -218,7 +218,7 @@ def stable_rate_hz() -> float | None:
 def make_matrix(directory: Path, shipped: Shipped) -> Path:
     """The response matrix of the design lattice, as the feedback's file wants it beside itself."""
     from ringmaster.feedback.from_twin import twin_matrix
-    from ringmaster.feedback.mapping import read_mapping, resolve
+    from ringmaster.machine.mapping import read_mapping, resolve
     from ringmaster.feedback.matrix import save_csv
     from ringmaster.twin import Twin, load_lattice
 

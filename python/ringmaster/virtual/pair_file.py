@@ -92,7 +92,7 @@ def write_shipped_pair(
     directory: Path, name: str, cycle_s: float, timing: Timing, networks: int = 1
 ) -> tuple[Path, Path]:
     """The files of the small pair that we ship, at another pace, in workspaces of this name."""
-    from ringmaster.feedback.server_file import read_yaml
+    from ringmaster.machine.server_file import read_yaml
 
     server, ring = (read_yaml(CONFIGS / file) for file in SHIPPED)
     paced = {

@@ -149,7 +149,7 @@ def start(say: Callable[[str], None] = lambda _: None) -> Iterator[PairLoop]:
 
 def write_files(directory: Path) -> tuple[Path, Path]:
     """The pair's files of the demo, in ``directory``."""
-    from ringmaster.feedback.server_file import read_yaml
+    from ringmaster.machine.server_file import read_yaml
 
     server, ring = (read_yaml(CONFIGS / name) for name in (ELETTRA2.server, ELETTRA2.overlay))
     return write_pair(directory, reduced(server), reduced_ring(ring), free_links(), TIMING)

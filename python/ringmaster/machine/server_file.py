@@ -157,7 +157,7 @@ def _numbers(entry: Mapping[str, Any]) -> list[str]:
 
 def names_of_server(config: Any) -> tuple[list[str], list[str]]:
     """Readings of its BPMs, two in each electronics, and names of its supplies."""
-    from ringmaster.feedback.mapping import rows_of_bpms
+    from ringmaster.machine.mapping import rows_of_bpms
 
     if not isinstance(config, dict):
         raise ValueError("the server's configuration has no keys")
