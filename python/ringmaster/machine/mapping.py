@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which element of a lattice is which BPM reading and which actuator: by a small file, or by options.
+"""Which element of a lattice is which BPM reading and which supply: by a small file, or by options.
 
 ::
 
@@ -7,7 +7,11 @@
     rows: "bpm[01-84]/{x1,y1,x2,y2}"    # readings: x and y of the first element, of the second, …
     correctors:
       - {elements: "CF_*", plane: x, actuators: "sr/ps/cfx_[01-72]", urad_per_unit: 10}
+    strengths:                          # supplies that change the fields of magnets, one for each magnet
+      - {elements: "QF1_*", change: gradient, supplies: "sr/ps/qf1_[01-24]", per_unit: 0.001}
     rf: {actuator: sr/rf/frequency, hz_per_unit: 1}                      # or absent
+
+A magnet of several elements, as a sextupole about its corrector, is all elements of one name that follow each other.
 
 Names are written out, as lists or with ranges [01-84] and choices {x1,y1}; or they are patterns with ``*`` of the names
 that a server has.
@@ -44,6 +48,24 @@ class Group:
     rad_per_unit: float
 
 
+CHANGES = ("gradient", "skew", "sextupole")
+"""What a supply changes, per its unit: the gradient (relative; a bend's angle goes with it, as one current makes both),
+the skew gradient times length (1/m), the sextupole strength (relative).
+"""
+
+
+@dataclass(frozen=True)
+class Strengths:
+    """Supplies of magnets of one kind."""
+
+    magnets: tuple[tuple[int, ...], ...]
+    """The elements of each magnet."""
+    change: str
+    supplies: tuple[str, ...]
+    """One for each magnet."""
+    per_unit: float
+
+
 @dataclass(frozen=True)
 class Mapping:
     """All of it, of one lattice."""
@@ -54,12 +76,18 @@ class Mapping:
     groups: tuple[Group, ...]
     rf: tuple[str, float] | None
     """Actuator of the RF frequency, and Hz per its unit."""
+    strengths: tuple[Strengths, ...] = ()
 
     @property
     def actuators(self) -> tuple[str, ...]:
-        """All, the RF's last."""
+        """All that move the orbit by design: the correctors', and the RF's last."""
         names = tuple(name for group in self.groups for name in group.actuators)
         return names if self.rf is None else (*names, self.rf[0])
+
+    @property
+    def supplies(self) -> tuple[str, ...]:
+        """The actuators, and then those of the strengths."""
+        return (*self.actuators, *(name for entry in self.strengths for name in entry.supplies))
 
 
 def expand(text: str) -> list[str]:
@@ -116,8 +144,10 @@ def resolve(
             f"{len(bpms)} BPMs of {lattice.name} have {2 * len(bpms)} readings; {len(rows)} names of rows are given"
         )
     groups = tuple(_group(lattice, entry, known) for entry in given.get("correctors") or [])
+    strengths = tuple(_strengths(lattice, entry, known) for entry in given.get("strengths") or [])
     rf = given.get("rf")
-    return Mapping(bpms, rows, groups, None if rf is None else (str(rf["actuator"]), float(rf.get("hz_per_unit", 1))))
+    offset = None if rf is None else (str(rf["actuator"]), float(rf.get("hz_per_unit", 1)))
+    return Mapping(bpms, rows, groups, offset, strengths)
 
 
 def _elements(lattice: "Lattice", pattern: str) -> tuple[int, ...]:
@@ -137,6 +167,27 @@ def _group(lattice: "Lattice", entry: AnyMapping[str, Any], known: Sequence[str]
             f"{len(actuators)} actuators"
         )
     return Group(elements, plane, actuators, float(entry.get("urad_per_unit", 1.0)) * 1e-6)
+
+
+def _magnets(lattice: "Lattice", pattern: str) -> tuple[tuple[int, ...], ...]:
+    """Elements by pattern; those of one name, one after the other, are one magnet."""
+    found = itertools.groupby(_elements(lattice, pattern), key=lambda i: lattice.names[i])
+    return tuple(tuple(elements) for _, elements in found)
+
+
+def _strengths(lattice: "Lattice", entry: AnyMapping[str, Any], known: Sequence[str]) -> Strengths:
+    magnets = _magnets(lattice, str(entry["elements"]))
+    supplies = names_of(entry.get("supplies", ()), known)
+    change = str(entry.get("change", "gradient"))
+    if change not in CHANGES:
+        raise ValueError(
+            f"strengths {entry['elements']}: found change {change!r}, expected one of {', '.join(CHANGES)}"
+        )
+    if len(magnets) != len(supplies):
+        raise ValueError(
+            f"strengths {entry['elements']}: {len(magnets)} magnets of {lattice.name}, {len(supplies)} supplies"
+        )
+    return Strengths(magnets, change, supplies, float(entry["per_unit"]))
 
 
 def rows_of_bpms(instruments: Sequence[str]) -> list[str]:
