@@ -24,6 +24,7 @@ FILES = {
     "premortem": ROOT / "configs/schema/premortem.schema.json",
     "tune": ROOT / "configs/schema/tune.schema.json",
     "tunefeedback": ROOT / "configs/schema/tunefeedback.schema.json",
+    "sequence": ROOT / "configs/schema/sequence.schema.json",
 }
 
 

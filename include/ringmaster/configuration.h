@@ -70,6 +70,8 @@ struct rm_key {
     bool required;
     /** The pages that show all keys leave it out, because it does not go with the rest. */
     bool apart;
+    /** Of a text, such as an expression: people may write a number without quotes, as YAML then takes it. */
+    bool or_number;
     /** Where the member is in its struct; of a list, also where its uint32_t number of entries is. */
     size_t at, count_at;
     /** Unit in the file. */

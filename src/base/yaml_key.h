@@ -39,6 +39,8 @@ struct rm_yaml_key {
     bool late;
     /** It does not go with the other keys of all-keys.yaml, and is commented out there. */
     bool apart;
+    /** A text that may be written as a number, without quotes. */
+    bool or_number;
 };
 
 /** Use it only outside of functions, where the literal lives as long as the program. */

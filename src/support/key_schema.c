@@ -116,7 +116,8 @@ static void make_key(struct rm_key const *from, struct rm_yaml_key *to) {
                                .example = from->example,
                                .min = is_number ? from->least : 0,
                                .max = is_number ? from->most : 0,
-                               .apart = from->apart};
+                               .apart = from->apart,
+                               .or_number = from->or_number};
     snprintf(to->name, sizeof to->name, "%s", from->name);
 }
 

@@ -21,8 +21,8 @@ CONFIGS = ROOT / "configs"
 LIBEXEC = Path(os.environ.get("RINGMASTER_LIBEXEC", ROOT / "build/libexec"))
 MODELINE = re.compile(r"# yaml-language-server: \$schema=(\S+)$", re.MULTILINE)
 KINDS = (
-    *("server", "ring", "virtual-cameras", "events", "feedback", "premortem", "tune", "tunefeedback", "record"),
-    "fast-archiver",
+    *("server", "ring", "virtual-cameras", "events", "feedback", "premortem", "tune", "tunefeedback", "sequence"),
+    *("record", "fast-archiver"),
 )
 """Kinds of file, in the order of the document."""
 APPLICATIONS = ("feedback", "premortem", "tune", "tunefeedback")

@@ -5,6 +5,7 @@
 
 #include "apps/feedback/files/configuration.h"
 #include "apps/premortem/file.h"
+#include "apps/sequence/file.h"
 #include "apps/tune/file.h"
 #include "apps/tunefeedback/file.h"
 #include "archive/record/configuration.h"
@@ -17,7 +18,7 @@
 #include "simulation/events_file.h"
 #include "support/key_schema.h"
 
-enum { KINDS = 10 };
+enum { KINDS = 11 };
 
 static void write_all_keys(struct file_kind const kinds[KINDS]) {
     puts("# SPDX-License-Identifier: Apache-2.0\n"
@@ -32,10 +33,11 @@ int main(int argc, char **argv) {
     cyaml_schema_value_t *const premortem = rm_key_schema(premortem_keys);
     cyaml_schema_value_t *const tune = rm_key_schema(tune_keys);
     cyaml_schema_value_t *const tunefeedback = rm_key_schema(tunefeedback_keys);
+    cyaml_schema_value_t *const sequence = rm_key_schema(sequence_keys);
     cyaml_schema_value_t *const record = rm_key_schema(rm_record_keys);
     cyaml_schema_value_t *const fast_archiver = rm_key_schema(fa_file_keys);
-    if (feedback == NULL || premortem == NULL || tune == NULL || tunefeedback == NULL || record == NULL ||
-        fast_archiver == NULL) {
+    if (feedback == NULL || premortem == NULL || tune == NULL || tunefeedback == NULL || sequence == NULL ||
+        record == NULL || fast_archiver == NULL) {
         fputs("write_keys: no memory\n", stderr);
         return EXIT_FAILURE;
     }
@@ -52,12 +54,13 @@ int main(int argc, char **argv) {
         {"tune", "The file of the application tune, which its entry of `applications` names.", tune},
         {"tunefeedback", "The file of the application tunefeedback, which its entry of `applications` names.",
          tunefeedback},
+        {"sequence", "The file of the application sequence, which its entry of `applications` names.", sequence},
         {"record", "What is recorded, and how long it is kept: `ringmaster record FILE`.", record},
         {"fast-archiver", "Which streams are which ids: `ringmaster gateway fast-archiver FILE`.", fast_archiver},
     };
-    static char const *const whats[] = {"server",    "ring", "virtual-cameras", "events", "feedback",
-                                        "premortem", "tune", "tunefeedback",    "record", "fast-archiver",
-                                        "all-keys",  NULL}; /* kinds first */
+    static char const *const whats[] = {
+        "server",       "ring",     "virtual-cameras", "events",        "feedback", "premortem", "tune",
+        "tunefeedback", "sequence", "record",          "fast-archiver", "all-keys", NULL}; /* kinds first */
     uint64_t what = KINDS;
     struct rm_option option = {
         .name = "WHAT", .kind = RM_OPTION_CHOICE, .value = &what, .choices = whats, .place = RM_WORD};
@@ -70,6 +73,7 @@ int main(int argc, char **argv) {
     free(premortem);
     free(tune);
     free(tunefeedback);
+    free(sequence);
     free(record);
     free(fast_archiver);
     return EXIT_SUCCESS;

@@ -104,7 +104,12 @@ static void write_members(struct sheet *sheet, cyaml_schema_value_t const *value
             write_words(sheet, value);
         break;
     case CYAML_STRING:
-        write_type(sheet, "string");
+        if (key != NULL && key->or_number) {
+            begin_member(sheet, "type");
+            fputs("[\"string\", \"number\"]", sheet->to);
+        } else {
+            write_type(sheet, "string");
+        }
         write_schema_number(sheet, "minLength", value->string.min);
         write_schema_number(sheet, "maxLength", value->string.max);
         break;
