@@ -97,8 +97,10 @@ static enum rm_code machine_make(struct rm_machine *machine, struct rm_error *er
         code = rm_machine_misalign(machine, error);
     if (code == RM_OK)
         code = rm_machine_find_rf(machine, error);
-    if (code == RM_OK)
-        code = look_first(machine, error);
+    if (code != RM_OK)
+        return code;
+    rm_machine_strengths_begin(machine);
+    code = look_first(machine, error);
     if (code == RM_OK)
         code = rm_machine_apertures_make(machine, error);
     return code == RM_OK ? allocate_orbits(machine, error) : code;
@@ -152,9 +154,7 @@ void rm_machine_free(struct rm_machine *machine) {
                            machine->column,
                            machine->term,
                            machine->lever,
-                           machine->magnet,
                            machine->yoke,
-                           machine->strength,
                            machine->bpm,
                            machine->optics,
                            (void *)machine->knob_name,
@@ -166,6 +166,7 @@ void rm_machine_free(struct rm_machine *machine) {
                            machine->strength_now};
     for (size_t p = 0; p < sizeof parts / sizeof parts[0]; ++p)
         free(parts[p]);
+    rm_machine_strengths_free(machine);
     rm_twin_free(machine->twin);
     rm_lattice_free(machine->lattice);
     free(machine);

@@ -88,7 +88,7 @@ static void add_fast(struct checkpoint *checkpoint, struct rm_machine const *mac
     uint32_t const padded = machine->model[0].fast.padded;
     ADD_ONE(checkpoint, machine->stepped);
     ADD_ONE(checkpoint, machine->motion);
-    ADD_SOME(checkpoint, machine->strength_now, machine->strength_count);
+    ADD_SOME(checkpoint, machine->strength_now, machine->gradient_count);
     ADD_ONE(checkpoint, machine->time);
     ADD_ONE(checkpoint, machine->steps);
     ADD_ONE(checkpoint, machine->events);
@@ -137,6 +137,8 @@ static uint64_t machine_fingerprint(struct rm_machine const *machine) {
     mix_bytes(&mixed, machine->base_kick, rm_lattice_count(machine->lattice) * sizeof *machine->base_kick);
     for (uint32_t m = 0; m < machine->magnet_count; ++m)
         MIX_ONE(&mixed, machine->magnet[m].gradient);
+    for (uint32_t w = 0; w < machine->winding_count; ++w)
+        MIX_ONE(&mixed, machine->winding[w].base);
     MIX_ONE(&mixed, oscillation->config);
     MIX_ONE(&mixed, oscillation->rf.aperture);
     MIX_ONE(&mixed, oscillation->rf.fill_turns);

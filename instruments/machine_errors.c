@@ -45,7 +45,7 @@ void rm_machine_draw_bpms(struct rm_machine *machine) {
 /** Sets all gradients to the design's, and `scale` times their errors. */
 static enum rm_code set_gradients(struct rm_machine *machine, double scale, struct rm_error *error) {
     enum rm_code code = RM_OK;
-    for (uint32_t q = 0; code == RM_OK && q < machine->magnet_count; ++q) {
+    for (uint32_t q = 0; code == RM_OK && q < machine->quadrupole_count; ++q) {
         struct rm_machine_magnet *magnet = &machine->magnet[q];
         double const design = rm_lattice_element(machine->lattice, magnet->element)->polynom_b[1];
         uint64_t const key = rm_noise_u64(machine->config->seed) ^ rm_noise_u64(KEY_GRADIENT + (uint64_t)q * DRAWS);
@@ -117,7 +117,7 @@ enum rm_code rm_machine_beat(struct rm_machine *machine, struct rm_error *error)
     if (optics == NULL)
         return rm_fail(error, RM_E_NO_SPACE, "no memory for the optics at %u BPMs", machine->bpm_count);
     enum rm_code code = optics_now(machine, optics, error);
-    if (code == RM_OK && machine->config->errors.beta_beat > 0 && machine->magnet_count != 0)
+    if (code == RM_OK && machine->config->errors.beta_beat > 0 && machine->quadrupole_count != 0)
         code = scale_beat(machine, optics, optics + machine->bpm_count, error);
     free(optics);
     return code == RM_OK ? rm_machine_keep_optics(machine, error) : code;

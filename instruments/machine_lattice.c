@@ -14,9 +14,8 @@ static uint64_t lattice_key_of(struct rm_machine const *machine, uint64_t what) 
     return rm_noise_u64(machine->config->seed) ^ rm_noise_u64(what);
 }
 
-/** All elements that match, in an array of its own. */
-static uint32_t *find_elements(struct rm_lattice const *lattice, char const *pattern, enum rm_element_kind kind,
-                               uint32_t *count) {
+uint32_t *rm_machine_elements(struct rm_lattice const *lattice, char const *pattern, enum rm_element_kind kind,
+                              uint32_t *count) {
     *count = rm_lattice_find(lattice, pattern, kind, NULL, 0);
     uint32_t *found = calloc(*count + 1, sizeof *found);
     if (found != NULL)
@@ -31,7 +30,7 @@ static uint32_t *find_in_turn(struct rm_lattice const *lattice, char const *patt
     *count = 0;
     for (char *word; all != NULL && (word = strtok_r(rest, " ", &rest)) != NULL;) {
         uint32_t found;
-        uint32_t *some = find_elements(lattice, word, RM_ELEMENT_KINDS, &found);
+        uint32_t *some = rm_machine_elements(lattice, word, RM_ELEMENT_KINDS, &found);
         uint32_t *more = some == NULL ? NULL : realloc(all, (*count + found + 1) * sizeof *all);
         if (more == NULL) {
             free(all);
@@ -139,7 +138,7 @@ static enum rm_code count_group(struct rm_machine const *machine, uint32_t group
 static enum rm_code add_correctors(struct rm_machine *machine, uint32_t group, struct rm_error *error) {
     struct rm_machine_group const *of = &machine->config->group[group];
     uint32_t count;
-    uint32_t *element = find_elements(machine->lattice, of->elements, RM_ELEMENT_KINDS, &count);
+    uint32_t *element = rm_machine_elements(machine->lattice, of->elements, RM_ELEMENT_KINDS, &count);
     if (element == NULL)
         return rm_fail(error, RM_E_NO_SPACE, "no memory for the correctors of a lattice");
     enum rm_code code = count_group(machine, group, count, error);
@@ -150,33 +149,6 @@ static enum rm_code add_correctors(struct rm_machine *machine, uint32_t group, s
         else
             code = rm_fail(error, RM_E_CONFIG, "machine.correctors: \"%s\" means %s too, which takes no kick",
                            of->elements, e->name);
-    }
-    free(element);
-    return code;
-}
-
-static struct rm_machine_magnet *magnet_at(struct rm_machine *machine, uint32_t element) {
-    for (uint32_t q = 0; q < machine->magnet_count; ++q)
-        if (machine->magnet[q].element == element)
-            return &machine->magnet[q];
-    return NULL;
-}
-
-static enum rm_code add_strengths(struct rm_machine *machine, uint32_t group, struct rm_error *error) {
-    struct rm_machine_group const *of = &machine->config->group[group];
-    uint32_t count;
-    uint32_t *element = find_elements(machine->lattice, of->elements, RM_ELEMENT_KINDS, &count);
-    if (element == NULL)
-        return rm_fail(error, RM_E_NO_SPACE, "no memory for the magnets of a lattice");
-    enum rm_code code = count_group(machine, group, count, error);
-    for (uint32_t i = 0; code == RM_OK && i < count; ++i) {
-        struct rm_machine_magnet *magnet = magnet_at(machine, element[i]);
-        if (magnet == NULL)
-            code = rm_fail(error, RM_E_CONFIG, "machine.strengths: \"%s\" means %s too, which is no quadrupole",
-                           of->elements, rm_lattice_element(machine->lattice, element[i])->name);
-        else
-            machine->strength[machine->strength_count++] =
-                (struct rm_machine_strength){(uint32_t)(magnet - machine->magnet), of->supply[i], of->per_unit};
     }
     free(element);
     return code;
@@ -207,8 +179,9 @@ static void find_magnets(struct rm_machine *machine) {
         struct rm_element const *e = rm_lattice_element(machine->lattice, i);
         if (has_gradient(e))
             machine->magnet[machine->magnet_count++] =
-                (struct rm_machine_magnet){i, knob_of(machine, e->name), e->polynom_b[1]};
+                (struct rm_machine_magnet){i, knob_of(machine, e->name), e->polynom_b[1], 0};
     }
+    machine->quadrupole_count = machine->magnet_count;
 }
 
 /** A line shakes all quadrupoles, each by its own share; rm_machine_scale_mains finds how much. */
@@ -216,7 +189,7 @@ static void add_mains(struct rm_machine *machine) {
     machine->mains_column = machine->column_count;
     for (uint32_t line = 0; line < machine->config->disturbances.mains_count; ++line) {
         begin_column(machine);
-        for (uint32_t q = 0; q < machine->magnet_count; ++q) {
+        for (uint32_t q = 0; q < machine->quadrupole_count; ++q) {
             uint64_t const key = lattice_key_of(machine, KEY_MAINS + ((uint64_t)line << 32) + 2 * q);
             add_term(machine, machine->magnet[q].element, RM_HORIZONTAL, 1e-6 * rm_machine_draw(key));
             add_term(machine, machine->magnet[q].element, RM_VERTICAL, 1e-6 * rm_machine_draw(key + 1));
@@ -227,7 +200,7 @@ static void add_mains(struct rm_machine *machine) {
 /** Steps come from a few dipoles; in a lattice without any, from quadrupoles. */
 static enum rm_code add_steppers(struct rm_machine *machine, struct rm_error *error) {
     uint32_t count;
-    uint32_t *dipole = find_elements(machine->lattice, NULL, RM_ELEMENT_DIPOLE, &count);
+    uint32_t *dipole = rm_machine_elements(machine->lattice, NULL, RM_ELEMENT_DIPOLE, &count);
     if (dipole == NULL)
         return rm_fail(error, RM_E_NO_SPACE, "no memory for the dipoles of a lattice");
     machine->step_column = machine->column_count;
@@ -235,8 +208,8 @@ static enum rm_code add_steppers(struct rm_machine *machine, struct rm_error *er
         uint64_t const key = lattice_key_of(machine, KEY_STEPS + s);
         bool const bends = count != 0 && takes_kick(rm_lattice_element(machine->lattice, dipole[key % count]));
         begin_column(machine);
-        if (bends || machine->magnet_count != 0)
-            add_term(machine, bends ? dipole[key % count] : machine->magnet[key % machine->magnet_count].element,
+        if (bends || machine->quadrupole_count != 0)
+            add_term(machine, bends ? dipole[key % count] : machine->magnet[key % machine->quadrupole_count].element,
                      s % 2 == 0 ? RM_HORIZONTAL : RM_VERTICAL, 1);
     }
     free(dipole);
@@ -285,7 +258,7 @@ static void add_topup(struct rm_machine *machine) {
  * gradient or a reverse bend as it is; 0 of all else. A dipole's field is the same beside it. */
 static double ground_gradient(struct rm_machine *machine, uint32_t element) {
     struct rm_element const *e = rm_lattice_element(machine->lattice, element);
-    struct rm_machine_magnet const *magnet = magnet_at(machine, element);
+    struct rm_machine_magnet const *magnet = rm_machine_magnet_at(machine, element);
     if (magnet != NULL)
         return magnet->gradient * e->length_m;
     bool const bends = e->kind == RM_ELEMENT_DIPOLE && takes_kick(e) && e->polynom_b != NULL && e->max_order >= 1;
@@ -342,22 +315,22 @@ static bool machine_lattice_allocate(struct rm_machine *machine) {
     machine->column = calloc(columns, sizeof *machine->column);
     machine->term = calloc(terms, sizeof *machine->term);
     machine->lever = calloc(supplies + 1, sizeof *machine->lever);
-    machine->strength = calloc(supplies + 1, sizeof *machine->strength);
-    machine->magnet = calloc(elements, sizeof *machine->magnet);
     machine->knob_name = calloc(elements + RM_MACHINE_KNOBS_FIRST, sizeof *machine->knob_name);
     machine->knob = calloc(elements + RM_MACHINE_KNOBS_FIRST, sizeof *machine->knob);
     machine->base_kick = calloc(elements, sizeof *machine->base_kick);
     machine->kick = calloc(elements, sizeof *machine->kick);
     return machine->steerer != NULL && machine->column != NULL && machine->term != NULL && machine->lever != NULL &&
-           machine->strength != NULL && machine->magnet != NULL && machine->knob_name != NULL &&
-           machine->knob != NULL && machine->base_kick != NULL && machine->kick != NULL;
+           rm_machine_strengths_allocate(machine) && machine->knob_name != NULL && machine->knob != NULL &&
+           machine->base_kick != NULL && machine->kick != NULL;
 }
 
 static enum rm_code add_groups(struct rm_machine *machine, struct rm_error *error) {
     enum rm_code code = RM_OK;
     for (uint32_t g = 0; code == RM_OK && g < machine->config->group_count; ++g)
-        code = machine->config->group[g].plane == 'q' ? add_strengths(machine, g, error)
-                                                      : add_correctors(machine, g, error);
+        if (machine->config->group[g].plane != 'q')
+            code = add_correctors(machine, g, error);
+    if (code == RM_OK)
+        code = rm_machine_strengths_find(machine, error);
     machine->rf_column = -1;
     if (code != RM_OK || machine->config->rf_supply < 0)
         return code;

@@ -82,7 +82,7 @@ void rm_machine_bpm_weights(struct rm_machine const *machine, uint32_t bpm, doub
     }
 }
 
-uint32_t rm_machine_strengths(struct rm_machine const *machine) { return machine->strength_count; }
+uint32_t rm_machine_strengths(struct rm_machine const *machine) { return machine->gradient_count; }
 
 uint32_t rm_machine_strength_supply(struct rm_machine const *machine, uint32_t strength) {
     return machine->strength[strength].supply;
@@ -107,8 +107,7 @@ static void find_base_shift(struct rm_machine *machine) {
     double *shift = machine->motion.base_shift;
     shift[0] = shift[1] = 0;
     for (uint32_t q = 0; q < machine->magnet_count; ++q) {
-        double const since =
-            atomic_load_explicit(&machine->knob[machine->magnet[q].knob], memory_order_relaxed) - found->change[q];
+        double const since = rm_machine_magnet_knob(machine, q) - found->change[q];
         shift[0] += found->slope[q][0] * since;
         shift[1] += found->slope[q][1] * since;
     }
@@ -158,9 +157,10 @@ static void find_shift(struct rm_machine const *machine, double shift[2]) {
     double const(*slope)[2] = (double const(*)[2])machine->active->motion.slope;
     for (int u = 0; u < 2; ++u)
         shift[u] = machine->motion.base_shift[u];
-    for (uint32_t s = 0; s < machine->strength_count; ++s)
-        for (int u = 0; u < 2; ++u)
-            shift[u] += slope[machine->strength[s].magnet][u] * machine->strength_now[s];
+    for (uint32_t s = 0; s < machine->gradient_count; ++s)
+        for (uint32_t p = 0; p < machine->strength[s].count; ++p)
+            for (int u = 0; u < 2; ++u)
+                shift[u] += slope[machine->piece[machine->strength[s].first + p]][u] * machine->strength_now[s];
 }
 
 /** A look finds other tunes, because the orbit in the sextupoles is another one by then: by how much, with all supplies
@@ -200,7 +200,7 @@ void rm_machine_set_strengths(struct rm_machine *machine, double const *strength
     come_and_go(machine);
     if (looked && !first)
         begin_blend(machine);
-    for (uint32_t s = 0; s < machine->strength_count; ++s)
+    for (uint32_t s = 0; s < machine->gradient_count; ++s)
         machine->strength_now[s] = machine->strength[s].per_unit * strength[s];
     double shift[2];
     find_shift(machine, shift);

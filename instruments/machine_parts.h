@@ -27,6 +27,8 @@ enum {
     RM_MACHINE_KEPT_MAX = 8,
     /** Knobs before those of the magnets. */
     RM_MACHINE_KNOBS_FIRST = 10,
+    /** The knob of a magnet that has none. */
+    RM_MACHINE_KNOBS_NONE = 0x7FFFFFFF,
 };
 
 enum rm_machine_first_knob {
@@ -62,17 +64,31 @@ struct rm_machine_lever {
     double filtered, between;
 };
 
-/** Magnets of one name, and what changes their gradient. */
+/** An element whose gradient is changed: of each quadrupole, by its knob; and by supplies. */
 struct rm_machine_magnet {
     uint32_t element;
+    /** That of its name; RM_MACHINE_KNOBS_NONE of a bend. */
     uint32_t knob;
     /** polynom_b[1] with its error. */
     double gradient;
+    /** Of a bend, 1/m: one current makes its gradient and its angle. */
+    double curvature;
 };
 
+/** A field of an element that supplies change, other than a gradient. */
+struct rm_machine_winding {
+    uint32_t element;
+    enum rm_component component;
+    /** The coefficient of the polynom, with its error, and by how much a change of 1 moves it. */
+    double base, per_change;
+};
+
+/** A supply that changes the field of one magnet. */
 struct rm_machine_strength {
-    uint32_t magnet;
+    /** Its run of rm_machine.piece. */
+    uint32_t first, count;
     uint32_t supply;
+    enum rm_machine_change change;
     double per_unit;
 };
 
@@ -255,13 +271,19 @@ struct rm_machine {
     int32_t rf_column;
 
     uint32_t mains_column, step_column, insertion_column, topup_column, ground_column;
+    /** The first quadrupole_count are quadrupoles, all that there are; behind them those bends that have supplies. */
     struct rm_machine_magnet *magnet;
-    uint32_t magnet_count;
+    uint32_t magnet_count, quadrupole_count;
+    struct rm_machine_winding *winding;
+    uint32_t winding_count, piece_count;
+    /** Indices of magnets, or of windings: the pieces of what each strength changes. */
+    uint32_t *piece;
     struct rm_machine_yoke *yoke;
     uint32_t yoke_count;
+    /** The first gradient_count change gradients. */
     struct rm_machine_strength *strength;
-    uint32_t strength_count;
-    /** [strength_count] relative changes, as the fast part set them last. */
+    uint32_t strength_count, gradient_count;
+    /** [gradient_count] relative changes, as the fast part set them last. */
     double *strength_now;
     struct rm_machine_bpm *bpm;
     struct rm_machine_bpm_optics *optics;
@@ -316,7 +338,7 @@ struct rm_machine {
     _Atomic uint64_t now_sequence;
     /** [columns] values. */
     _Atomic double *now_shared;
-    /** [strength_count] relative changes. */
+    /** [strength_count] changes. */
     _Atomic double *strength_shared;
 };
 
@@ -326,6 +348,23 @@ enum rm_code rm_machine_find(struct rm_machine *machine, struct rm_error *error)
 /** The end of the magnet that begins with element `first`: its pieces are of one kind and touch, with nothing between
  * them but what has no length. */
 uint32_t rm_machine_magnet_end(struct rm_lattice const *lattice, uint32_t first);
+
+/** All elements that match, in an array of its own; a kind of RM_ELEMENT_KINDS is any. */
+uint32_t *rm_machine_elements(struct rm_lattice const *lattice, char const *pattern, enum rm_element_kind kind,
+                              uint32_t *count);
+
+/* machine_strengths.c: supplies that change fields of magnets. */
+bool rm_machine_strengths_allocate(struct rm_machine *machine);
+void rm_machine_strengths_free(struct rm_machine *machine);
+struct rm_machine_magnet *rm_machine_magnet_at(struct rm_machine *machine, uint32_t element);
+/** Relative change of a magnet's gradient by its knob. */
+double rm_machine_magnet_knob(struct rm_machine const *machine, uint32_t magnet);
+/** The strengths of all groups, those of gradients first, after the quadrupoles are known. */
+enum rm_code rm_machine_strengths_find(struct rm_machine *machine, struct rm_error *error);
+/** The fields are now those without currents: from here on they change. */
+void rm_machine_strengths_begin(struct rm_machine *machine);
+/** Sets all fields of the twin as knobs and currents are. */
+enum rm_code rm_machine_strengths_set(struct rm_machine *machine, struct rm_error *error);
 
 /* machine_errors.c: errors that are never published. */
 double rm_machine_draw(uint64_t key);

@@ -63,21 +63,6 @@ static enum rm_code set_kicks(struct rm_machine *machine, struct rm_error *error
     return code;
 }
 
-static enum rm_code set_strengths(struct rm_machine *machine, struct rm_error *error) {
-    enum rm_code code = RM_OK;
-    for (uint32_t q = 0; code == RM_OK && q < machine->magnet_count; ++q) {
-        struct rm_machine_magnet const *magnet = &machine->magnet[q];
-        double *change = &machine->points.change[q];
-        *change = atomic_load_explicit(&machine->knob[magnet->knob], memory_order_relaxed);
-        for (uint32_t s = 0; s < machine->strength_count; ++s)
-            if (machine->strength[s].magnet == q)
-                *change += atomic_load_explicit(&machine->strength_shared[s], memory_order_relaxed);
-        code =
-            rm_twin_set_polynom(machine->twin, magnet->element, RM_NORMAL, 1, magnet->gradient * (1 + *change), error);
-    }
-    return code;
-}
-
 enum rm_code rm_machine_look(struct rm_machine *machine, struct rm_error *error) {
     struct rm_response_options options = {.orbit.guess = machine->has_start ? machine->at_start : NULL};
     if (machine->rf_column >= 0)
@@ -151,7 +136,7 @@ static double seconds_now(void) { return 1e-9 * (double)rm_monotonic_ns(); }
 enum rm_code rm_machine_refresh(struct rm_machine *machine, struct rm_error *error) {
     double const begun = seconds_now();
     take_columns(machine);
-    enum rm_code code = set_strengths(machine, error);
+    enum rm_code code = rm_machine_strengths_set(machine, error);
     if (code == RM_OK)
         code = set_kicks(machine, error);
     if (code == RM_OK)

@@ -24,10 +24,11 @@ bool rm_optics_points_make(struct rm_machine *machine) {
     points->element = calloc(most, sizeof *points->element);
     points->optics = calloc(most, sizeof *points->optics);
     points->change = calloc(machine->magnet_count + 1, sizeof *points->change);
+    points->winding_change = calloc(machine->winding_count + 1, sizeof *points->winding_change);
     for (int i = 0; i < 2; ++i)
         points->side[i].orbit = calloc(machine->bpm_count, sizeof *points->side[i].orbit);
-    if (points->element == NULL || points->optics == NULL || points->change == NULL || points->side[0].orbit == NULL ||
-        points->side[1].orbit == NULL)
+    if (points->element == NULL || points->optics == NULL || points->change == NULL || points->winding_change == NULL ||
+        points->side[0].orbit == NULL || points->side[1].orbit == NULL)
         return false;
     uint32_t *all = points->element, count = 1;
     for (uint32_t b = 0; b < machine->bpm_count; ++b)
@@ -45,6 +46,7 @@ void rm_optics_points_free(struct rm_optics_points *points) {
     free(points->element);
     free(points->optics);
     free(points->change);
+    free(points->winding_change);
     for (int i = 0; i < 2; ++i)
         free(points->side[i].orbit);
 }
@@ -155,7 +157,7 @@ static void fill_slope(struct rm_machine const *machine, uint32_t magnet, double
         shown_at(machine, there, row, shown[row]);
     for (unsigned u = 0; u < 2; ++u)
         slope[u] = of->gradient / (4 * M_PI) *
-                   (beta_integral(shown[0], shown[1], u, k, element->length_m) -
+                   (beta_integral(shown[0], shown[1], u, k + of->curvature * of->curvature, element->length_m) -
                     beta_integral(shown[2], shown[3], u, -k, element->length_m));
 }
 

@@ -54,6 +54,8 @@ struct rm_optics_points {
     } side[2];
     /** [magnet] relative change of its gradient, as was set last. */
     double *change;
+    /** [winding] change of its field. */
+    double *winding_change;
 };
 
 bool rm_optics_points_make(struct rm_machine *machine);

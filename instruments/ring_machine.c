@@ -168,6 +168,13 @@ static enum rm_code resolve_correctors(struct rm_resolve *resolve) {
     return code;
 }
 
+static enum rm_machine_change change_of(struct rm_ring_file_strengths const *one) {
+    static enum rm_machine_change const changes[] = {[RM_RING_FILE_GRADIENT] = RM_CHANGE_GRADIENT,
+                                                     [RM_RING_FILE_SKEW] = RM_CHANGE_SKEW,
+                                                     [RM_RING_FILE_SEXTUPOLE] = RM_CHANGE_SEXTUPOLE};
+    return changes[*one->change];
+}
+
 static enum rm_code resolve_strengths(struct rm_resolve *resolve) {
     struct rm_ring_file_machine const *from = resolve->file->machine;
     struct rm_ring_machine *machine = &resolve->config->machine;
@@ -176,7 +183,7 @@ static enum rm_code resolve_strengths(struct rm_resolve *resolve) {
     for (uint32_t s = 0; s < from->strengths_count; ++s) {
         struct rm_ring_file_strengths const *one = &from->strengths[s];
         struct rm_machine_group *to = &machine->group[machine->group_count++];
-        *to = (struct rm_machine_group){.plane = 'q', .per_unit = one->per_unit};
+        *to = (struct rm_machine_group){.plane = 'q', .change = change_of(one), .per_unit = one->per_unit};
         snprintf(place, sizeof place, "strengths[%u].per_unit", s);
         code = rm_code_first(code, rm_resolve_machine_number(resolve, place, one->per_unit));
         snprintf(place, sizeof place, "machine.strengths[%u].supplies", s);

@@ -23,8 +23,11 @@
  *                bpm_inverted: 0.01, bpm_swapped: 0.005, bpm_turn_shift: 0.1}    # shares
  *       correctors:
  *         - {elements: "CF_*", plane: x, supplies: "fx*", urad_per_unit: 10, eddy_hz: 8000, eddy2_hz: 20000}
- *       strengths:                    # supplies that are quadrupoles', relative change of gradient per unit
- *         - {elements: "QF1_*", supplies: "q*", per_unit: 0.001}
+ *       strengths:                    # supplies that change fields of magnets; a magnet is all elements of one name
+ *                                     # that follow each other: gradients and sextupoles by so much of themselves per
+ *                                     # unit, a skew gradient times length in 1/m
+ *         - {elements: "QF1_*", change: gradient, supplies: "q*", per_unit: 0.001}
+ *         - {elements: "SF1_*", change: skew, supplies: "skew*", per_unit: 0.001}
  *       rf: {supply: rf/1, hz_per_unit: 1}      # a supply that is the RF frequency's offset
  *       disturbances:
  *         mains:                      # peak, at the BPM that sees it most, of each plane; phase: by itself, RMS
@@ -52,6 +55,10 @@ enum {
     RM_MACHINE_GROUPS_MAX = 32,
 };
 
+/** What a supply of `strengths` changes: a gradient relative to itself (of a bend its angle with it, as one current makes
+ * both), a skew gradient times length by 1/m, a sextupole relative to itself. */
+enum rm_machine_change { RM_CHANGE_GRADIENT, RM_CHANGE_SKEW, RM_CHANGE_SEXTUPOLE, RM_MACHINE_CHANGES };
+
 /** A group of supplies and the elements that they drive, one each. */
 struct rm_machine_group {
     char *elements;
@@ -61,7 +68,9 @@ struct rm_machine_group {
     uint32_t *supply;
 
     uint32_t supply_count;
-    /** In rad, or relative change of gradient. */
+    /** Of strengths. */
+    enum rm_machine_change change;
+    /** In rad, or of the change. */
     double per_unit;
     /** The two poles of eddy currents in the chamber, of which each is 0 where there is none. A pipe of radius b, and
      * thickness d ≪ b, lets through 1 / (cosh q + (b / 2d) q sinh q), q² = i ω μ₀ σ d²; by its zeros that is a product

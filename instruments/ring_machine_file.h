@@ -31,8 +31,11 @@ struct rm_ring_file_correctors {
     double *eddy_hz, *eddy2_hz;
 };
 
+enum rm_ring_file_change { RM_RING_FILE_GRADIENT, RM_RING_FILE_SKEW, RM_RING_FILE_SEXTUPOLE };
+
 struct rm_ring_file_strengths {
     char *elements;
+    enum rm_ring_file_change *change;
     char *supplies;
     double per_unit;
 };

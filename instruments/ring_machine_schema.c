@@ -5,6 +5,7 @@
 enum {
     PLAIN = CYAML_FLAG_DEFAULT,
     WORD = CYAML_FLAG_STRICT,
+    MAYBE_WORD = CYAML_FLAG_STRICT | CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL,
     TEXT = CYAML_FLAG_POINTER,
     MAYBE = CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL,
     PATTERN_LONGEST = 63,
@@ -12,6 +13,8 @@ enum {
 };
 
 static cyaml_strval_t const planes[] = {{"x", RM_RING_FILE_X}, {"y", RM_RING_FILE_Y}};
+static cyaml_strval_t const changes[] = {
+    {"gradient", RM_RING_FILE_GRADIENT}, {"skew", RM_RING_FILE_SKEW}, {"sextupole", RM_RING_FILE_SEXTUPOLE}};
 
 static cyaml_schema_field_t const errors_fields[] = {
     CYAML_FIELD_FLOAT_PTR(
@@ -114,10 +117,14 @@ static cyaml_schema_field_t const strengths_fields[] = {
     CYAML_FIELD_STRING_PTR(
         RM_KEY("elements", "Elements of the lattice, by a pattern of their names.", .example = "QF1_S01_01"), TEXT,
         struct rm_ring_file_strengths, elements, 1, PATTERN_LONGEST),
-    CYAML_FIELD_STRING_PTR(RM_KEY("supplies", "Their supplies, one for each element.", .example = "c02/1"), TEXT,
+    CYAML_FIELD_ENUM_PTR(RM_KEY("change",
+                                "What a supply changes: gradient or sextupole by so much of itself, a skew gradient "
+                                "times length in 1/m.",
+                                .fallback = "gradient"),
+                         MAYBE_WORD, struct rm_ring_file_strengths, change, changes, CYAML_ARRAY_LEN(changes)),
+    CYAML_FIELD_STRING_PTR(RM_KEY("supplies", "Their supplies, one for each magnet.", .example = "c02/1"), TEXT,
                            struct rm_ring_file_strengths, supplies, 1, PATTERN_LONGEST),
-    CYAML_FIELD_FLOAT(RM_KEY("per_unit", "Relative change of the gradient per unit of the setpoint.", .example = "0.01",
-                             RM_RANGE(-10, 10)),
+    CYAML_FIELD_FLOAT(RM_KEY("per_unit", "Change per unit of the setpoint.", .example = "0.01", RM_RANGE(-10, 10)),
                       PLAIN, struct rm_ring_file_strengths, per_unit),
     CYAML_FIELD_END,
 };
@@ -268,7 +275,7 @@ cyaml_schema_field_t const rm_ring_machine_fields[] = {
                             struct rm_ring_file_machine, errors, errors_fields),
     CYAML_FIELD_SEQUENCE(RM_KEY("correctors", "Groups of correctors.", .otherwise = "none"), MAYBE,
                          struct rm_ring_file_machine, correctors, &correctors_schema, 0, RM_MACHINE_GROUPS_MAX),
-    CYAML_FIELD_SEQUENCE(RM_KEY("strengths", "Groups of magnets whose gradients have supplies.", .otherwise = "none"),
+    CYAML_FIELD_SEQUENCE(RM_KEY("strengths", "Groups of magnets whose fields have supplies.", .otherwise = "none"),
                          MAYBE, struct rm_ring_file_machine, strengths, &strengths_schema, 0, RM_MACHINE_GROUPS_MAX),
     CYAML_FIELD_MAPPING_PTR(RM_KEY("rf", "The frequency of the cavities has a supply.", .otherwise = "none"), MAYBE,
                             struct rm_ring_file_machine, rf, rf_fields),

@@ -162,7 +162,7 @@ static void expect_error(struct machine_rig *rig, char const *part) {
 
 static void test_what_a_lattice_has_not(void **state) {
     (void)state;
-    static char drifts[] = "LS_*", few[] = "CF_S01_*", dipoles[] = "B1_S01_01", nowhere[] = "nowhere";
+    static char drifts[] = "LS_*", few[] = "CF_S01_*", dipoles[] = "B2H_S01_01", nowhere[] = "nowhere";
     struct machine_rig rig;
     rig_init(&rig);
     rig.config.bpm_count = 100;
@@ -176,7 +176,7 @@ static void test_what_a_lattice_has_not(void **state) {
     expect_error(&rig, "takes no kick");
     rig_init(&rig);
     rig.config.group[2].elements = dipoles;
-    expect_error(&rig, "no quadrupole");
+    expect_error(&rig, "no gradient");
     rig_init(&rig);
     rig.config.disturbances.insertion_at = nowhere;
     expect_error(&rig, "no element \"nowhere\"");

@@ -12,8 +12,11 @@ char const *rig_lattice(void) { return lattice_path; }
 
 static void set_group(struct machine_rig *rig, uint32_t group, char const *elements, char plane, uint32_t first,
                       uint32_t count, double per_unit) {
-    rig->config.group[group] =
-        (struct rm_machine_group){(char *)(uintptr_t)elements, plane, &rig->supply[first], count, per_unit, 0, 0};
+    rig->config.group[group] = (struct rm_machine_group){.elements = (char *)(uintptr_t)elements,
+                                                         .plane = plane,
+                                                         .supply = &rig->supply[first],
+                                                         .supply_count = count,
+                                                         .per_unit = per_unit};
     rig->config.group_count = group + 1;
 }
 

@@ -111,7 +111,7 @@ static void every_key_is_taken(void **state) {
                 "  correctors:\n"
                 "    - {elements: \"CF_S01_*\", plane: x, supplies: \"c0?/1-6\", urad_per_unit: 10, eddy_hz: 8000}\n"
                 "    - {elements: \"CL_S01_*\", plane: y, supplies: \"c02/8\", urad_per_unit: -10}\n"
-                "  strengths: [{elements: \"QF1_S01_*\", supplies: \"q*\", per_unit: 0.001}]\n"
+                "  strengths: [{elements: \"QF1_S01_*\", change: skew, supplies: \"q*\", per_unit: 0.001}]\n"
                 "  rf: {supply: rf/1, hz_per_unit: 2}\n"
                 "  disturbances:\n"
                 "    mains: [{hz: 50, orbit_um: 150}, {hz: 100, orbit_um: 30}]\n"
@@ -140,6 +140,7 @@ static void every_key_is_taken(void **state) {
     assert_int_equal(group[1].supply[0], 15);
     assert_int_equal(group[1].plane, 'y');
     assert_int_equal(group[2].plane, 'q');
+    assert_int_equal(group[2].change, RM_CHANGE_SKEW);
     assert_int_equal(group[2].supply[1], 17);
     assert_int_equal(machine->rf_supply, 18);
     assert_float_equal(machine->rf_hz_per_unit, 2, 0);
@@ -178,6 +179,8 @@ static void what_is_wrong_is_named(void **state) {
          "machine.correctors[1].supplies: means supplies that drive \"C\" already"},
         {"{lattice: elettra2_like, strengths: [{elements: Q, supplies: q, per_unit: 100}]}",
          "machine.strengths[0].per_unit: found 100"},
+        {"{lattice: elettra2_like, strengths: [{elements: Q, change: octupole, supplies: q, per_unit: 1}]}",
+         "machine.strengths[0].change: found \"octupole\", expected one of: gradient, skew, sextupole"},
         {"{lattice: elettra2_like, rf: {supply: c01}}", "machine.rf.supply: found \"c01\", which means 8 supplies"},
         {"{lattice: elettra2_like, disturbances: {mains: [{hz: 50, orbit_um: 5000}]}}",
          "machine.disturbances.mains[0].orbit_um: found 5000"},

@@ -62,7 +62,7 @@ static void write_magnets(struct truth *truth) {
     }
     fputs("],\n", truth->file);
     begin_list(truth, "gradients");
-    for (uint32_t q = 0; q < truth->machine->magnet_count; ++q) {
+    for (uint32_t q = 0; q < truth->machine->quadrupole_count; ++q) {
         struct rm_machine_magnet const *magnet = &truth->machine->magnet[q];
         struct rm_element const *design = rm_lattice_element(truth->machine->lattice, magnet->element);
         begin_object(truth, design->name);
