@@ -376,6 +376,16 @@ enum rm_code rm_twin_response_derivative(struct rm_twin const *twin, struct rm_r
                                          struct rm_steerer const *steerers, uint32_t steerer_count, uint32_t magnet,
                                          enum rm_component component, double *matrix, struct rm_error *error);
 
+/** The derivatives of rm_twin_response's matrix by the quadrupole fields of many magnets, per m^-2, each as a product:
+ * of left[magnet][plane][point][6] and right[magnet][6][steerer + 1]. They are those of
+ * rm_twin_response_derivative at a closed orbit that stays where it is: what a changed field does to an orbit outside
+ * of the magnet's centre, and that orbit in other magnets, is left out. left: 12 · magnet_count · refpt_count numbers;
+ * right: 6 · magnet_count · (steerer_count + 1). */
+enum rm_code rm_twin_response_factors(struct rm_twin const *twin, struct rm_response_options const *options,
+                                      uint32_t const *refpts, uint32_t refpt_count, struct rm_steerer const *steerers,
+                                      uint32_t steerer_count, uint32_t const *magnets, uint32_t magnet_count,
+                                      enum rm_component component, double *left, double *right, struct rm_error *error);
+
 /* ---- for callers in other languages */
 
 /** Bytes of a struct of these headers by its name ("rm_optics"). 0: there is none. A caller that does not know the

@@ -1329,6 +1329,11 @@ enum rm_code rm_twin_response_derivative(struct rm_twin const *twin, struct rm_r
                                          struct rm_steerer const *steerers, uint32_t steerer_count, uint32_t magnet,
                                          enum rm_component component, double *matrix, struct rm_error *error);
 
+enum rm_code rm_twin_response_factors(struct rm_twin const *twin, struct rm_response_options const *options,
+                                      uint32_t const *refpts, uint32_t refpt_count, struct rm_steerer const *steerers,
+                                      uint32_t steerer_count, uint32_t const *magnets, uint32_t magnet_count,
+                                      enum rm_component component, double *left, double *right, struct rm_error *error);
+
 size_t rm_twin_size_of(char const *name);
 """,
     "workspace.h": """

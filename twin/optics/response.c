@@ -36,15 +36,8 @@ enum rm_code rm_response_check(struct rm_response_call const *call, struct rm_er
     return RM_OK;
 }
 
-/** Where the matrices are wanted: the points, and both ends of each steerer. */
-struct matrix_places {
-    uint32_t *refpts;
-    uint32_t *index_of; /**< [count + 1] */
-    uint32_t count;
-};
-
-static enum rm_code places_make(struct rm_response_call const *call, struct matrix_places *places,
-                                struct rm_error *error) {
+enum rm_code rm_response_places_make(struct rm_response_call const *call, struct rm_response_places *places,
+                                     struct rm_error *error) {
     uint32_t const ends = call->twin->count + 1;
     places->count = 0;
     places->index_of = calloc(ends, sizeof *places->index_of);
@@ -59,6 +52,8 @@ static enum rm_code places_make(struct rm_response_call const *call, struct matr
     }
     for (uint32_t k = 0; k < call->steerer_count; ++k)
         places->index_of[call->steerers[k].element] = places->index_of[call->steerers[k].element + 1] = 1;
+    for (uint32_t k = 0; k < call->magnet_count; ++k)
+        places->index_of[call->magnets[k]] = places->index_of[call->magnets[k] + 1] = 1;
     for (uint32_t i = 0; i < ends; ++i)
         if (places->index_of[i] != 0) {
             places->index_of[i] = places->count;
@@ -67,14 +62,13 @@ static enum rm_code places_make(struct rm_response_call const *call, struct matr
     return RM_OK;
 }
 
-static void places_free(struct matrix_places *places) {
+void rm_response_places_free(struct rm_response_places *places) {
     free(places->index_of);
     free(places->refpts);
 }
 
-/** How a kick moves the particle at its element's exit, per rad. */
-static enum rm_code push_steerer(struct rm_response_call const *call, struct rm_steerer const *steerer,
-                                 double const z[6], double moved[6], struct rm_error *error) {
+enum rm_code rm_response_push(struct rm_response_call const *call, struct rm_steerer const *steerer, double const z[6],
+                              double moved[6], struct rm_error *error) {
     struct rm_leg legs[RM_ROUTE_ELEMENT_LEGS];
     bool const other = call->instead != NULL && call->at == steerer->element;
     struct rm_element changed = other ? *call->instead : call->twin->elements[steerer->element];
@@ -97,22 +91,15 @@ static enum rm_code push_steerer(struct rm_response_call const *call, struct rm_
     return RM_OK;
 }
 
-/** For each steerer: the closed orbit at the start as seen before the kick, and what the kick adds; [6][count + 1]. The
- * last is the RF frequency's (4D: δ's), which adds nothing on the way but what the matrices know. */
-struct sources {
-    double *before, *added;
-    uint32_t count;
-};
-
-static enum rm_code response_source(struct rm_response_call const *call, struct matrix_places const *places,
+static enum rm_code response_source(struct rm_response_call const *call, struct rm_response_places const *places,
                                     struct rm_closed const *closed, struct rm_small_lu const *closing, uint32_t k,
-                                    struct sources *sources, struct rm_error *error) {
+                                    struct rm_response_sources *sources, struct rm_error *error) {
     int const n = closed->is_6d ? 6 : 4;
     struct rm_steerer const *const steerer = &call->steerers[k];
     double const *const z = closed->points[places->index_of[steerer->element]].z;
     double m[36], u[6], w[6];
     struct rm_small_lu exit;
-    enum rm_code const code = push_steerer(call, steerer, z, u, error);
+    enum rm_code const code = rm_response_push(call, steerer, z, u, error);
     if (code != RM_OK)
         return code;
     rm_closed_matrix(&closed->points[places->index_of[steerer->element + 1]], m);
@@ -129,8 +116,9 @@ static enum rm_code response_source(struct rm_response_call const *call, struct 
     return RM_OK;
 }
 
-static enum rm_code sources_fill(struct rm_response_call const *call, struct matrix_places const *places,
-                                 struct rm_closed const *closed, struct sources *sources, struct rm_error *error) {
+static enum rm_code sources_fill(struct rm_response_call const *call, struct rm_response_places const *places,
+                                 struct rm_closed const *closed, struct rm_response_sources *sources,
+                                 struct rm_error *error) {
     int const n = closed->is_6d ? 6 : 4;
     double closing[36], change[6];
     struct rm_small_lu lu;
@@ -148,8 +136,22 @@ static enum rm_code sources_fill(struct rm_response_call const *call, struct mat
     return code;
 }
 
+enum rm_code rm_response_sources_make(struct rm_response_call const *call, struct rm_response_places const *places,
+                                      struct rm_closed const *closed, struct rm_response_sources *sources,
+                                      struct rm_error *error) {
+    size_t const columns = call->steerer_count + 1;
+    sources->before = calloc(12 * columns, sizeof *sources->before);
+    if (sources->before == NULL)
+        return rm_fail(error, RM_E_NO_SPACE, "no memory for %u steerers; free some memory", call->steerer_count);
+    sources->added = sources->before + 6 * columns;
+    sources->count = call->steerer_count + 1;
+    return sources_fill(call, places, closed, sources, error);
+}
+
+void rm_response_sources_free(struct rm_response_sources *sources) { free(sources->before); }
+
 static void fill_response_row(struct rm_response_call const *call, struct rm_closed const *closed,
-                              struct sources const *sources, struct rm_tangent const *point, uint32_t at,
+                              struct rm_response_sources const *sources, struct rm_tangent const *point, uint32_t at,
                               int coordinate, double *out) {
     uint32_t const count = sources->count;
     memset(out, 0, count * sizeof *out);
@@ -165,31 +167,28 @@ static void fill_response_row(struct rm_response_call const *call, struct rm_clo
         out[count - 1] += point->j[coordinate][RM_LANE_FREQUENCY];
 }
 
-static enum rm_code fill_response(struct rm_response_call const *call, struct matrix_places const *places,
+static enum rm_code fill_response(struct rm_response_call const *call, struct rm_response_places const *places,
                                   struct rm_closed const *closed, double *matrix, struct rm_error *error) {
     size_t const columns = call->steerer_count + 1;
-    double *const room = calloc(12 * columns, sizeof *room);
-    if (room == NULL)
-        return rm_fail(error, RM_E_NO_SPACE, "no memory for %u steerers; free some memory", call->steerer_count);
-    struct sources sources = {.before = room, .added = room + 6 * columns, .count = call->steerer_count + 1};
-    enum rm_code const code = sources_fill(call, places, closed, &sources, error);
+    struct rm_response_sources sources = {0};
+    enum rm_code const code = rm_response_sources_make(call, places, closed, &sources, error);
     for (uint32_t i = 0; code == RM_OK && i < call->refpt_count; ++i) {
         struct rm_tangent const *const point = &closed->points[places->index_of[call->refpts[i]]];
         for (int plane = 0; plane < 2; ++plane)
             fill_response_row(call, closed, &sources, point, call->refpts[i], 2 * plane,
                               matrix + ((size_t)plane * call->refpt_count + i) * columns);
     }
-    free(room);
+    rm_response_sources_free(&sources);
     return code;
 }
 
 enum rm_code rm_response_analytic(struct rm_response_call const *call, double const guess[6], double orbit[6],
                                   double *matrix, struct rm_error *error) {
-    struct matrix_places places = {0};
+    struct rm_response_places places = {0};
     struct rm_closed closed = {0};
     struct rm_orbit_options options = call->options->orbit;
     options.guess = guess != NULL ? guess : options.guess;
-    enum rm_code code = places_make(call, &places, error);
+    enum rm_code code = rm_response_places_make(call, &places, error);
     struct rm_closed_request const request = {.orbit = &options,
                                               .instead = call->instead,
                                               .at = call->at,
@@ -202,7 +201,7 @@ enum rm_code rm_response_analytic(struct rm_response_call const *call, double co
     if (code == RM_OK && orbit != NULL)
         memcpy(orbit, closed.z, sizeof closed.z);
     rm_closed_free(&closed);
-    places_free(&places);
+    rm_response_places_free(&places);
     return code;
 }
 

@@ -11,15 +11,8 @@
 
 static double const step_per_m2 = 2e-4; /* times two: fourth order by two pairs of differences */
 
-struct magnet_change {
-    struct rm_element element;
-    double a[RM_POLYNOM_ORDERS], b[RM_POLYNOM_ORDERS];
-    enum rm_component component;
-    double design;
-};
-
-static enum rm_code begin_magnet_change(struct rm_twin const *twin, uint32_t magnet, enum rm_component component,
-                                        struct magnet_change *change, struct rm_error *error) {
+enum rm_code rm_magnet_change_begin(struct rm_twin const *twin, uint32_t magnet, enum rm_component component,
+                                    struct rm_magnet_change *change, struct rm_error *error) {
     if (magnet >= twin->count)
         return rm_fail(error, RM_E_ARGUMENT, "magnet %u: the lattice has %u elements", magnet, twin->count);
     struct rm_element const *const e = &twin->elements[magnet];
@@ -35,7 +28,11 @@ static enum rm_code begin_magnet_change(struct rm_twin const *twin, uint32_t mag
     return RM_OK;
 }
 
-static enum rm_code derivative_differences(struct rm_response_call const *call, struct magnet_change *change,
+void rm_magnet_change_set(struct rm_magnet_change *change, double by) {
+    *(change->component == RM_SKEW ? &change->a[1] : &change->b[1]) = change->design + by;
+}
+
+static enum rm_code derivative_differences(struct rm_response_call const *call, struct rm_magnet_change *change,
                                            double *matrix, double *scratch, size_t size, struct rm_error *error) {
     /* f' = (8 (f₁ - f₋₁) - (f₂ - f₋₂)) / 12 h */
     static struct {
@@ -46,8 +43,7 @@ static enum rm_code derivative_differences(struct rm_response_call const *call, 
     bool known = false;
     memset(matrix, 0, size * sizeof *matrix);
     for (int i = 0; i < 4; ++i) {
-        double *const value = change->component == RM_SKEW ? &change->a[1] : &change->b[1];
-        *value = change->design + taken[i].steps * step_per_m2;
+        rm_magnet_change_set(change, taken[i].steps * step_per_m2);
         enum rm_code const code = rm_response_analytic(call, known ? orbit : NULL, orbit, scratch, error);
         if (code != RM_OK)
             return code;
@@ -69,11 +65,11 @@ enum rm_code rm_twin_response_derivative(struct rm_twin const *twin, struct rm_r
                                     .refpt_count = refpt_count,
                                     .steerers = steerers,
                                     .steerer_count = steerer_count};
-    struct magnet_change change = {.component = component};
+    struct rm_magnet_change change = {.component = component};
     size_t const size = 2 * (size_t)refpt_count * (steerer_count + 1);
     enum rm_code code = rm_response_check(&call, error);
     if (code == RM_OK)
-        code = begin_magnet_change(twin, magnet, component, &change, error);
+        code = rm_magnet_change_begin(twin, magnet, component, &change, error);
     if (code != RM_OK)
         return code;
     double *const scratch = malloc((size != 0 ? size : 1) * sizeof *scratch);

@@ -29,7 +29,7 @@ from ringmaster.twin.parameters import (
     radiation_parameters,
 )
 from ringmaster.twin.points import All, End
-from ringmaster.twin.response import OrbitResponseMatrix, orbit_response, response_derivative
+from ringmaster.twin.response import OrbitResponseMatrix, orbit_response, response_derivative, response_factors
 from ringmaster.twin.tracking import lattice_pass, lattice_track
 from ringmaster.twin.twin import Twin
 from ringmaster.twin.uncoupled import linopt2, linopt4
@@ -76,5 +76,6 @@ __all__ = [
     "orbit_response",
     "radiation_parameters",
     "response_derivative",
+    "response_factors",
     "save_mat",
 ]
