@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a server's configuration says of names and of power supplies."""
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
@@ -117,6 +118,12 @@ def _cycle_rates(path: Path, own: Path, quiet: bool) -> Iterator[float]:
 def supplies(config: Mapping[str, Any]) -> list[str]:
     """Names of all supplies, in their order: what docs/configuration.md says of `count` and `{chain}`."""
     return [name for name, _ in _supplies(config)]
+
+
+def supplies_of(supplies: Sequence[str], application: Mapping[str, Any]) -> list[str]:
+    """Of all supplies those of an application, in its own order: entry by entry, where * stands for any characters."""
+    patterns = [re.compile(".*".join(map(re.escape, str(entry).split("*")))) for entry in application["supplies"]]
+    return [name for pattern in patterns for name in supplies if pattern.fullmatch(name)]
 
 
 def slew_of(config: Mapping[str, Any], name: str) -> float | None:

@@ -1,16 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Supplies of the operator, moved as `ringmaster put` does it. Each goes back to where it stood, whatever ends it.
+"""Supplies of the operator, moved as `ringmaster put` does it, and those of the application `excite`, by its positions.
+Each goes back to where it stood, whatever ends it.
 
 Every step goes through the server's guard.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from time import sleep
 
+import numpy as np
+
 from ringmaster.errors import RequestRefused, RequestUnanswered, WorkspaceError
+from ringmaster.fabric.request import Wanted
 from ringmaster.fabric.workspace import Workspace
 from ringmaster.moving.follower import Follower, NotFollowed
+from ringmaster.moving.place import Place, places_of, where_to_put
 from ringmaster.moving.stopping import Pause
 from ringmaster.moving.timeout import Timeout
 
@@ -39,85 +44,142 @@ def refuse_closed_loops(ws: Workspace) -> None:
 
 
 def refuse_owned(ws: Workspace, supply: str) -> None:
-    """Raises ValueError for a supply that is not the operator's."""
-    setpoint = ws.supplies[supply].setpoint
-    if not setpoint.writable:
-        raise ValueError(
-            f"{supply} is not the operator's to move: it is {setpoint.description}. Take it out of the `supplies` of "
-            f"that application for the measurement"
-        )
+    """Raises ValueError for a supply that this may not move."""
+    where_to_put(ws, supply)
+
+
+def refuse_outside(name: str, target: float, unit: str, low: float | None, high: float | None) -> None:
+    """Raises RequestRefused for a target outside of limits."""
+    if high is not None and target > high:
+        raise RequestRefused(f"{name}: {target:g} {unit} is above its upper limit of {high:g} {unit}")
+    if low is not None and target < low:
+        raise RequestRefused(f"{name}: {target:g} {unit} is below its lower limit of {low:g} {unit}")
 
 
 class Hand:
-    """Moves supplies of the operator, and remembers where they stood."""
+    """Moves supplies, and remembers where they stood."""
 
     def __init__(self, ws: Workspace, supplies: Sequence[str], pause: Pause = sleep) -> None:
+        """Raises ValueError for a supply of an application that does not set what it is asked for."""
         self._ws = ws
         self._pause = pause
+        self._place = places_of(ws, supplies)
         self._follower = Follower(ws, supplies, pause)
         self._stood: dict[str, float] = {}
 
     def begin(self, name: str, amplitude: float) -> None:
         """Offsets count from where it stands now. Raises NotFollowed where nobody knows that, RequestRefused where the
-        guard would refuse to go so far: before anything moves.
+        guard would refuse to go so far, ValueError while an excitation runs: before anything moves.
         """
-        setpoint = self._ws.supplies[name].setpoint
-        stands, unit = setpoint.number, setpoint.unit
+        self.begin_together({name: amplitude})
+
+    def begin_together(self, offsets: Mapping[str, float], both_ways: bool = True) -> None:
+        """The same, of several at once; without ``both_ways`` they go to the side of the offsets alone."""
+        stands = {name: self._checked(name, offset, both_ways) for name, offset in offsets.items()}
+        self._follower.begin_together(offsets, setpoint_share=0.0)
+        self._stood |= stands
+
+    def _checked(self, name: str, offset: float, both_ways: bool) -> float:
+        """Where it stands, if it may go so far."""
+        setpoint, stands = self._ws.supplies[name].setpoint, self._place[name].stands(self._ws)
+        self._place[name].check(self._ws)
         if not math.isfinite(stands):
             raise NotFollowed(f"{name}: where it stands is not known; its chain has not answered yet")
-        low, high = setpoint.limits.control_low, setpoint.limits.control_high
-        if high is not None and stands + amplitude > high:
-            raise RequestRefused(f"{name}: {stands + amplitude:g} {unit} is above its upper limit of {high:g} {unit}")
-        if low is not None and stands - amplitude < low:
-            raise RequestRefused(f"{name}: {stands - amplitude:g} {unit} is below its lower limit of {low:g} {unit}")
-        self._follower.begin(name, amplitude)
-        self._stood[name] = stands
+        limits = setpoint.limits
+        for target in (stands + offset, stands - offset)[: 2 if both_ways else 1]:
+            refuse_outside(name, target, setpoint.unit, limits.control_low, limits.control_high)
+        return stands
 
     def go(self, name: str, offset: float) -> None:
         """To ``offset`` from where it stood, and waits until it is there. Raises RequestRefused, NotFollowed."""
-        self._reach(name, offset, _GO_S, self._pause)
+        self.go_together({name: offset})
 
-    def go_together(self, names: Sequence[str], offset: float) -> None:
-        """All of them at once, and waits until all are there. Raises RequestRefused, NotFollowed."""
-        targets = {self._ws.supplies[name].setpoint.name: self._stood[name] + offset for name in names}
-        self._ws.put_together(targets)
-        for name in names:
-            self.go(name, offset)
+    def go_together(self, offsets: Mapping[str, float], left: Callable[[int], None] = lambda _: None) -> None:
+        """All of them at once, and waits until all are there; ``left`` is told how many are not yet. Raises
+        RequestRefused, NotFollowed.
+        """
+        for error in self._reach(offsets, _GO_S, self._pause, left).values():
+            raise error
 
     def ask(self, name: str, offset: float) -> None:
         """For ``offset`` from where it stood, once, and without waiting until it is there. Raises RequestRefused,
         RequestUnanswered.
         """
-        self._ws.put(self._ws.supplies[name].setpoint.name, self._stood[name] + offset)
+        if reason := self._put({name: offset})[name]:
+            raise RequestRefused(reason)
+
+    def stay(self) -> None:
+        """Where they are now is where they stay: ``put_back`` leaves them there."""
+        self._stood.clear()
 
     def put_back(self) -> None:
         """All that were moved. No pause can end this. Raises NotPutBack."""
-        failed = {}
-        for name, stood in list(self._stood.items()):
-            try:
-                self._reach(name, 0.0, _PUT_BACK_S, sleep)
-            except (RequestRefused, RequestUnanswered, NotFollowed, WorkspaceError) as error:
-                failed[name] = (stood, str(error))
-            del self._stood[name]
+        stood = dict(self._stood)
+        try:
+            failed = self._reach(dict.fromkeys(stood, 0.0), _PUT_BACK_S, sleep)
+        except WorkspaceError as error:
+            failed = dict.fromkeys(stood, error)
+        self._stood.clear()
         if failed:
-            told = [f"`ringmaster put {name}/setpoint {stood:.9g}` ({why})" for name, (stood, why) in failed.items()]
+            told = [f"`ringmaster put {self._place[name]} {stood[name]:.9g}` ({why})" for name, why in failed.items()]
             raise NotPutBack(f"not back where it stood; put it back by {'; '.join(told)}")
 
-    def _reach(self, name: str, offset: float, timeout_s: float, pause: Pause) -> None:
-        """Until setpoint and readback are there. What stands still is asked for again, for so long."""
-        setpoint, target = self._ws.supplies[name].setpoint, self._stood[name] + offset
-        timeout, nearest, tries = Timeout(self._ws, timeout_s), math.inf, 0
-        while True:
-            try:
-                self._ws.put(setpoint.name, target)
-                self._follower.wait_for(name, offset, pause, Timeout(self._ws, _STILL_S, 0.0))
-                return
-            except (RequestRefused, RequestUnanswered, NotFollowed):
-                tries += 1
-                left = abs(setpoint.number - target)
-                if left < _NEARER * nearest:
-                    nearest = left
-                    timeout.begin()
-                elif tries >= _TRIES and timeout.over():
-                    raise
+    def _put(self, offsets: Mapping[str, float]) -> dict[str, str]:
+        """Asks for all at once: why each was refused, "" where it was not. Raises RequestUnanswered."""
+        values: dict[str, Wanted] = {}
+        for name, offset in offsets.items():
+            place, target = self._place[name], self._stood[name] + offset
+            values[place.parameter] = (
+                target if place.index is None else _with(self._ws, place, target, values.get(place.parameter))
+            )
+        reasons = self._ws.put_together(values)
+        return {name: reasons[self._place[name].parameter] for name in offsets}
+
+    def _reach(
+        self,
+        offsets: Mapping[str, float],
+        timeout_s: float,
+        pause: Pause,
+        left: Callable[[int], None] = lambda _: None,
+    ) -> dict[str, Exception]:
+        """Until setpoints and readbacks are there. What stands still is asked for again, for so long; what is not there
+        then, and why.
+        """
+        timeout, nearest, tries = Timeout(self._ws, timeout_s), dict.fromkeys(offsets, math.inf), 0
+        wanted = dict(offsets)
+        while wanted:
+            failed = self._once(wanted, pause, left)
+            tries += 1
+            if not failed:
+                break
+            away = {
+                name: abs(self._ws.supplies[name].setpoint.number - self._stood[name] - offsets[name])
+                for name in failed
+            }
+            nearer = {name: far for name, far in away.items() if far < _NEARER * nearest[name]}
+            if nearer:
+                nearest |= nearer
+                timeout.begin()
+            elif tries >= _TRIES and timeout.over():
+                return failed
+            wanted = {name: offsets[name] for name in failed}
             pause(_AGAIN_S)
+        return {}
+
+    def _once(self, offsets: Mapping[str, float], pause: Pause, left: Callable[[int], None]) -> dict[str, Exception]:
+        """Asks, and waits for those that were not refused."""
+        try:
+            reasons = self._put(offsets)
+        except RequestUnanswered as error:
+            return dict.fromkeys(offsets, error)
+        refused: dict[str, Exception] = {name: RequestRefused(reason) for name, reason in reasons.items() if reason}
+        asked = {name: offset for name, offset in offsets.items() if name not in refused}
+        return refused | self._follower.wait_for_together(asked, pause, Timeout(self._ws, _STILL_S, 0.0), left)
+
+
+def _with(ws: Workspace, place: Place, target: float, values: Wanted | None) -> Wanted:
+    """An array with one element more that is to be changed: what it is now, and what was changed before."""
+    array = np.array(ws.parameters[place.parameter].value if values is None else values, np.float64)
+    assert place.index is not None
+    array[place.index] = target
+    return array

@@ -128,7 +128,7 @@ def _scan(hand: Hand, look: "_Look", scan: Scan, start: Floats, progress: ShareD
     """Offsets, tunes and errors."""
     distance = float(start[0] - start[1])
     probe = PROBE * scan.most
-    hand.go_together(scan.supplies, probe)
+    hand.go_together(dict.fromkeys(scan.supplies, probe))
     after, _ = look.tunes(_pair(start), scan.settle_s)
     moved = after if start[0] < start[1] else after[::-1]
     slope = (float(moved[0] - moved[1]) - distance) / probe
@@ -146,7 +146,7 @@ def _scan(hand: Hand, look: "_Look", scan: Scan, start: Floats, progress: ShareD
     tunes: list[Floats] = []
     sigmas: list[Floats] = []
     for i, offset in enumerate(offsets.tolist()):
-        hand.go_together(scan.supplies, offset)
+        hand.go_together(dict.fromkeys(scan.supplies, offset))
         # where they would be, without coupling: the sum moves, too, and is followed from point to point
         near = _pair(tunes[-1]) if tunes else _pair(start + (moved - start) * offset / probe)
         progress(0.1 + 0.9 * (i + 1) / len(offsets))
