@@ -168,6 +168,8 @@ struct sequence_sequence {
     uint32_t reserved;
 };
 
+struct sequence_program;
+
 struct sequence_file {
     struct sequence_input *input;
     struct sequence_parameter *parameter;
@@ -179,6 +181,11 @@ struct sequence_file {
     uint32_t inputs, parameters, variables, groups, tables, sequences;
     /** Steps in a row that an input may be missing, and that a supply may not follow, before the sequence aborts. */
     uint32_t missing_steps, follow_steps;
+
+    /** Where what the check compiles goes. */
+    struct sequence_program *made;
+    /** And its remarks; NULL: none are wanted. */
+    struct rm_errors *remarks;
 };
 
 extern struct rm_key const sequence_keys[];
