@@ -33,7 +33,8 @@ static void simulate_say(struct rm_simulation const *simulation) {
     double const times = simulation->wall_s > 0 ? seconds / simulation->wall_s : 0;
     printf("%llu cycles of %s, %.6g s at %.6g Hz%s, in %.3g s: %.3g times as %s as real time; results in %s\n",
            (unsigned long long)simulation->done, simulation->program->setup.name, seconds,
-           rm_simulation_rate_hz(simulation), simulation->done < simulation->cycles ? " (ended early)" : "",
+           rm_simulation_rate_hz(simulation),
+           simulation->done < simulation->cycles && !simulation->until.has_come ? " (ended early)" : "",
            simulation->wall_s, times >= 1 ? times : 1 / times, times >= 1 ? "fast" : "slow", simulation->options->out);
 }
 

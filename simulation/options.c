@@ -21,6 +21,7 @@ char const rm_simulate_usage[] =
     "How long:\n"
     "  --seconds S         of simulated time\n"
     "  --cycles N          steps of the application\n"
+    "  --until READING[:S] ends before that, S seconds (0) after this reading of the application is no longer 0\n"
     "What happens meanwhile:\n"
     "  --at T:NAME=VALUE   at T seconds; as often as you like:\n"
     "                        APPLICATION/SETTING=V, APPLICATION/SETTING[I]=V   a parameter is set\n"
@@ -101,7 +102,7 @@ static enum rm_code take_record(void *value, char const *text, struct rm_error *
 static enum rm_code simulate_check_archive(struct rm_simulate_options const *options, struct rm_error *error) {
     bool const alone = options->out == NULL && options->replay == NULL && options->truth == NULL &&
                        options->files.overlay == NULL && options->seconds <= 0 && options->events.count == 0 &&
-                       options->shuffle == 0;
+                       options->shuffle == 0 && options->until == NULL;
     if (!alone)
         return rm_fail(
             error, RM_E_ARGUMENT,
@@ -141,6 +142,7 @@ enum rm_code rm_simulate_options_read(int argc, char **argv, struct rm_simulate_
         {.name = "APPLICATION behind OVERLAY", .kind = RM_OPTION_TEXT, .value = &third, .place = RM_OPTIONAL_WORD},
         {.name = "seconds", .kind = RM_OPTION_NUMBER, .value = &options->seconds, .least = 1e-6, .most = 1e6},
         {.name = "cycles", .kind = RM_OPTION_WHOLE, .value = &options->cycles, .least = 1, .most = COUNT_MOST},
+        {.name = "until", .kind = RM_OPTION_TEXT, .value = &options->until},
         {.name = "at", .kind = RM_OPTION_TAKE, .value = &options->events, .take = take_event},
         {.name = "events", .kind = RM_OPTION_TAKE, .value = &options->events, .take = take_events},
         {.name = "shuffle", .kind = RM_OPTION_WHOLE, .value = &options->shuffle, .least = 1, .most = COUNT_MOST},

@@ -36,6 +36,8 @@ struct rm_simulate_options {
     char const *replay;
     /** Folder of recorded streams, or directory of a recorder's archive, to replay; NULL: none. */
     char const *archive;
+    /** READING[:SECONDS] of the application, until.h; NULL: `seconds` or `cycles` alone say how long. */
+    char const *until;
     /** 0: `cycles` says how long. */
     double seconds;
     /** 0: as many as `seconds` have; for a replay, as many as were recorded. */

@@ -133,6 +133,10 @@ enum rm_code rm_simulation_open(struct rm_simulate_options *options, struct rm_s
         return code;
     rm_events_sort(&options->events);
     count_cycles(simulation);
+    code = rm_simulation_until_open(&simulation->until, options->until, simulation->program,
+                                    rm_simulation_rate_hz(simulation), error);
+    if (code != RM_OK)
+        return code;
     code = rm_recording_open(options->out, options->record, &simulation->recording, error);
     if (code == RM_OK && (options->record & RM_RECORD_STREAMS) != 0)
         code = rm_simulation_rows_open(&simulation->rows, options->out, simulation->program, error);
@@ -318,11 +322,13 @@ enum rm_code rm_simulation_run(struct rm_simulation *simulation, volatile sig_at
     uint64_t shown = begun;
     double const period_s = 1 / rm_simulation_rate_hz(simulation);
     enum rm_code code = RM_OK;
-    while (code == RM_OK && simulation->done < simulation->cycles && !*stop) {
+    bool over = false;
+    while (code == RM_OK && simulation->done < simulation->cycles && !over && !*stop) {
         rm_turn const turn = simulation->first_turn + simulation->done * simulation->program->setup.period_turns;
         code = simulation_apply_events(simulation, (double)simulation->done * period_s, error);
         if (code == RM_OK)
             code = simulation_step_turn(simulation, turn, error);
+        over = code == RM_OK && rm_simulation_until_over(&simulation->until, simulation->program);
         uint64_t const now = simulation->done % 64 == 0 ? rm_monotonic_ns() : shown;
         if (now - shown > 200000000) {
             show_progress(simulation, (double)(now - begun) * 1e-9, false);

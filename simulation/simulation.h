@@ -28,6 +28,7 @@
 #include "replay.h"
 #include "rows.h"
 #include "sending.h"
+#include "until.h"
 
 struct rm_simulation {
     struct rm_simulate_options *options;
@@ -44,6 +45,7 @@ struct rm_simulation {
     struct rm_recording recording;
     struct rm_simulation_decisions decisions;
     struct rm_simulation_rows rows;
+    struct rm_simulation_until until;
     rm_turn first_turn;
     /** How many cycles are to be run. */
     uint64_t cycles;
@@ -71,7 +73,7 @@ struct rm_simulation {
 enum rm_code rm_simulation_open(struct rm_simulate_options *options, struct rm_simulation *simulation,
                                 struct rm_error *error);
 
-/** Runs until all cycles are done or `*stop`. */
+/** Runs until all cycles are done, the options' `until` is over, or `*stop`. */
 enum rm_code rm_simulation_run(struct rm_simulation *simulation, volatile sig_atomic_t const *stop,
                                struct rm_error *error);
 
