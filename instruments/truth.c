@@ -10,7 +10,7 @@
 #include "base/fail.h"
 #include "base/json.h"
 #include "chains.h"
-#include "machine_parts.h"
+#include "truth_magnets.h"
 
 /** Where it is written, and whether an object of the list has been. */
 struct truth {
@@ -120,31 +120,72 @@ static void write_correctors(struct truth *truth) {
     fputs("],\n", truth->file);
 }
 
-/* ── BPMs ── */
+/* ── supplies of magnets ── */
 
-static double middle_of(struct rm_lattice const *lattice, uint32_t first, uint32_t end) {
-    double s = 0, before = 0;
-    for (uint32_t i = 0; i < end; ++i) {
-        before = i == first ? s : before;
-        s += rm_lattice_element(lattice, i)->length_m;
-    }
-    return (before + s) / 2;
+static void write_pieces(struct truth const *truth, struct rm_machine_strength const *strength) {
+    fputs(", \"elements\": [", truth->file);
+    for (uint32_t p = 0; p < strength->count; ++p)
+        fprintf(truth->file, "%s%u", p == 0 ? "" : ", ", rm_truth_piece_element(truth->machine, strength, p));
+    fputs("], ", truth->file);
 }
 
-/** The quadrupole whose middle is nearest to an element, or NULL. */
-static struct rm_machine_yoke const *nearest_quadrupole(struct rm_machine const *machine, uint32_t element) {
-    double const at = middle_of(machine->lattice, element, element);
-    struct rm_machine_yoke const *nearest = NULL;
-    double least = INFINITY;
-    for (uint32_t y = 0; y < machine->yoke_count; ++y) {
-        struct rm_machine_yoke const *yoke = &machine->yoke[y];
-        if (rm_lattice_element(machine->lattice, yoke->first)->kind != RM_ELEMENT_QUADRUPOLE)
-            continue;
-        double const away = fabs(middle_of(machine->lattice, yoke->first, yoke->end) - at);
-        nearest = away < least ? yoke : nearest;
-        least = away < least ? away : least;
+/** The error of the field that the supply changes, in the terms of its change. */
+static double field_error(struct rm_machine const *machine, struct rm_machine_strength const *strength,
+                          struct rm_machine_yoke const *yoke) {
+    if (strength->change != RM_CHANGE_GRADIENT)
+        return yoke == NULL ? 0 : strength->change == RM_CHANGE_SKEW ? yoke->skew_per_m : yoke->sextupole;
+    struct rm_machine_magnet const *magnet = &machine->magnet[machine->piece[strength->first]];
+    return magnet->gradient / rm_lattice_element(machine->lattice, magnet->element)->polynom_b[1] - 1;
+}
+
+static void write_strengths(struct truth *truth) {
+    static char const *const changes[RM_MACHINE_CHANGES] = {
+        [RM_CHANGE_GRADIENT] = "gradient", [RM_CHANGE_SKEW] = "skew", [RM_CHANGE_SEXTUPOLE] = "sextupole"};
+    struct rm_machine const *machine = truth->machine;
+    begin_list(truth, "strengths");
+    for (uint32_t s = 0; s < machine->strength_count; ++s) {
+        struct rm_machine_strength const *strength = &machine->strength[s];
+        uint32_t const element = rm_truth_piece_element(machine, strength, 0);
+        struct rm_machine_yoke const *yoke = rm_truth_yoke_of(machine, element);
+        begin_object(truth, element_name(truth, element));
+        write_pieces(truth, strength);
+        write_supply(truth, strength->supply);
+        fputs(", ", truth->file);
+        write_text(truth, "change", changes[strength->change]);
+        write_number(truth, "per_unit", strength->per_unit);
+        write_number(truth, "error", field_error(machine, strength, yoke));
+        write_number(truth, "dx_m", yoke == NULL ? 0 : yoke->offset_m[0]);
+        write_number(truth, "dy_m", yoke == NULL ? 0 : yoke->offset_m[1]);
+        write_number(truth, "roll_rad", yoke == NULL ? 0 : yoke->roll_rad);
+        fputc('}', truth->file);
     }
-    return nearest;
+    fputs("],\n", truth->file);
+}
+
+/* ── BPMs ── */
+
+/** What the BPM reads where the beam goes through the centre of a magnet. */
+static void write_centre(struct truth *truth, uint32_t bpm, struct rm_machine_yoke const *yoke, char const *magnet,
+                         char const *x, char const *y) {
+    double x_nm, y_nm;
+    rm_machine_see(truth->machine, bpm, yoke->offset_m[0], yoke->offset_m[1], &x_nm, &y_nm);
+    fputs(", ", truth->file);
+    write_text(truth, magnet, element_name(truth, yoke->first));
+    write_number(truth, x, 1e-9 * x_nm);
+    write_number(truth, y, 1e-9 * y_nm);
+}
+
+static void write_aligned_magnet(struct truth *truth, uint32_t bpm, uint32_t element) {
+    struct rm_machine_yoke const *yoke = rm_truth_aligned_magnet(truth->machine, element);
+    if (yoke == NULL)
+        return;
+    enum rm_element_kind const kind = rm_lattice_element(truth->machine->lattice, yoke->first)->kind;
+    write_centre(truth, bpm, yoke, "magnet", "magnet_x_m", "magnet_y_m");
+    fputs(", ", truth->file);
+    write_text(truth, "kind",
+               kind == RM_ELEMENT_QUADRUPOLE ? "quadrupole"
+               : kind == RM_ELEMENT_DIPOLE   ? "bend"
+                                             : "sextupole");
 }
 
 static void write_machine_bpm(struct truth *truth, uint32_t bpm) {
@@ -160,15 +201,10 @@ static void write_machine_bpm(struct truth *truth, uint32_t bpm) {
     write_number(truth, "offset_x_m", of->offset_m[0]);
     write_number(truth, "offset_y_m", of->offset_m[1]);
     write_number(truth, "pincushion_per_m2", of->pincushion_per_m2);
-    struct rm_machine_yoke const *yoke = nearest_quadrupole(machine, element);
-    if (yoke == NULL)
-        return;
-    double x_nm, y_nm;
-    rm_machine_see(machine, bpm, yoke->offset_m[0], yoke->offset_m[1], &x_nm, &y_nm);
-    fputs(", ", truth->file);
-    write_text(truth, "quadrupole", element_name(truth, yoke->first));
-    write_number(truth, "centre_x_m", 1e-9 * x_nm);
-    write_number(truth, "centre_y_m", 1e-9 * y_nm);
+    struct rm_machine_yoke const *yoke = rm_truth_nearest_quadrupole(machine, element);
+    if (yoke != NULL)
+        write_centre(truth, bpm, yoke, "quadrupole", "centre_x_m", "centre_y_m");
+    write_aligned_magnet(truth, bpm, element);
 }
 
 static void write_electronics(struct truth *truth, uint32_t instrument, uint32_t lane) {
@@ -258,6 +294,7 @@ enum rm_code rm_truth_write(struct rm_ring_config const *ring, struct rm_machine
         write_magnets(&truth);
         write_steering(&truth);
         write_correctors(&truth);
+        write_strengths(&truth);
     }
     write_bpms(&truth);
     fputs(",\n", truth.file);
