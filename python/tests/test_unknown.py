@@ -28,6 +28,8 @@ ASKING: dict[str, tuple[str, ...]] = {
     "save": ("saved.yaml", "--all"),
     "diff": ("before.yaml",),
     "restore": ("before.yaml",),
+    "change apply": ("change.yaml",),
+    "change undo": (),
     "top": ("--json",),
     "align": ("--timeout", "0.1"),
     "calibration show": ("bpm01",),
@@ -71,6 +73,7 @@ ASKING: dict[str, tuple[str, ...]] = {
 }
 """Every command that asks a server, and what it needs besides."""
 ELSEWHERE = {
+    *("change show", "change ls"),
     *("demo", "run", "check", "virtual", "application", "simulate", "doctor", "completion", "replay", "clean", "flags"),
     *("calibration template", "calibration check", "calibration convert", "measure", "bench", "twin"),
     *("generate", "record", "archive", "postmortem", "gateway fast-archiver", "gateway metrics"),
@@ -82,6 +85,7 @@ FILES = {
     "response.csv": ",ps/a\nbpm01/x1,1.0\n",
     "bpms.yaml": 'bpms: "BPM_*"\nrows: "bpm[01-84]/{x1,y1,x2,y2}"\n',
     "before.yaml": "snapshot: 1\nworkspace: demo\ntime: now\nturn: 1\nparameters: {}\n",
+    "change.yaml": "change: 1\nmoves: []\n",
     "mapping.yaml": "bpms: BPM_*\nrows: bpm[01-84]/{x1,y1}\ncorrectors: []\n",
 }
 

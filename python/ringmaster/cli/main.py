@@ -46,6 +46,7 @@ Examples:
   ringmaster put ramp/rate 0.5
   ringmaster monitor 'ramp/*'
   ringmaster save monday.yaml
+  ringmaster change apply gradients.yaml
   ringmaster record configs/record.yaml
   ringmaster top
   ringmaster view --camera cam01
@@ -80,6 +81,7 @@ MODULES = {
     **dict.fromkeys(("save", "diff", "restore"), "snapshot"),
     **{name: name for name in ("demo", "ls", "get", "put", "monitor", "top", "feedback", "replay", "calibration")},
     "premortem": "premortem",
+    "change": "change",
     "standby": "standby",
     "spectrum": "spectrum",
     "correlate": "correlate",

@@ -13,7 +13,7 @@ A file of one, YAML, a move in a line::
 
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from time import sleep
@@ -159,6 +159,17 @@ class _Objects:
         parameter = self.ws.supplies[name].setpoint if self.is_supply(name) else self.element(name).of(self.ws)
         limits = parameter.limits
         refuse_outside(name, target, parameter.unit, limits.control_low, limits.control_high)
+
+
+def standing(ws: Workspace, names: Iterable[str]) -> dict[str, float]:
+    """Where supplies and parameters stand now; NaN for what nobody may move, or is not there."""
+    objects, found = _Objects(ws), {}
+    for name in names:
+        try:
+            found[name] = objects.stands(name)[0]
+        except (ObjectNotFound, ValueError):
+            found[name] = math.nan
+    return found
 
 
 def propose(ws: Workspace, title: str, made_by: str, values: Mapping[str, float], relative: bool = False) -> Change:
