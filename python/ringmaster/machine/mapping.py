@@ -11,7 +11,8 @@
       - {elements: "QF1_*", change: gradient, supplies: "sr/ps/qf1_[01-24]", per_unit: 0.001}
     rf: {actuator: sr/rf/frequency, hz_per_unit: 1}                      # or absent
 
-A magnet of several elements, as a sextupole about its corrector, is all elements of one name that follow each other.
+A magnet of several elements, as a sextupole about its corrector, is all elements of one name that have nothing with a
+length between them but elements of their kind.
 
 Names are written out, as lists or with ranges [01-84] and choices {x1,y1}; or they are patterns with ``*`` of the names
 that a server has.
@@ -170,9 +171,20 @@ def _group(lattice: "Lattice", entry: AnyMapping[str, Any], known: Sequence[str]
 
 
 def _magnets(lattice: "Lattice", pattern: str) -> tuple[tuple[int, ...], ...]:
-    """Elements by pattern; those of one name, one after the other, are one magnet."""
-    found = itertools.groupby(_elements(lattice, pattern), key=lambda i: lattice.names[i])
-    return tuple(tuple(elements) for _, elements in found)
+    """Elements by pattern; those of one name with no length of another kind between them are one magnet."""
+    magnets: list[tuple[int, ...]] = []
+    for i in _elements(lattice, pattern):
+        if magnets and _is_one_magnet(lattice, magnets[-1][-1], i):
+            magnets[-1] += (i,)
+        else:
+            magnets.append((i,))
+    return tuple(magnets)
+
+
+def _is_one_magnet(lattice: "Lattice", before: int, element: int) -> bool:
+    kind = lattice[before].kind
+    between = (lattice[i] for i in range(before + 1, element))
+    return lattice.names[before] == lattice.names[element] and all(it.kind == kind or it.Length == 0 for it in between)
 
 
 def _strengths(lattice: "Lattice", entry: AnyMapping[str, Any], known: Sequence[str]) -> Strengths:
