@@ -17,7 +17,8 @@ size_t rm_twin_size_of(char const *name) {
         SIZE_OF(rm_tracking),        SIZE_OF(rm_orbit_options),    SIZE_OF(rm_optics),
         SIZE_OF(rm_optics_summary),  SIZE_OF(rm_optics_options),   SIZE_OF(rm_optics4),
         SIZE_OF(rm_ring_parameters), SIZE_OF(rm_envelope),         SIZE_OF(rm_envelope_summary),
-        SIZE_OF(rm_steerer),         SIZE_OF(rm_response_options),
+        SIZE_OF(rm_steerer),         SIZE_OF(rm_response_options), SIZE_OF(rm_strength),
+        SIZE_OF(rm_ring_state),
     };
     for (size_t i = 0; i < sizeof structs / sizeof structs[0]; ++i)
         if (strcmp(structs[i].name, name) == 0)

@@ -72,3 +72,32 @@ enum rm_code rm_twin_set_cavity(struct rm_twin *twin, uint32_t element, double v
     it->time_lag_m = time_lag_m;
     return RM_OK;
 }
+
+static enum rm_code set_strength(struct rm_twin *twin, struct rm_strength const *at, double value,
+                                 struct rm_error *error) {
+    struct rm_element const *const it = at->element < twin->count ? &twin->elements[at->element] : NULL;
+    double const *const kick = it != NULL ? it->kick_angle_rad : (double const[2]){0};
+    switch (at->kind) {
+    case RM_STRENGTH_NORMAL:
+        return rm_twin_set_polynom(twin, at->element, RM_NORMAL, at->order, value, error);
+    case RM_STRENGTH_SKEW:
+        return rm_twin_set_polynom(twin, at->element, RM_SKEW, at->order, value, error);
+    case RM_STRENGTH_KICK_HORIZONTAL:
+        return rm_twin_set_kick(twin, at->element, value, kick[1], error);
+    case RM_STRENGTH_KICK_VERTICAL:
+        return rm_twin_set_kick(twin, at->element, kick[0], value, error);
+    case RM_STRENGTH_FREQUENCY:
+        return rm_twin_set_cavity(twin, at->element, it != NULL ? it->voltage_v : 0, value,
+                                  it != NULL ? it->time_lag_m : 0, error);
+    }
+    return rm_fail(error, RM_E_ARGUMENT, "%u of element %u is no enum rm_strength_kind", (unsigned)at->kind,
+                   at->element);
+}
+
+enum rm_code rm_twin_set_strengths(struct rm_twin *twin, struct rm_strength const *strengths, double const *values,
+                                   uint32_t count, struct rm_error *error) {
+    enum rm_code code = RM_OK;
+    for (uint32_t i = 0; i < count && code == RM_OK; ++i)
+        code = set_strength(twin, &strengths[i], values[i], error);
+    return code;
+}

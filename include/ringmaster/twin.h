@@ -77,6 +77,29 @@ enum rm_code rm_twin_set_kick(struct rm_twin *twin, uint32_t element, double hor
 enum rm_code rm_twin_set_cavity(struct rm_twin *twin, uint32_t element, double voltage_v, double frequency_hz,
                                 double time_lag_m, struct rm_error *error);
 
+/** What rm_twin_set_strengths sets. */
+enum rm_strength_kind {
+    RM_STRENGTH_NORMAL,
+    RM_STRENGTH_SKEW,
+    RM_STRENGTH_KICK_HORIZONTAL,
+    RM_STRENGTH_KICK_VERTICAL,
+    RM_STRENGTH_FREQUENCY,
+};
+
+/** One strength of one element. */
+struct rm_strength {
+    uint32_t element;
+    enum rm_strength_kind kind;
+    /** Order of a polynom's coefficient. */
+    uint32_t order;
+    uint32_t reserved;
+};
+
+/** Sets many strengths at once: coefficients of polynoms, kicks (rad), frequencies of cavities (Hz). What is not set
+ * stays. An error names the first that cannot be set; those before it are then set. */
+enum rm_code rm_twin_set_strengths(struct rm_twin *twin, struct rm_strength const *strengths, double const *values,
+                                   uint32_t count, struct rm_error *error);
+
 /** Displaces an element by x, y and z, and turns it by `roll_rad` about the beam axis, positive from x towards y. The
  * rotation is about the element's centre. It replaces t1, t2, r1 and r2; four zeros remove them. Yaw and pitch cannot
  * be set. */
@@ -335,6 +358,22 @@ struct rm_envelope_summary {
 enum rm_code rm_twin_ohmi_envelope(struct rm_twin const *twin, struct rm_orbit_options const *options,
                                    uint32_t const *refpts, uint32_t refpt_count, struct rm_envelope_summary *ring,
                                    struct rm_envelope *envelope, struct rm_error *error);
+
+/** Both of one ring, and the orbit to begin the next search at. */
+struct rm_ring_state {
+    struct rm_optics_summary optics;
+    struct rm_envelope_summary envelope;
+    /** The closed orbit at the entrance of element 0. */
+    double orbit_at_start[6];
+};
+
+/** rm_twin_linopt6 and rm_twin_ohmi_envelope of one closed orbit, whose last turn serves both. The results are those
+ * of the two calls. With the orbit before as `options->orbit.guess` that turn is the only one where nothing moved.
+ * `optics` and `envelope` have `refpt_count` entries each. */
+enum rm_code rm_twin_optics_and_envelope(struct rm_twin const *twin, struct rm_optics_options const *options,
+                                         uint32_t const *refpts, uint32_t refpt_count, struct rm_ring_state *state,
+                                         struct rm_optics *optics, struct rm_envelope *envelope,
+                                         struct rm_error *error);
 
 /* ---- response of the orbit */
 

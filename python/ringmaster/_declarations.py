@@ -1153,6 +1153,24 @@ enum rm_code rm_twin_set_kick(struct rm_twin *twin, uint32_t element, double hor
 enum rm_code rm_twin_set_cavity(struct rm_twin *twin, uint32_t element, double voltage_v, double frequency_hz,
                                 double time_lag_m, struct rm_error *error);
 
+enum rm_strength_kind {
+    RM_STRENGTH_NORMAL,
+    RM_STRENGTH_SKEW,
+    RM_STRENGTH_KICK_HORIZONTAL,
+    RM_STRENGTH_KICK_VERTICAL,
+    RM_STRENGTH_FREQUENCY,
+};
+
+struct rm_strength {
+    uint32_t element;
+    enum rm_strength_kind kind;
+    uint32_t order;
+    uint32_t reserved;
+};
+
+enum rm_code rm_twin_set_strengths(struct rm_twin *twin, struct rm_strength const *strengths, double const *values,
+                                   uint32_t count, struct rm_error *error);
+
 enum rm_code rm_twin_set_misalignment(struct rm_twin *twin, uint32_t element, double x_m, double y_m, double z_m,
                                       double roll_rad, struct rm_error *error);
 
@@ -1302,6 +1320,17 @@ struct rm_envelope_summary {
 enum rm_code rm_twin_ohmi_envelope(struct rm_twin const *twin, struct rm_orbit_options const *options,
                                    uint32_t const *refpts, uint32_t refpt_count, struct rm_envelope_summary *ring,
                                    struct rm_envelope *envelope, struct rm_error *error);
+
+struct rm_ring_state {
+    struct rm_optics_summary optics;
+    struct rm_envelope_summary envelope;
+    double orbit_at_start[6];
+};
+
+enum rm_code rm_twin_optics_and_envelope(struct rm_twin const *twin, struct rm_optics_options const *options,
+                                         uint32_t const *refpts, uint32_t refpt_count, struct rm_ring_state *state,
+                                         struct rm_optics *optics, struct rm_envelope *envelope,
+                                         struct rm_error *error);
 
 enum rm_plane { RM_HORIZONTAL, RM_VERTICAL };
 

@@ -85,6 +85,8 @@ struct orbit_search {
     double path_m; /**< 6D: by how much ct grows in a turn in step with the RF */
     double tolerance;
     uint32_t most;
+    /** Begins at a guess: the first turn may be the last. */
+    bool near;
 };
 
 /** One turn from where the search is. */
@@ -135,7 +137,7 @@ static enum rm_code closed_iterate(struct orbit_search const *search, struct rm_
                                    struct rm_closed *closed, struct rm_error *error) {
     double change = INFINITY;
     for (uint32_t i = 0; i < search->most; ++i) {
-        bool const look = change < near_enough_to_look;
+        bool const look = change < near_enough_to_look || (i == 0 && search->near);
         double const before = change;
         double step[6];
         enum rm_code code = closed_track_turn(search, look, request->diffusion, closed, error);
@@ -154,12 +156,20 @@ static enum rm_code closed_iterate(struct orbit_search const *search, struct rm_
                    search->most, change);
 }
 
-/** Where few slices lead astray, the search begins anew without them. */
+/** Where few slices lead astray, the search begins anew without them. A guess is nearer than they lead: whole turns
+ * follow it at once. */
 static enum rm_code closed_find_orbit(struct orbit_search *search, struct rm_closed_request const *request,
                                       struct rm_closed *closed, struct rm_error *error) {
     struct rm_closed const given = *closed;
     if (request->at_start != NULL)
         return closed_track_turn(search, true, request->diffusion, closed, error);
+    search->near = request->orbit != NULL && request->orbit->guess != NULL;
+    if (search->near) {
+        if (closed_iterate(search, request, closed, error) == RM_OK)
+            return RM_OK;
+        *closed = given;
+        search->near = false;
+    }
     if (begin_coarsely(search, closed, error) == RM_OK && closed_iterate(search, request, closed, error) == RM_OK)
         return RM_OK;
     *closed = given;

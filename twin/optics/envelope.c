@@ -5,13 +5,27 @@
 
 #include "../lattice_parts.h"
 #include "base/fail.h"
-#include "closed.h"
 #include "emittance.h"
-#include "modes.h"
+#include "linopt6.h"
+#include "sides.h"
 #include "small.h"
 
 static double const light_m_s = 2.99792458e8;
 enum { MOST_DOUBLINGS = 60 };
+
+/** What all points have in common. */
+struct beam_at_start {
+    double r[36];
+    /** Of the modes there. */
+    double a_inverse[36];
+};
+
+/** What is asked for. */
+struct envelope_call {
+    struct rm_twin const *twin;
+    uint32_t const *refpts;
+    uint32_t count;
+};
 
 static void diffusion_matrix(struct rm_diffusion const *diffusion, double d[36]) {
     for (int i = 0; i < 6; ++i)
@@ -60,13 +74,7 @@ static void eigen_emittances(double const r66[36], double const by_mode[3], doub
     }
 }
 
-/** What all points have in common. */
-struct beam {
-    double r[36];         /**< at the start */
-    double a_inverse[36]; /**< of the modes there */
-};
-
-static void envelope_fill_point(struct beam const *beam, struct rm_closed const *closed, uint32_t i,
+static void envelope_fill_point(struct beam_at_start const *beam, struct rm_closed const *closed, uint32_t i,
                                 struct rm_envelope *e) {
     double d[36];
     memcpy(e->closed_orbit, closed->points[i].z, sizeof e->closed_orbit);
@@ -81,7 +89,7 @@ static void envelope_fill_point(struct beam const *beam, struct rm_closed const 
 }
 
 static void envelope_summarise(struct rm_twin const *twin, struct rm_closed const *closed, struct rm_modes const *modes,
-                               struct beam const *beam, struct rm_envelope_summary *ring) {
+                               struct beam_at_start const *beam, struct rm_envelope_summary *ring) {
     struct rm_lattice_facts const *const info = &twin->lattice->info;
     double by_mode[3];
     memcpy(ring->tune, modes->tune, sizeof ring->tune);
@@ -103,15 +111,11 @@ static enum rm_code envelope_check_closed(struct rm_closed const *closed, struct
     return RM_OK;
 }
 
-static enum rm_code converge_envelope(struct rm_closed const *closed, struct rm_modes *modes, struct beam *beam,
-                                      struct rm_error *error) {
+static enum rm_code converge_envelope(struct rm_closed const *closed, double const m[36], struct rm_modes const *modes,
+                                      struct beam_at_start *beam, struct rm_error *error) {
     static char const *const plane[] = {"horizontal", "vertical", "longitudinal"};
-    double m[36], d[36];
-    rm_closed_matrix(&closed->turn, m);
+    double d[36];
     diffusion_matrix(&closed->diffusion, d);
-    enum rm_code const code = rm_modes_find(m, 3, modes, error);
-    if (code != RM_OK)
-        return code;
     for (int k = 0; k < 3; ++k)
         if (!(modes->damping_rate[k] > 0))
             return rm_fail(error, RM_E_CONFIG,
@@ -125,25 +129,67 @@ static enum rm_code converge_envelope(struct rm_closed const *closed, struct rm_
     return RM_OK;
 }
 
+static enum rm_code envelope_modes(struct rm_closed const *closed, double m[36], struct rm_modes *modes,
+                                   struct rm_error *error) {
+    enum rm_code const code = envelope_check_closed(closed, error);
+    rm_closed_matrix(&closed->turn, m);
+    return code == RM_OK ? rm_modes_find(m, 3, modes, error) : code;
+}
+
+static enum rm_code envelope_fill(struct envelope_call const *call, struct rm_closed const *closed, double const m[36],
+                                  struct rm_modes const *modes, struct rm_envelope_summary *ring,
+                                  struct rm_envelope *envelope, struct rm_error *error) {
+    struct beam_at_start beam = {{0}, {0}};
+    enum rm_code const code = converge_envelope(closed, m, modes, &beam, error);
+    if (code != RM_OK)
+        return code;
+    if (ring != NULL)
+        envelope_summarise(call->twin, closed, modes, &beam, ring);
+    for (uint32_t i = 0; i < call->count; ++i) {
+        envelope[i].s_m = call->twin->lattice->s_m[call->refpts[i]];
+        envelope_fill_point(&beam, closed, i, &envelope[i]);
+    }
+    return RM_OK;
+}
+
 enum rm_code rm_twin_ohmi_envelope(struct rm_twin const *twin, struct rm_orbit_options const *options,
                                    uint32_t const *refpts, uint32_t refpt_count, struct rm_envelope_summary *ring,
                                    struct rm_envelope *envelope, struct rm_error *error) {
+    struct envelope_call const call = {twin, refpts, envelope != NULL ? refpt_count : 0};
     struct rm_closed_request const request = {
-        .orbit = options, .refpts = refpts, .refpt_count = envelope != NULL ? refpt_count : 0, .diffusion = true};
+        .orbit = options, .refpts = refpts, .refpt_count = call.count, .diffusion = true};
     struct rm_closed closed;
     struct rm_modes modes;
-    struct beam beam = {{0}, {0}};
+    double m[36];
     enum rm_code code = rm_closed_find(twin, &request, &closed, error);
     if (code == RM_OK)
-        code = envelope_check_closed(&closed, error);
+        code = envelope_modes(&closed, m, &modes, error);
     if (code == RM_OK)
-        code = converge_envelope(&closed, &modes, &beam, error);
-    if (code == RM_OK && ring != NULL)
-        envelope_summarise(twin, &closed, &modes, &beam, ring);
-    for (uint32_t i = 0; code == RM_OK && i < request.refpt_count; ++i) {
-        envelope[i].s_m = twin->lattice->s_m[refpts[i]];
-        envelope_fill_point(&beam, &closed, i, &envelope[i]);
-    }
+        code = envelope_fill(&call, &closed, m, &modes, ring, envelope, error);
+    rm_closed_free(&closed);
+    return code;
+}
+
+enum rm_code rm_twin_optics_and_envelope(struct rm_twin const *twin, struct rm_optics_options const *options,
+                                         uint32_t const *refpts, uint32_t refpt_count, struct rm_ring_state *state,
+                                         struct rm_optics *optics, struct rm_envelope *envelope,
+                                         struct rm_error *error) {
+    struct rm_linopt6_call const call = {twin, options != NULL ? options : &rm_optics_plain, refpts, refpt_count};
+    struct rm_closed_request const request = {
+        .orbit = &call.options->orbit, .refpts = refpts, .refpt_count = refpt_count, .diffusion = true};
+    struct rm_closed closed;
+    struct rm_modes modes;
+    double m[36];
+    enum rm_code code = rm_closed_find(twin, &request, &closed, error);
+    if (code == RM_OK)
+        code = envelope_modes(&closed, m, &modes, error);
+    if (code == RM_OK)
+        code = rm_linopt6_fill(&call, &closed, &modes, &state->optics, optics, error);
+    if (code == RM_OK)
+        code = envelope_fill(&(struct envelope_call){twin, refpts, refpt_count}, &closed, m, &modes, &state->envelope,
+                             envelope, error);
+    if (code == RM_OK)
+        memcpy(state->orbit_at_start, closed.z, sizeof state->orbit_at_start);
     rm_closed_free(&closed);
     return code;
 }

@@ -6,22 +6,16 @@
 
 #include "../lattice_parts.h"
 #include "base/fail.h"
-#include "closed.h"
-#include "modes.h"
+#include "linopt6.h"
 #include "points.h"
 #include "sides.h"
 
 static double const light_m_s = 2.99792458e8;
 
-struct optics_call {
-    struct rm_twin const *twin;
-    uint32_t const *refpts;
-    uint32_t count;
-};
-
-static enum rm_code linopt6_close_orbit(struct optics_call const *call, struct rm_orbit_options const *orbit,
-                                        struct rm_closed *closed, struct rm_modes *modes, struct rm_error *error) {
-    struct rm_closed_request const request = {.orbit = orbit, .refpts = call->refpts, .refpt_count = call->count};
+static enum rm_code linopt6_close_orbit(struct rm_linopt6_call const *call, struct rm_closed *closed,
+                                        struct rm_modes *modes, struct rm_error *error) {
+    struct rm_closed_request const request = {
+        .orbit = &call->options->orbit, .refpts = call->refpts, .refpt_count = call->count};
     enum rm_code const code = rm_closed_find(call->twin, &request, closed, error);
     double m[36];
     if (code != RM_OK)
@@ -74,7 +68,7 @@ static void differentiate_optics(struct rm_optics const *const side[2], double a
             dr[k][i] = (side[0]->r[k][i] - side[1]->r[k][i]) / apart;
 }
 
-static enum rm_code chromatic_functions(struct optics_call const *call, struct rm_side const sides[2], double apart,
+static enum rm_code chromatic_functions(struct rm_linopt6_call const *call, struct rm_side const sides[2], double apart,
                                         double (*dr)[3][36], struct rm_optics *optics, struct rm_error *error) {
     size_t const count = call->count;
     struct rm_optics *const seen = malloc(2 * (count != 0 ? count : 1) * sizeof *seen);
@@ -92,7 +86,7 @@ static enum rm_code chromatic_functions(struct optics_call const *call, struct r
     return RM_OK;
 }
 
-static enum rm_code with_momentum(struct optics_call const *call, struct rm_optics_options const *options,
+static enum rm_code with_momentum(struct rm_linopt6_call const *call, struct rm_optics_options const *options,
                                   struct rm_closed const *middle, struct rm_optics_summary *ring,
                                   struct rm_optics *optics, struct rm_error *error) {
     struct rm_side sides[2];
@@ -107,26 +101,31 @@ static enum rm_code with_momentum(struct optics_call const *call, struct rm_opti
     return code;
 }
 
+enum rm_code rm_linopt6_fill(struct rm_linopt6_call const *call, struct rm_closed const *closed,
+                             struct rm_modes const *modes, struct rm_optics_summary *ring, struct rm_optics *optics,
+                             struct rm_error *error) {
+    struct rm_optics_options const *const wanted = call->options;
+    double dispersion[6];
+    enum rm_code const code = rm_closed_dispersion(closed, dispersion, error);
+    if (code != RM_OK)
+        return code;
+    linopt6_summarise(call->twin, closed, modes, ring);
+    rm_points_fill(call->twin, closed, modes, dispersion, call->refpts, call->count, optics);
+    unwrap_optics6(optics, call->count, modes->count);
+    return wanted->chromaticity || wanted->w ? with_momentum(call, wanted, closed, ring, optics, error) : RM_OK;
+}
+
 enum rm_code rm_twin_linopt6(struct rm_twin const *twin, struct rm_optics_options const *options,
                              uint32_t const *refpts, uint32_t refpt_count, struct rm_optics_summary *ring,
                              struct rm_optics *optics, struct rm_error *error) {
-    struct rm_optics_options const *const wanted = options != NULL ? options : &rm_optics_plain;
-    struct optics_call const call = {twin, refpts, optics != NULL ? refpt_count : 0};
+    struct rm_linopt6_call const call = {twin, options != NULL ? options : &rm_optics_plain, refpts,
+                                         optics != NULL ? refpt_count : 0};
     struct rm_optics_summary spare;
     struct rm_closed closed;
     struct rm_modes modes;
-    double dispersion[6];
-    ring = ring != NULL ? ring : &spare;
-    enum rm_code code = linopt6_close_orbit(&call, &wanted->orbit, &closed, &modes, error);
+    enum rm_code code = linopt6_close_orbit(&call, &closed, &modes, error);
     if (code == RM_OK)
-        code = rm_closed_dispersion(&closed, dispersion, error);
-    if (code == RM_OK) {
-        linopt6_summarise(twin, &closed, &modes, ring);
-        rm_points_fill(twin, &closed, &modes, dispersion, refpts, call.count, optics);
-        unwrap_optics6(optics, call.count, modes.count);
-        if (wanted->chromaticity || wanted->w)
-            code = with_momentum(&call, wanted, &closed, ring, optics, error);
-    }
+        code = rm_linopt6_fill(&call, &closed, &modes, ring != NULL ? ring : &spare, optics, error);
     rm_closed_free(&closed);
     return code;
 }

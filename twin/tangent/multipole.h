@@ -8,9 +8,8 @@
 #define RM_TANGENT_MULTIPOLE_H
 
 #include "drift.h"
+#include "parts.h"
 #include "route.h"
-
-#define RM_FORCE_INLINE static inline __attribute__((always_inline))
 
 /** The field F = By + i Bx over Bρ, and its derivative by x + i y. Sums here and in the kicks are grouped so that the
  * place, which is known last, is added last: each kick waits for the one before. */
@@ -50,21 +49,63 @@ RM_FORCE_INLINE void rm_tangent_kick(struct rm_tangent *t, struct rm_leg_multipo
 static double const rm_drift_1 = 0.6756035959798288170, rm_drift_2 = -0.1756035959798288170;
 static double const rm_kick_1 = 1.3512071919596576340, rm_kick_2 = -1.7024143839193152681;
 
+/** A tangent within a body: its rows in parts. */
+struct rm_in_body {
+    struct rm_rows_in_parts rows;
+    double z[6];
+};
+
+RM_FORCE_INLINE void rm_in_body_kick(struct rm_in_body *t, struct rm_leg_multipole const *m, uint32_t order,
+                                     double length_m) {
+    double const h = m->curvature, x = t->z[RM_X];
+    struct rm_multipole_field const f = rm_field_at(m, order, x, t->z[RM_Y]);
+    double const bend = length_m * h, skew = length_m * f.im_slope;
+    double const by_x = length_m * (f.re_slope + h * h), by_y = length_m * f.re_slope;
+    t->z[RM_PX] = (t->z[RM_PX] + bend * (t->z[RM_DELTA] - x * h)) - length_m * f.re;
+    t->z[RM_PY] += length_m * f.im;
+    t->z[RM_CT] += bend * x;
+    RM_EACH_PART(p) {
+        rm_part *const j = t->rows.of[p];
+        j[RM_PX] = ((j[RM_PX] + bend * j[RM_DELTA]) + skew * j[RM_Y]) - by_x * j[RM_X];
+        j[RM_PY] = (j[RM_PY] + skew * j[RM_X]) + by_y * j[RM_Y];
+        j[RM_CT] += bend * j[RM_X];
+    }
+}
+
+/** rm_tangent_slide. */
+RM_FORCE_INLINE void rm_in_body_slide(struct rm_in_body *t, double reduced_m, double inverse) {
+    double const slope_x = t->z[RM_PX] * inverse, slope_y = t->z[RM_PY] * inverse;
+    double const by_x = reduced_m * slope_x, by_y = reduced_m * slope_y;
+    double const by_delta = reduced_m * (slope_x * slope_x + slope_y * slope_y);
+    t->z[RM_X] += reduced_m * t->z[RM_PX];
+    t->z[RM_Y] += reduced_m * t->z[RM_PY];
+    t->z[RM_CT] += 0.5 * (by_x * t->z[RM_PX] + by_y * t->z[RM_PY]);
+    RM_EACH_PART(p) {
+        rm_part *const j = t->rows.of[p];
+        j[RM_X] = (j[RM_X] - by_x * j[RM_DELTA]) + reduced_m * j[RM_PX];
+        j[RM_Y] = (j[RM_Y] - by_y * j[RM_DELTA]) + reduced_m * j[RM_PY];
+        j[RM_CT] = (j[RM_CT] - by_delta * j[RM_DELTA]) + by_x * j[RM_PX] + by_y * j[RM_PY];
+    }
+}
+
 /** δ does not change here: its inverse is computed once. The copy allows the compiler to keep it all in registers,
  * which it could not with pointers to fields. */
 RM_FORCE_INLINE void rm_tangent_body(struct rm_tangent *tangent, struct rm_leg_multipole const *m, uint32_t order) {
-    struct rm_tangent here = *tangent, *const t = &here;
-    double const slice = m->length_m / m->slices, inverse = 1 / (1 + t->z[RM_DELTA]), reduced = slice * inverse;
-    rm_tangent_slide(t, rm_drift_1 * reduced, inverse);
+    struct rm_in_body here, *const t = &here;
+    double const slice = m->length_m / m->slices, inverse = 1 / (1 + tangent->z[RM_DELTA]), reduced = slice * inverse;
+    rm_parts_of(tangent, &t->rows);
+    __builtin_memcpy(t->z, tangent->z, sizeof t->z);
+    rm_in_body_slide(t, rm_drift_1 * reduced, inverse);
     for (uint32_t i = m->slices; i-- > 0;) {
-        rm_tangent_kick(t, m, order, rm_kick_1 * slice);
-        rm_tangent_slide(t, rm_drift_2 * reduced, inverse);
-        rm_tangent_kick(t, m, order, rm_kick_2 * slice);
-        rm_tangent_slide(t, rm_drift_2 * reduced, inverse);
-        rm_tangent_kick(t, m, order, rm_kick_1 * slice);
-        rm_tangent_slide(t, (i != 0 ? 2 * rm_drift_1 : rm_drift_1) * reduced, inverse);
+        rm_in_body_kick(t, m, order, rm_kick_1 * slice);
+        rm_in_body_slide(t, rm_drift_2 * reduced, inverse);
+        rm_in_body_kick(t, m, order, rm_kick_2 * slice);
+        rm_in_body_slide(t, rm_drift_2 * reduced, inverse);
+        rm_in_body_kick(t, m, order, rm_kick_1 * slice);
+        rm_in_body_slide(t, (i != 0 ? 2 * rm_drift_1 : rm_drift_1) * reduced, inverse);
     }
-    *tangent = here;
+    rm_parts_put(&t->rows, tangent);
+    __builtin_memcpy(tangent->z, t->z, sizeof t->z);
 }
 
 #endif

@@ -57,13 +57,13 @@ def ohmi_envelope(ring: Ring, refpts: Refpts = None, orbit: Vector = None) -> tu
     both, rows = with_ends(points, len(machine))
     found, table = envelope(machine, both, orbit)
     beam = _summary(found, table["emitXYZ"][0])
-    table["emitXYZ"] = _projected(table["r66"])
+    table["emitXYZ"] = projected(table["r66"])
     start = table[:1].copy()
     start["m66"] = table["m66"][-1]  # the Accelerator Toolbox keeps the one-turn matrix there
     return record(start.reshape(())), beam, record(table[rows])
 
 
-def _projected(r66: Floats) -> Floats:
+def projected(r66: Floats) -> Floats:
     """√det of the planes' 2 × 2 blocks."""
     squared = [r66[:, i, i] * r66[:, i + 1, i + 1] - r66[:, i, i + 1] * r66[:, i + 1, i] for i in PLANES]
     return np.asarray(np.sqrt(np.maximum(np.stack(squared, axis=-1), 0.0)), np.float64)

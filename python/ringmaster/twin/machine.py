@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ringmaster.errors import TwinArgument
-from ringmaster.twin._library import Points, call, ffi, lib
+from ringmaster.twin._library import Points, buffer, call, ffi, lib
 from ringmaster.twin.elements import Element, Kind, Radiation
 from ringmaster.twin.lattice import Lattice, Path, lattice_of
 from ringmaster.twin.points import Refpts, resolve
@@ -21,6 +21,27 @@ if TYPE_CHECKING:
     import at
 
 Values = float | Sequence[float] | NDArray[np.floating[Any]]
+
+
+KINDS = {
+    "B": lib.RM_STRENGTH_NORMAL,
+    "A": lib.RM_STRENGTH_SKEW,
+    "x": lib.RM_STRENGTH_KICK_HORIZONTAL,
+    "y": lib.RM_STRENGTH_KICK_VERTICAL,
+    "Frequency": lib.RM_STRENGTH_FREQUENCY,
+}
+"""What ``set_strengths`` sets: a coefficient of PolynomB or PolynomA, a kick, a cavity's frequency."""
+
+
+class Strengths:
+    """Which strengths ``set_strengths`` sets: (element, a key of KINDS, order of the polynom's coefficient)."""
+
+    def __init__(self, entries: Sequence[tuple[int, str, int]]) -> None:
+        self.entries = tuple(entries)
+        self.struct = ffi.new("struct rm_strength[]", [(i, KINDS[kind], order, 0) for i, kind, order in entries])
+
+    def __len__(self) -> int:
+        return len(self.entries)
 
 
 class Machine:
@@ -156,6 +177,13 @@ class Machine:
         kicks = list(lib.rm_twin_element(self.pointer, index).kick_angle_rad)
         kicks[plane] = value
         call(lib.rm_twin_set_kick, self.pointer, index, *kicks)
+
+    def set_strengths(self, strengths: "Strengths", values: NDArray[np.float64]) -> None:
+        """Many strengths at once, one value for each."""
+        if len(values) != len(strengths):
+            raise TwinArgument(f"found {len(values)} values for {len(strengths)} strengths")
+        given = np.ascontiguousarray(values, np.float64)
+        call(lib.rm_twin_set_strengths, self.pointer, strengths.struct, buffer("double", given), len(strengths))
 
     def set_misalignment(
         self, refpts: Refpts, x: Values = 0.0, y: Values = 0.0, z: Values = 0.0, roll: Values = 0.0

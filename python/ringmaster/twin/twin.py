@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The twin: a machine, and all that can be asked of it as its methods."""
 
-from ringmaster.twin import envelope, matrices, optics, orbit, parameters, tracking, uncoupled
+from ringmaster.twin import envelope, matrices, optics, orbit, parameters, state, tracking, uncoupled
 from ringmaster.twin.machine import Machine
 
 
@@ -40,4 +40,5 @@ class Twin(Machine):
     radiation_parameters = parameters.radiation_parameters
     envelope_parameters = parameters.envelope_parameters
     ohmi_envelope = envelope.ohmi_envelope
+    optics_and_envelope = state.optics_and_envelope
     track = tracking.lattice_track
