@@ -36,7 +36,7 @@ struct rm_simulate_options {
     char const *replay;
     /** Folder of recorded streams, or directory of a recorder's archive, to replay; NULL: none. */
     char const *archive;
-    /** READING[:SECONDS] of the application, until.h; NULL: `seconds` or `cycles` alone say how long. */
+    /** READING:VALUE[:SECONDS] of the application, until.h; NULL: `seconds` or `cycles` alone say how long. */
     char const *until;
     /** 0: `cycles` says how long. */
     double seconds;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/** When a simulation ends by itself: some time after a reading of the application has become other than 0.
+/** When a simulation ends by itself: some time after a reading of the application has reached a value.
  *
- *     --until result:0.1      0.1 s after the reading `result` is no longer 0
+ *     --until edges:2         when the reading `edges` is 2 or more
+ *     --until edges:2:0.1     0.1 s after that
  */
 #ifndef RM_SIMULATION_UNTIL_H
 #define RM_SIMULATION_UNTIL_H
@@ -14,6 +15,7 @@
 #include "host/host_program.h"
 
 struct rm_simulation_until {
+    double least;
     /** Of the reading, or of its first element. */
     uint32_t at;
     bool is_set;
@@ -22,7 +24,7 @@ struct rm_simulation_until {
     uint64_t left;
 };
 
-/** `text` is READING or READING:SECONDS; NULL: it never ends by itself. RM_E_ARGUMENT. */
+/** `text` is READING:VALUE or READING:VALUE:SECONDS; NULL: it never ends by itself. RM_E_ARGUMENT. */
 enum rm_code rm_simulation_until_open(struct rm_simulation_until *until, char const *text,
                                       struct rm_host_program const *program, double rate_hz, struct rm_error *error);
 

@@ -209,9 +209,9 @@ def test_configurations_that_do_not_fit(rig: Rig, tmp_path: Path, old: str, new:
     assert said in str(raised.value)
 
 
-def test_it_ends_after_a_reading_is_no_longer_0(rig: Rig, square: Simulation) -> None:
+def test_it_ends_after_a_reading_has_come_to_a_value(rig: Rig, square: Simulation) -> None:
     """The first edge is at 0.05 s; the cycles until then are those of a run that goes on."""
-    run = rig.run("until", seconds=100, until="edge_count:0.01", at=SQUARE)
+    run = rig.run("until", seconds=100, until="edge_count:1:0.01", at=SQUARE)
     first = int(np.flatnonzero(run.reported("edge_count"))[0])
     assert run.cycles == first + 1 + int(np.ceil(0.01 * run.rate_hz))
     assert (run.readings == square.readings[: run.cycles]).all()
@@ -256,8 +256,8 @@ def test_the_command_draws_and_tells(rig: Rig, tmp_path: Path) -> None:
         (("--out", "x", "--seconds", "1", "--cycles", "1"), 2, "expected one of them"),
         (("--out", "x", "--seconds", "1", "--record", "much"), 2, 'found "much"'),
         (("--archive", "x"), 2, "--archive: expected CONFIG APPLICATION and no options but"),
-        (("--out", "x", "--cycles", "1", "--until", "levl"), 1, 'the application has no reading "levl"'),
-        (("--out", "x", "--cycles", "1", "--until", "level:soon"), 1, "expected READING or READING:SECONDS"),
+        (("--out", "x", "--cycles", "1", "--until", "levl:1"), 1, 'found "levl", expected a reading of the application'),
+        (("--out", "x", "--cycles", "1", "--until", "level:soon"), 1, "expected READING:VALUE or"),
         (("--out", "/proc/none", "--cycles", "1"), 1, "/proc/none"),
         (("--out", "x", "--replay", "x"), 2, "expected another folder"),
         (("--out", "x", "--replay", "y", "--truth", "z"), 2, "a replay draws no errors"),

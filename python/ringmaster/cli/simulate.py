@@ -55,7 +55,7 @@ def _complete_application(context: click.Context, _: click.Parameter, incomplete
 @click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Where the results go.")
 @click.option("--seconds", type=click.FloatRange(0, min_open=True), metavar="S", help="Of simulated time.")
 @click.option("--cycles", type=click.IntRange(min=1), metavar="N", help="Steps of the application.")
-@click.option("--until", metavar="READING[:S]", help="End S seconds (0) after this reading is no longer 0.")
+@click.option("--until", metavar="READING:V[:S]", help="End S seconds (0) after this reading is V or more.")
 @click.option("--at", multiple=True, metavar="T:NAME=VALUE", help="What happens at T seconds; as often as you like.")
 @click.option("--events", type=click.Path(), metavar="FILE", help="The same as a file.")
 @click.option("--shuffle", type=click.IntRange(min=1), metavar="SEED", help="Records arrive in an order drawn anew.")
