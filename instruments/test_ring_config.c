@@ -246,6 +246,7 @@ static void shipped_files_are_good(void **state) {
         {"demo", "demo-ring"},
         {"elettra", "elettra-ring"},
         {"feedback", "feedback-ring"},
+        {"optics", "optics-ring"},
     };
     char const *configs = ((char *const *)*state)[0];
     for (size_t s = 0; s < sizeof shipped / sizeof shipped[0]; ++s) {
