@@ -30,6 +30,8 @@ ASKING: dict[str, tuple[str, ...]] = {
     "restore": ("before.yaml",),
     "change apply": ("change.yaml",),
     "change undo": (),
+    "orbit show": (),
+    "orbit correct": ("--response", "response.csv", "-o", "orbit.yaml"),
     "top": ("--json",),
     "align": ("--timeout", "0.1"),
     "calibration show": ("bpm01",),

@@ -177,7 +177,7 @@ def apply(
         if dry_run:
             _dry_run(ws, read, force, as_json)
             return
-        entry = apply_and_keep(ws, read, _journal(journal, file), steps, force)
+        entry = apply_and_keep(ws, read, journal_of(journal, file), steps, force)
     if as_json:
         print_json({"applied": entry.number, "journal": str(entry.path), "title": read.title, "moves": len(read.moves)})
         return
@@ -220,7 +220,8 @@ def _dry_run(ws: "Workspace", read: "Change", force: bool, as_json: bool) -> Non
         raise SystemExit(1)
 
 
-def _journal(folder: Path | None, file: Path | None) -> "Journal":
+def journal_of(folder: Path | None, file: Path | None) -> "Journal":
+    """The folder, or that beside the file, or here."""
     from ringmaster.moving.change_journal import FOLDER, Journal
 
     return Journal(folder or (Path() if file is None else file.parent) / FOLDER)
@@ -283,9 +284,9 @@ def _which(
 
     if which is not None and not which.isdigit():
         path = Path(which)
-        kept, read = _journal(journal, path), load(path)
+        kept, read = journal_of(journal, path), load(path)
         return kept, read, kept.of(read, ws.name)
-    kept = _journal(journal, None)
+    kept = journal_of(journal, None)
     entry = kept.last(ws.name) if which is None else kept.entry(int(which))
     if entry.state == UNDONE and not force:
         raise click.ClickException(f"change {entry.number}, {entry.change.title}, is undone already, {entry.undone}")
@@ -304,7 +305,7 @@ def list_changes(journal: Path | None, as_json: bool) -> None:
     """List the changes that were applied, from a journal."""
     from rich.console import Console
 
-    kept = _journal(journal, None)
+    kept = journal_of(journal, None)
     entries = kept.entries()
     if as_json:
         print_json([{**vars(entry), "path": str(entry.path), "change": _as_json(entry.change)} for entry in entries])

@@ -47,6 +47,7 @@ Examples:
   ringmaster monitor 'ramp/*'
   ringmaster save monday.yaml
   ringmaster change apply gradients.yaml
+  ringmaster orbit show --target golden.csv
   ringmaster record configs/record.yaml
   ringmaster top
   ringmaster view --camera cam01
@@ -82,6 +83,7 @@ MODULES = {
     **{name: name for name in ("demo", "ls", "get", "put", "monitor", "top", "feedback", "replay", "calibration")},
     "premortem": "premortem",
     "change": "change",
+    "orbit": "orbit",
     "standby": "standby",
     "spectrum": "spectrum",
     "correlate": "correlate",

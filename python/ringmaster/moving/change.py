@@ -84,6 +84,15 @@ class Change:
         part.replace(path)
 
 
+def joined(first: Change, second: Change) -> Change:
+    """Both, one after the other, as one: what undoes it goes back to before the first."""
+    moves = {move.name: move for move in first.moves}
+    for move in second.moves:
+        before = moves[move.name].before if move.name in moves else move.before
+        moves[move.name] = Move(move.name, before, move.after, move.unit)
+    return Change(first.title, first.made_by, tuple(moves.values()))
+
+
 def _line(move: Move) -> str:
     name, unit = (json.dumps(word, ensure_ascii=False) for word in (move.name, move.unit))
     return f"  - {{name: {name}, before: {_yaml(move.before)}, after: {_yaml(move.after)}, unit: {unit}}}"

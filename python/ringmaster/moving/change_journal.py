@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from ringmaster.moving.change import Change, load_with
+from ringmaster.moving.change import Change, joined, load_with
 
 FOLDER = "change-journal"
 """Beside the file of a change, unless another is said."""
@@ -85,6 +85,12 @@ class Journal:
     def undone(self, entry: Entry) -> Entry:
         """All of it is back."""
         return _write(replace(entry, state=UNDONE, undone=_now()))
+
+    def join(self, first: Entry, second: Entry) -> Entry:
+        """Two that were applied one after the other become one."""
+        one = _write(replace(first, change=joined(first.change, second.change)))
+        second.path.unlink(missing_ok=True)
+        return one
 
     def drop(self, entry: Entry) -> None:
         """It was not applied, and all is back where it stood."""
