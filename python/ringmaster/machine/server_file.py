@@ -132,18 +132,32 @@ def slew_of(config: Mapping[str, Any], name: str) -> float | None:
     return float(slew) if isinstance(slew, int | float) else None
 
 
+def supplies_by_chain(config: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Names of the supplies of each daisy chain, in its order."""
+    return {chain: [name for name, _ in _of_chain(entry, number)] for chain, entry, number in _chains(config)}
+
+
 def _supplies(config: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Name and entry of each supply."""
-    for chain in config.get("chains") or []:
-        for number in _numbers(chain):
-            for supply in chain.get("supplies") or []:
-                name = str(supply["name"]).replace("{chain}", number)
-                yield from ((name + own, supply) for own in _numbers(supply))
+    for _, entry, number in _chains(config):
+        yield from _of_chain(entry, number)
+
+
+def _of_chain(entry: Mapping[str, Any], number: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    for supply in entry.get("supplies") or []:
+        name = str(supply["name"]).replace("{chain}", number)
+        yield from ((name + own, supply) for own in _numbers(supply))
+
+
+def _chains(config: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any], str]]:
+    """Name, entry and number of each daisy chain."""
+    for entry in config.get("chains") or []:
+        yield from ((str(entry["name"]) + number, entry, number) for number in _numbers(entry))
 
 
 def chains(config: Mapping[str, Any]) -> list[str]:
     """Names of all daisy chains, in their order."""
-    return [str(entry["name"]) + number for entry in config.get("chains") or [] for number in _numbers(entry)]
+    return [name for name, _, _ in _chains(config)]
 
 
 def instruments(config: Mapping[str, Any], kind: str) -> list[str]:
