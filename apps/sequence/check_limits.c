@@ -94,8 +94,8 @@ static void check_value(struct sequence_compiling *it, char const *key, struct s
     if (sequence_value_is_known(it->program, value)) {
         double const worst = worst_corner(it, value, &bounds, witness);
         if (!(worst >= bounds.low && worst <= bounds.high))
-            sequence_refuse(it, key, "it comes to %g%s, expected %g to %g, %s", worst, witness, bounds.low,
-                            bounds.high, bounds.what);
+            sequence_refuse(it, key, "it comes to %g%s, expected %g to %g, %s", worst, witness, bounds.low, bounds.high,
+                            bounds.what);
         return;
     }
     struct sequence_interval const all = sequence_interval_of(it->program, value, supply);

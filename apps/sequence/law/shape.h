@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Shapes of ways: which share of a way is done at a share of its time. Pure functions. */
+#ifndef SEQUENCE_LAW_SHAPE_H
+#define SEQUENCE_LAW_SHAPE_H
+
+#include <stdint.h>
+
+/** Fifth order: speed and acceleration are zero at both ends. Its fastest point is SEQUENCE_S_CURVE_PEAK of its mean. */
+static inline double sequence_s_curve(double x) { return x * x * x * (10.0 + x * (-15.0 + 6.0 * x)); }
+
+#define SEQUENCE_S_CURVE_PEAK 1.875
+
+/** Straight lines between points at equal parts of the time. `x` is 0 to 1, and there are two points at least. */
+static inline double sequence_table_share(double const *point, uint32_t points, double x) {
+    double const at = x * (points - 1);
+    uint32_t const i = at >= points - 1 ? points - 2 : (uint32_t)at;
+    return point[i] + (point[i + 1] - point[i]) * (at - i);
+}
+
+/** The steepest of a table's lines, as a share of the mean speed of a way. */
+double sequence_table_peak(double const *point, uint32_t points);
+
+/** A trapezoid: up within `rise`, 1, and back to 0 at `total`. All in turns; `rise` is more than 0. */
+static inline double sequence_trapezoid(double turns, double rise, double total) {
+    double const up = turns / rise, down = (total - turns) / rise;
+    double const least = up < down ? up : down;
+    return least < 1.0 ? least : 1.0;
+}
+
+#endif
