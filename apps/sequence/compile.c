@@ -132,7 +132,7 @@ static void add_symbol(struct sequence_compiling *it, char const *name, enum seq
         sequence_refuse(it, "name", "\"%s\" is a word of expressions, expected another name", name);
     for (uint32_t i = 0; i < it->symbols; ++i)
         if (strcmp(it->symbol[i].name, name) == 0)
-            sequence_refuse(it, "name", "\"%s\" is the name of another input, parameter or variable", name);
+            sequence_refuse(it, "name", "\"%s\" is the name of another input, parameter, variable or counter", name);
     it->symbol[it->symbols++] = (struct sequence_symbol){.name = name, .code = code, .index = index};
 }
 
@@ -181,6 +181,13 @@ static void name_all(struct sequence_compiling *it) {
         add_symbol(it, file->parameter[i].name, SEQUENCE_PARAMETER, i);
     }
     name_variables(it, file);
+    for (uint32_t i = 0; i < file->counters; ++i) {
+        snprintf(it->place, sizeof it->place, "counters[%u]", i);
+        add_symbol(it, file->counter[i].name, SEQUENCE_COUNTER, i);
+        if (file->counter[i].value < file->counter[i].low || file->counter[i].value > file->counter[i].high)
+            sequence_refuse(it, "value", "found %g, expected %g to %g", file->counter[i].value, file->counter[i].low,
+                            file->counter[i].high);
+    }
     it->place[0] = '\0';
     refuse_twins(it, "supplies", file->group, file->groups, sizeof file->group[0]);
     refuse_twins(it, "tables", file->table, file->tables, sizeof file->table[0]);

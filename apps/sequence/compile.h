@@ -19,7 +19,8 @@ struct sequence_compiling {
     enum rm_code code;
     /** Where it stands: "sequences[1].states[2]". */
     char place[SEQUENCE_PLACE_BYTES];
-    struct sequence_symbol symbol[SEQUENCE_INPUTS_MAX + SEQUENCE_PARAMETERS_MAX + SEQUENCE_VARIABLES_MAX];
+    struct sequence_symbol
+        symbol[SEQUENCE_INPUTS_MAX + SEQUENCE_PARAMETERS_MAX + SEQUENCE_VARIABLES_MAX + SEQUENCE_COUNTERS_MAX];
     uint32_t symbols;
     /** Supplies of the application, once groups are bound to them. */
     uint32_t supplies;

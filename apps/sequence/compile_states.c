@@ -23,6 +23,7 @@ static struct act_keys const KINDS[SEQUENCE_ACT_KINDS] = {
     [SEQUENCE_ACT_EXCITE] = {"excite", false, true, true},
     [SEQUENCE_ACT_WAIT] = {"wait", false, false, false},
     [SEQUENCE_ACT_CALL] = {"call", false, false, false},
+    [SEQUENCE_ACT_LET] = {"let", false, false, false},
     [SEQUENCE_ACT_PUT] = {"put", false, false, false},
     [SEQUENCE_ACT_FEEDBACK] = {"feedback", false, false, false},
     [SEQUENCE_ACT_TRIGGER] = {"trigger", false, false, false},
@@ -33,7 +34,7 @@ char const *sequence_act_name(uint32_t kind) { return KINDS[kind].name; }
 
 static bool has_kind(struct sequence_action const *action, uint32_t kind) {
     char const *const texts[] = {action->set,  action->ramp, action->pulse, action->excite,
-                                 action->wait, action->call, action->put};
+                                 action->wait, action->call, action->let,   action->put};
     if (kind < sizeof texts / sizeof *texts)
         return texts[kind] != NULL;
     return kind == SEQUENCE_ACT_FEEDBACK  ? action->feedback != SEQUENCE_FEEDBACK_NOT
@@ -56,8 +57,8 @@ static uint32_t find_kind(struct sequence_compiling *it, struct sequence_action 
     }
     if (found == SEQUENCE_ACT_KINDS)
         sequence_refuse(it, NULL,
-                        "found no action, expected one of: set, ramp, pulse, excite, wait, call, put, feedback, "
-                        "trigger, record");
+                        "found no action, expected one of: set, ramp, pulse, excite, wait, call, let, put, "
+                        "feedback, trigger, record");
     return found;
 }
 
@@ -74,7 +75,7 @@ static void judge_keys(struct sequence_compiling *it, struct sequence_action con
     judge_key(it, "in_s", action->in_s != NULL, keys->in_s, kind);
     judge_key(it, "amplitude", action->amplitude != NULL, keys->sine, kind);
     judge_key(it, "hz", action->hz != NULL, keys->sine, kind);
-    judge_key(it, "value", action->value != NULL, kind == SEQUENCE_ACT_PUT, kind);
+    judge_key(it, "value", action->value != NULL, kind == SEQUENCE_ACT_LET || kind == SEQUENCE_ACT_PUT, kind);
     if (action->phase != NULL)
         judge_key(it, "phase", true, keys->sine, kind);
     if (action->table != NULL)
@@ -100,8 +101,10 @@ static void compile_act(struct sequence_compiling *it, struct sequence_action co
                                sizeof it->file->table[0]);
     act->call = sequence_find(it, "call", "sequence", action->call, it->file->sequence, it->file->sequences,
                               sizeof it->file->sequence[0]);
-    act->to = kind == SEQUENCE_ACT_PUT ? sequence_compile_value(it, "value", action->value, false, 0)
-                                       : sequence_compile_value(it, "to", action->to, false, OPERANDS_OF_SUPPLY);
+    act->counter = sequence_find(it, "let", "counter", action->let, it->file->counter, it->file->counters,
+                                 sizeof it->file->counter[0]);
+    act->to = action->value != NULL ? sequence_compile_value(it, "value", action->value, false, 0)
+                                    : sequence_compile_value(it, "to", action->to, false, OPERANDS_OF_SUPPLY);
     act->in_s = kind == SEQUENCE_ACT_WAIT ? sequence_compile_value(it, "wait", action->wait, false, 0)
                                           : sequence_compile_value(it, "in_s", action->in_s, false, 0);
     act->amplitude = sequence_compile_value(it, "amplitude", action->amplitude, false, OPERANDS_OF_SUPPLY);
@@ -145,7 +148,7 @@ static void compile_acts(struct sequence_compiling *it, struct sequence_state co
     for (uint32_t a = 0; a < state->actions; ++a) {
         struct sequence_act *act = &program->act[program->acts++];
         snprintf(it->place + length, sizeof it->place - length, ".do[%u]", a);
-        act->group = act->table = act->call = act->ask = SEQUENCE_NONE;
+        act->group = act->table = act->call = act->ask = act->counter = SEQUENCE_NONE;
         act->kind = SEQUENCE_ACT_RECORD;
         compile_act(it, &state->action[a], act);
         if (act->call != SEQUENCE_NONE && node->call != SEQUENCE_NONE)

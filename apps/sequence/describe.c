@@ -71,6 +71,14 @@ static void describe_names(FILE *out, struct sequence_file const *file) {
 }
 
 static void describe_groups(FILE *out, struct sequence_file const *file) {
+    fputs("], \"counters\": [", out);
+    for (uint32_t i = 0; i < file->counters; ++i) {
+        begin_entry(out, i, file->counter[i].name);
+        write_number(out, "value", file->counter[i].value);
+        write_number(out, "low", file->counter[i].low);
+        write_number(out, "high", file->counter[i].high);
+        fputs("}", out);
+    }
     fputs("], \"supplies\": [", out);
     for (uint32_t i = 0; i < file->groups; ++i) {
         begin_entry(out, i, file->group[i].name);
@@ -111,6 +119,7 @@ static void describe_act(FILE *out, uint32_t index, struct sequence_act const *a
     write_key(out, "phase", action->phase);
     write_key(out, "wait", action->wait);
     write_key(out, "call", action->call);
+    write_key(out, "let", action->let);
     write_key(out, "put", action->put);
     write_key(out, "value", action->value);
     write_key(out, "trigger", action->trigger);

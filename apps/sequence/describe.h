@@ -4,6 +4,7 @@
  *     {"file": "degauss.yaml", "errors": ["FILE:LINE:COLUMN: …"], "error_count": 0, "remarks": ["FILE:LINE:COLUMN: …"],
  *      "inputs": [{"name", "lane" or "supply"}], "parameters": [{"name", "parameter"}],
  *      "variables": [{"name", "value", "low", "high", "unit", "description"}],
+ *      "counters": [{"name", "value", "low", "high"}],
  *      "supplies": [{"name", "supplies": ["sr/ps/qf*"], "low", "high"}], "tables": [{"name", "points": []}],
  *      "beam_lost", "missing_steps", "follow_steps",
  *      "sequences": [{"number": 1, "name", "description", "begin", "abort", "enable", "timeout_s", "depth", "cost",

@@ -9,6 +9,8 @@ static double evaluate_operand(struct sequence_op const *op, struct sequence_val
         return values->variable[op->index];
     case SEQUENCE_PARAMETER:
         return values->parameter[op->index];
+    case SEQUENCE_COUNTER:
+        return values->counter[op->index];
     case SEQUENCE_INPUT:
         return values->input[op->index];
     case SEQUENCE_SECONDS:

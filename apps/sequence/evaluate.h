@@ -7,7 +7,7 @@
 
 /** What names stand for in this step. */
 struct sequence_values {
-    double const *variable, *parameter, *input;
+    double const *variable, *parameter, *counter, *input;
     double seconds, turns, done, base, here;
 };
 

@@ -32,6 +32,7 @@ static struct {
     [SEQUENCE_CONSTANT] = {"a number", false, false},
     [SEQUENCE_VARIABLE] = {"a variable", false, false},
     [SEQUENCE_PARAMETER] = {"a parameter", false, false},
+    [SEQUENCE_COUNTER] = {"a counter", false, false},
     [SEQUENCE_INPUT] = {"an input", false, false},
     [SEQUENCE_SECONDS] = {"seconds", false, false},
     [SEQUENCE_TURNS] = {"turns", false, false},

@@ -25,6 +25,7 @@ enum sequence_code {
     /* Operands; `index` says which, where there are several. */
     SEQUENCE_VARIABLE,
     SEQUENCE_PARAMETER,
+    SEQUENCE_COUNTER,
     SEQUENCE_INPUT,
     SEQUENCE_SECONDS,
     SEQUENCE_TURNS,

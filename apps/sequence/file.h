@@ -6,6 +6,7 @@
  *     parameters:   [{name: current, parameter: machine/current_ma}]
  *                   # of others: read ten times a second, and on record as the setting NAME/parameter[i]
  *     variables:    [{name: amplitude, value: 4, low: 0, high: 8, unit: A}]   # the setting NAME/variable[i]
+ *     counters:     [{name: shot, value: 0, low: 0, high: 100}]   # what sequences remember; `value` again when the outermost one begins
  *     supplies:     [{name: qf, supplies: ["sr/ps/qf1_*"], low: -5, high: 5}]
  *                   # groups, with limits that are narrower than those of the supplies
  *     tables:       [{name: hump, points: [0, 0.5, 1.1, 1]}]   # share of a way at equal parts of its time
@@ -39,6 +40,7 @@
  *                                        a sine around where each stands: amplitude · sin(2π hz t + phase), t from the
  *                                        state's first step. Its envelope rises and falls within ramp_s
  *     wait: VALUE                        seconds
+ *     let: COUNTER, value: VALUE         worked out in the order of the list, before the actions behind it
  *     call: SEQUENCE                     of this file; at most one in a state, whose `then` is looked at when the called
  *                                        one has ended. A called one that fails aborts the caller
  *     put: PARAMETER, value: VALUE       of another owner; a thread beside asks it, milliseconds later. One that is
@@ -74,6 +76,7 @@ enum {
     SEQUENCE_INPUTS_MAX = 256,
     SEQUENCE_PARAMETERS_MAX = 64,
     SEQUENCE_VARIABLES_MAX = 64,
+    SEQUENCE_COUNTERS_MAX = 64,
     SEQUENCE_GROUPS_MAX = 256,
     SEQUENCE_TABLES_MAX = 32,
     SEQUENCE_POINTS_MAX = 1024,
@@ -93,6 +96,12 @@ struct sequence_parameter {
 
 struct sequence_variable {
     char *name, *unit, *description;
+    double value, low, high;
+};
+
+struct sequence_counter {
+    char *name;
+    /** A value beyond `low` and `high` aborts; NaN: there is none. */
     double value, low, high;
 };
 
@@ -130,7 +139,7 @@ struct sequence_action {
     char *set, *ramp, *pulse, *excite;
     /** Expressions. */
     char *to, *in_s, *amplitude, *hz, *phase, *wait, *value;
-    char *table, *call, *put, *trigger, *record;
+    char *table, *call, *let, *put, *trigger, *record;
     double ramp_s;
     /** enum sequence_shape, enum sequence_feedback */
     uint32_t shape, feedback;
@@ -174,11 +183,12 @@ struct sequence_file {
     struct sequence_input *input;
     struct sequence_parameter *parameter;
     struct sequence_variable *variable;
+    struct sequence_counter *counter;
     struct sequence_group *group;
     struct sequence_table *table;
     struct sequence_sequence *sequence;
     char *beam_lost;
-    uint32_t inputs, parameters, variables, groups, tables, sequences;
+    uint32_t inputs, parameters, variables, counters, groups, tables, sequences, reserved;
     /** Steps in a row that an input may be missing, and that a supply may not follow, before the sequence aborts. */
     uint32_t missing_steps, follow_steps;
 

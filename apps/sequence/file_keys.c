@@ -46,6 +46,15 @@ static struct rm_key const variable_keys[] = {
     RM_KEYS_END,
 };
 
+static struct rm_key const counter_keys[] = {
+    NAME(struct sequence_counter, name, "name", "Its name in expressions.", .example = "shot", .required = true),
+    RM_KEY_NUMBER(struct sequence_counter, value, "value", "When a sequence begins.", .fallback = "0"),
+    RM_KEY_NUMBER(struct sequence_counter, low, "low", "A lesser value aborts.", .otherwise = "none", .example = "0"),
+    RM_KEY_NUMBER(struct sequence_counter, high, "high", "A greater value aborts.", .otherwise = "none",
+                  .example = "100"),
+    RM_KEYS_END,
+};
+
 static struct rm_key const group_keys[] = {
     NAME(struct sequence_group, name, "name", "Its name in actions.", .example = "ch", .required = true),
     RM_KEY_TEXTS(struct sequence_group, supply, supplies, "supplies", "Supplies of the application: names or patterns.",
@@ -88,9 +97,10 @@ static struct rm_key const action_keys[] = {
     EXPRESSION(struct sequence_action, wait, "wait", "So long.", .unit = "s", .example = "0.1", .apart = true),
     NAME(struct sequence_action, call, "call", "A sequence of this file, which runs meanwhile.", .example = "cycle",
          .apart = true),
+    NAME(struct sequence_action, let, "let", "A counter that becomes `value`.", .example = "shot", .apart = true),
     RM_KEY_TEXT(struct sequence_action, put, "put", "Parameter of another owner, which is requested to be `value`.",
                 .example = "feedback/gain", .apart = true, RM_BETWEEN(1, OBJECT_LONGEST)),
-    EXPRESSION(struct sequence_action, value, "value", "put: to what.", .example = "0.5", .apart = true),
+    EXPRESSION(struct sequence_action, value, "value", "let, put: to what.", .example = "0.5", .apart = true),
     RM_KEY_WORD(struct sequence_action, feedback, "feedback", "What feedback/loop is put to.", .words = feedbacks,
                 .fallback = "none"),
     RM_KEY_TEXT(struct sequence_action, trigger, "trigger", "Words that postmortem/trigger is put to.",
@@ -108,10 +118,11 @@ static struct rm_key const way_keys[] = {
 
 static struct rm_key const state_keys[] = {
     NAME(struct sequence_state, name, "name", "Its name.", .example = "up", .required = true),
-    RM_KEY_MAPPINGS(struct sequence_state, action, actions, "do",
-                    "Actions, which begin together; each has exactly one of set, ramp, pulse, excite, wait, call, put, "
-                    "feedback, trigger, record.",
-                    action_keys, .otherwise = "none", RM_BETWEEN(0, SEQUENCE_ACTIONS_MAX)),
+    RM_KEY_MAPPINGS(
+        struct sequence_state, action, actions, "do",
+        "Actions, which begin together; each has exactly one of set, ramp, pulse, excite, wait, call, let, put, "
+        "feedback, trigger, record.",
+        action_keys, .otherwise = "none", RM_BETWEEN(0, SEQUENCE_ACTIONS_MAX)),
     RM_KEY_MAPPINGS(struct sequence_state, way, ways, "then", "Ways out: the first whose condition is true.", way_keys,
                     .otherwise = "none", RM_BETWEEN(0, SEQUENCE_WAYS_MAX)),
     RM_KEY_NUMBER(struct sequence_state, timeout_s, "timeout_s", "So long it may take.", .unit = "s",
@@ -146,6 +157,8 @@ struct rm_key const sequence_keys[] = {
                     .otherwise = "none", RM_BETWEEN(0, SEQUENCE_PARAMETERS_MAX)),
     RM_KEY_MAPPINGS(struct sequence_file, variable, variables, "variables", "What people may set.", variable_keys,
                     .otherwise = "none", RM_BETWEEN(0, SEQUENCE_VARIABLES_MAX)),
+    RM_KEY_MAPPINGS(struct sequence_file, counter, counters, "counters", "What sequences remember while they run.",
+                    counter_keys, .otherwise = "none", RM_BETWEEN(0, SEQUENCE_COUNTERS_MAX)),
     RM_KEY_MAPPINGS(struct sequence_file, group, groups, "supplies", "Groups of supplies.", group_keys,
                     .otherwise = "none", RM_BETWEEN(0, SEQUENCE_GROUPS_MAX)),
     RM_KEY_MAPPINGS(struct sequence_file, table, tables, "tables", "Shapes of ramps.", table_keys, .otherwise = "none",

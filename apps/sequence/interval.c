@@ -6,6 +6,12 @@
 static struct sequence_interval const ANY = {-(double)INFINITY, (double)INFINITY};
 static struct sequence_interval const TRUTH = {0.0, 1.0};
 
+/** A comparison with what is no number is false, so nothing that the machine says makes one certain. */
+static struct sequence_interval widen(struct sequence_interval interval) {
+    return (struct sequence_interval){isnan(interval.low) ? -(double)INFINITY : interval.low,
+                                      isnan(interval.high) ? (double)INFINITY : interval.high};
+}
+
 static struct sequence_interval of_operand(struct sequence_program const *program, struct sequence_op const *op,
                                            struct sequence_interval supply) {
     switch (op->code) {
@@ -14,6 +20,9 @@ static struct sequence_interval of_operand(struct sequence_program const *progra
     case SEQUENCE_VARIABLE:
         return (struct sequence_interval){program->file->variable[op->index].low,
                                           program->file->variable[op->index].high};
+    case SEQUENCE_COUNTER:
+        return widen(
+            (struct sequence_interval){program->file->counter[op->index].low, program->file->counter[op->index].high});
     case SEQUENCE_SECONDS:
     case SEQUENCE_TURNS:
         return (struct sequence_interval){0.0, (double)INFINITY};
@@ -105,12 +114,6 @@ static struct sequence_interval of_two(enum sequence_code code, struct sequence_
     default:
         return compare(code, a, b);
     }
-}
-
-/** A comparison with what is no number is false, so nothing that the machine says makes one certain. */
-static struct sequence_interval widen(struct sequence_interval interval) {
-    return (struct sequence_interval){isnan(interval.low) ? -(double)INFINITY : interval.low,
-                                      isnan(interval.high) ? (double)INFINITY : interval.high};
 }
 
 struct sequence_interval sequence_interval_of(struct sequence_program const *program, struct sequence_value value,

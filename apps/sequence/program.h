@@ -21,6 +21,7 @@ enum sequence_act_kind {
     SEQUENCE_ACT_EXCITE,
     SEQUENCE_ACT_WAIT,
     SEQUENCE_ACT_CALL,
+    SEQUENCE_ACT_LET,
     SEQUENCE_ACT_PUT,
     SEQUENCE_ACT_FEEDBACK,
     SEQUENCE_ACT_TRIGGER,
@@ -31,13 +32,14 @@ enum sequence_act_kind {
 
 /** An action, compiled. Those up to excite move a group of supplies. */
 struct sequence_act {
-    /** Of put the value, of wait how long. */
+    /** Of let and put the value, of wait how long. */
     struct sequence_value to, in_s, amplitude, hz, phase;
     double ramp_s;
     /** enum sequence_act_kind, enum sequence_shape */
     uint32_t kind, shape;
     /** Indices; or NONE. `ask` is that of the request that it makes, of all in the program. */
-    uint32_t group, table, call, ask;
+    uint32_t group, table, call, ask, counter;
+    uint32_t reserved;
 };
 
 struct sequence_arc {
