@@ -25,6 +25,7 @@ static void make_ask(struct sequence_ask *ask, struct sequence_act const *act, s
     ask->parameter = act->kind == SEQUENCE_ACT_PUT        ? action->put
                      : act->kind == SEQUENCE_ACT_FEEDBACK ? "feedback/loop"
                                                           : "postmortem/trigger";
+    ask->may_be_absent = act->kind == SEQUENCE_ACT_FEEDBACK;
     ask->words = act->kind == SEQUENCE_ACT_TRIGGER ? action->trigger : NULL;
     ask->constant = act->kind == SEQUENCE_ACT_FEEDBACK ? (double)action->feedback - 1.0 : 0.0;
 }
@@ -134,14 +135,15 @@ static void work_on(struct sequence_asks *asks, struct sequence_ask *ask) {
     struct rm_reply reply = {.verdict = RM_VERDICT_REFUSED};
     if (wanted == ask->done)
         return;
-    bool const is_answered = ask_once(asks, ask, &reply) == RM_OK;
-    if (!is_answered && ++ask->tries < TRIES)
+    bool const is_absent = ask->may_be_absent && find_parameter(asks, ask->parameter) == NULL;
+    bool const is_answered = !is_absent && ask_once(asks, ask, &reply) == RM_OK;
+    if (!is_absent && !is_answered && ++ask->tries < TRIES)
         return;
     ask->done = wanted;
     ask->tries = 0;
     if (is_answered && reply.verdict == RM_VERDICT_DONE)
         atomic_fetch_add_explicit(&asks->granted, 1, memory_order_relaxed);
-    else
+    else if (!is_absent)
         asks->refused += 1.0;
 }
 

@@ -27,7 +27,9 @@ struct sequence_ask {
     /** Of the thread beside: up to which `wanted` it is done with, and how often it has tried the present one. */
     uint32_t done, tries;
     bool is_constant;
-    uint8_t reserved[3];
+    /** Where there is no such parameter there is nothing to ask for: no feedback, nothing to hold. */
+    bool may_be_absent;
+    uint8_t reserved[2];
 };
 
 struct sequence_asks {

@@ -32,7 +32,8 @@ struct sequence_compiling {
     struct rm_errors *remarks;
 };
 
-/** Reads and compiles the file at `path`; `remarks` may be NULL. RM_OK, or all errors in `errors`, and nothing to be freed. */
+/** Reads and compiles the file at `path`; `remarks` may be NULL. RM_OK, or all errors in `errors`, and nothing to be
+ * freed. */
 enum rm_code sequence_load(char const *path, struct sequence_file *file, struct sequence_program *program,
                            struct rm_errors *remarks, struct rm_errors *errors);
 

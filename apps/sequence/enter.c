@@ -159,10 +159,22 @@ static enum sequence_cause enter_motion(struct entering *it) {
     return SEQUENCE_CAUSE_NONE;
 }
 
+/** Actions behind it in the list have the new value. */
+static enum sequence_cause enter_let(struct entering *it) {
+    struct sequence_counter const *const counter = &it->step->program->file->counter[it->act->counter];
+    double const value = value_of(it->step, it->act->to);
+    if (!isfinite(value) || value < counter->low || value > counter->high) /* limits that are NaN are none */
+        return SEQUENCE_CAUSE_VALUE;
+    it->run->counter[it->act->counter] = value;
+    return SEQUENCE_CAUSE_NONE;
+}
+
 /** An action that moves nothing is judged here; requests are made where all are good. */
 static enum sequence_cause enter_act(struct entering *it) {
     if (sequence_act_moves(it->act))
         return enter_motion(it);
+    if (it->act->kind == SEQUENCE_ACT_LET)
+        return enter_let(it);
     if (it->act->kind == SEQUENCE_ACT_PUT && !isfinite(value_of(it->step, it->act->to)))
         return SEQUENCE_CAUSE_VALUE;
     if (it->act->kind != SEQUENCE_ACT_WAIT)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/** A state is entered: its values are worked out, and its actions begin. Either all of them do, or none. */
+/** A state is entered: its values are worked out, and its actions begin. Either all of them do, or none, but
+ * for what `let` has set by then. */
 #ifndef SEQUENCE_ENTER_H
 #define SEQUENCE_ENTER_H
 

@@ -6,7 +6,8 @@
  *     parameters:   [{name: current, parameter: machine/current_ma}]
  *                   # of others: read ten times a second, and on record as the setting NAME/parameter[i]
  *     variables:    [{name: amplitude, value: 4, low: 0, high: 8, unit: A}]   # the setting NAME/variable[i]
- *     counters:     [{name: shot, value: 0, low: 0, high: 100}]   # what sequences remember; `value` again when the outermost one begins
+ *     counters:     [{name: shot, value: 0, low: 0, high: 100}]
+ *                   # what sequences remember, set by `let`; `value` again when the outermost one begins
  *     supplies:     [{name: qf, supplies: ["sr/ps/qf1_*"], low: -5, high: 5}]
  *                   # groups, with limits that are narrower than those of the supplies
  *     tables:       [{name: hump, points: [0, 0.5, 1.1, 1]}]   # share of a way at equal parts of its time
@@ -38,7 +39,7 @@
  *                                        there as fast as it may; stays until in_s have passed; and back
  *     excite: GROUP, amplitude: VALUE, hz: VALUE, in_s: VALUE
  *                                        a sine around where each stands: amplitude · sin(2π hz t + phase), t from the
- *                                        state's first step. Its envelope rises and falls within ramp_s
+ *                                        state's first step. in_s at full height, ramp_s before and behind
  *     wait: VALUE                        seconds
  *     let: COUNTER, value: VALUE         worked out in the order of the list, before the actions behind it
  *     call: SEQUENCE                     of this file; at most one in a state, whose `then` is looked at when the called

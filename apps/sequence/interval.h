@@ -10,8 +10,8 @@ struct sequence_interval {
     double low, high;
 };
 
-/** What operands may be: variables and counters keep their limits, the supply these; all others may be any number. A truth is 0 to 1:
- * with `high` 0 it is never true, with `low` 1 always. */
+/** What operands may be: variables and counters keep their limits, the supply these; all others may be any number. A
+ * truth is 0 to 1: with `high` 0 it is never true, with `low` 1 always. */
 struct sequence_interval sequence_interval_of(struct sequence_program const *program, struct sequence_value value,
                                               struct sequence_interval supply);
 

@@ -49,6 +49,9 @@ struct rm_reading const sequence_readings[SEQUENCE_READINGS] = {
     [SEQUENCE_COST] = {.name = "cost", .description = "operations of the longest step that it may come to"},
     [SEQUENCE_ASKED] = {.name = "asked", .description = "requests to others since it began"},
     [SEQUENCE_ANSWERED] = {.name = "answered", .description = "of these granted", .is_of_computer = true},
+    [SEQUENCE_TOLD_COUNTER] = {.name = "counter",
+                               .description = "counters, in the order of the file",
+                               .is_array = true},
 };
 
 struct rm_application_stream const sequence_streams[1] = {

@@ -54,6 +54,8 @@ enum sequence_reading {
     /** asked, answered: requests to others, and those that were granted. */
     SEQUENCE_ASKED,
     SEQUENCE_ANSWERED,
+    /** counter [counters of the file]; an element at least. */
+    SEQUENCE_TOLD_COUNTER,
 
     SEQUENCE_READINGS,
 };

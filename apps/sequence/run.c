@@ -164,6 +164,8 @@ static void move_supplies(struct sequence_run *run, struct sequence_step *step) 
 }
 
 static void begin_run(struct sequence_run *run, struct sequence_step *step, uint32_t chart) {
+    for (uint32_t i = 0; i < step->program->file->counters; ++i)
+        run->counter[i] = step->program->file->counter[i].value;
     run->transitions = run->marks = 0;
     run->cause = SEQUENCE_CAUSE_NONE;
     run->cause_turn = run->cause_state = 0;
@@ -218,6 +220,7 @@ void sequence_run_step(struct sequence_run *run, struct sequence_step *step) {
     run->run_before = wanted;
     step->values.variable = step->given->setting + step->setup->setting_at[SEQUENCE_SET_VARIABLE];
     step->values.parameter = step->given->setting + step->setup->setting_at[SEQUENCE_SET_PARAMETER];
+    step->values.counter = run->counter;
     step->values.input = run->input;
     if (run->depth > 0 && is_new) {
         run->cause_of = SEQUENCE_NONE;

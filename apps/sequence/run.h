@@ -48,6 +48,7 @@ struct sequence_run {
     uint32_t unfollowed[SEQUENCE_CHANNELS_MAX];
     /** [input of the file] its value, and steps in a row for which it was missing. */
     double input[SEQUENCE_INPUTS_MAX];
+    double counter[SEQUENCE_COUNTERS_MAX];
     uint32_t missing[SEQUENCE_INPUTS_MAX];
     struct sequence_frame frame[SEQUENCE_DEPTH_MAX];
     uint64_t transitions, marks, runs, asked;

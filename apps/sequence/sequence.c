@@ -61,10 +61,10 @@ static enum rm_code sequence_open(struct rm_application_setup const *setup, void
 /** An array has an element at least, also where the file has none of its kind. */
 static uint32_t sequence_length(struct rm_application_setup const *setup, bool is_reading, uint32_t index) {
     struct sequence_file const *const file = &((struct sequence_memory const *)setup->memory)->file;
-    uint32_t const count = index == SEQUENCE_SET_VARIABLE    ? file->variables
+    uint32_t const count = is_reading                        ? file->counters
+                           : index == SEQUENCE_SET_VARIABLE  ? file->variables
                            : index == SEQUENCE_SET_PARAMETER ? file->parameters
                                                              : 1;
-    (void)is_reading;
     return count > 0 ? count : 1;
 }
 
@@ -154,6 +154,7 @@ static void tell_readings(struct sequence_run const *run, struct sequence_step c
     told[SEQUENCE_COST] = run->last > 0 ? step->program->chart[run->last - 1].cost : 0.0;
     told[SEQUENCE_ASKED] = (double)run->asked;
     told[SEQUENCE_ANSWERED] = (double)atomic_load_explicit(&step->asks->granted, memory_order_relaxed);
+    memcpy(told + SEQUENCE_TOLD_COUNTER, run->counter, step->program->file->counters * sizeof run->counter[0]);
 }
 
 static void tell_step(struct sequence_run const *run, struct sequence_step const *step, struct rm_command *command) {

@@ -168,6 +168,27 @@ static void test_called_sequence_runs_beside(void **state) {
     assert_true(rig_finish(rig, 10) == 1 && rig_reading(rig, "result") == 2.0);
 }
 
+#define SHOTS                                                                                                          \
+    "supplies: [{name: b, supplies: [b]}]\ncounters: [{name: shot, value: 0, low: 0, high: 3}]\n"                      \
+    "sequences: [{name: s, timeout_s: 9, states: [{name: one, do: [{let: shot, value: shot + 1},\n"                    \
+    "  {set: b, to: shot / 10}, {wait: 0.001}], then: [{when: done and shot == 3, to: end}, {to: two}]},\n"            \
+    "  {name: two, then: [{when: \"turns >= 100\", to: one}]}, {name: end, end: done}]}]\n"
+
+static void test_counter_counts(void **state) {
+    struct sequence_rig *const rig = *state;
+    rig_begin(rig, SHOTS);
+    for (int round = 0; round < 2; ++round) {
+        rig_run(rig, 1.0);
+        assert_true(rig_reading(rig, "counter") == 1.0);
+        rig_steps(rig, 11);
+        assert_true(rig_reading(rig, "counter") == 2.0);
+        rig_finish(rig, 100);
+        assert_true(rig_reading(rig, "counter") == 3.0 && rig_setpoint(rig, 3) == 3.0 / 10.0);
+        assert_true(rig_reading(rig, "result") == 2.0 && rig_set(rig, "run", 0, 0.0));
+        rig_steps(rig, 1);
+    }
+}
+
 static void test_pause_stops_its_time(void **state) {
     struct sequence_rig *const rig = *state;
     rig_begin(rig, ONE("{ramp: a1, to: 2, in_s: 0.1, shape: linear}"));
@@ -241,6 +262,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test_setup_teardown(test_sine_is_of_its_turn, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_ways_out, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_called_sequence_runs_beside, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_counter_counts, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_pause_stops_its_time, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_variables_are_judged, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_copy_goes_on, set_up, tear_down),
