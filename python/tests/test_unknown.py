@@ -32,6 +32,7 @@ ASKING: dict[str, tuple[str, ...]] = {
     "change undo": (),
     "orbit show": (),
     "orbit correct": ("--response", "response.csv", "-o", "orbit.yaml"),
+    "commissioning run": ("session",),
     "top": ("--json",),
     "align": ("--timeout", "0.1"),
     "calibration show": ("bpm01",),
@@ -75,7 +76,7 @@ ASKING: dict[str, tuple[str, ...]] = {
 }
 """Every command that asks a server, and what it needs besides."""
 ELSEWHERE = {
-    *("change show", "change ls"),
+    *("change show", "change ls", "commissioning score"),
     *("demo", "run", "check", "virtual", "application", "simulate", "doctor", "completion", "replay", "clean", "flags"),
     *("calibration template", "calibration check", "calibration convert", "measure", "bench", "twin"),
     *("generate", "record", "archive", "postmortem", "gateway fast-archiver", "gateway metrics"),

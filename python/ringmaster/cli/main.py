@@ -84,6 +84,7 @@ MODULES = {
     "premortem": "premortem",
     "change": "change",
     "orbit": "orbit",
+    "commissioning": "commissioning",
     "standby": "standby",
     "spectrum": "spectrum",
     "correlate": "correlate",

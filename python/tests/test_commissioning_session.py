@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A commissioning session: its steps are plain commands, it ends and goes on at a step, and keeps what is scored."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from conftest import MakeOwner
+from supplies_memory import NAMES, Machine, in_memory
+
+from ringmaster.commissioning import session as of_sessions
+from ringmaster.commissioning.session import Session, Step, StepFailed, states
+from ringmaster.machine.server_file import read_yaml
+from ringmaster.moving.change import Change, Move
+
+SHOW = ("change", "show", "one.yaml")
+STEPS = (
+    Step("first", "it shows", SHOW),
+    Step("second", "it would move", ("change", "show", "two.yaml"), ("change", "undo")),
+    Step("third", "it shows once more", SHOW),
+)
+
+
+@pytest.fixture
+def machine(make_owner: MakeOwner, monkeypatch: pytest.MonkeyPatch) -> Iterator[Machine]:
+    monkeypatch.setattr(of_sessions, "_AVERAGED_S", 0.0)
+    with in_memory(make_owner, monkeypatch) as made:
+        yield made
+
+
+def write(folder: Path, name: str) -> None:
+    Change(name, "", (Move("ps/qf", 0, 1, "A"),)).save(folder / f"{name}.yaml")
+
+
+def test_it_ends_at_a_step_that_fails_and_goes_on_there(machine: Machine, tmp_path: Path) -> None:
+    folder = tmp_path / "session"
+    said: list[str] = []
+    session = Session(folder, "demo", STEPS, said.append)
+    write(folder, "one")
+    session.begin()
+    with pytest.raises(StepFailed, match="step second ended with status 2: .*run .*session --from second"):
+        session.run()
+    assert [one.name for one in session.done()] == ["first"]
+    assert "$ ringmaster change show one.yaml" in said
+    assert any("one, made by nothing" in line for line in said)
+    assert "one, made by" in (folder / "log/01-first.txt").read_text()
+    write(folder, "two")
+    machine.stand("ps/qf", 1.5)
+    session.run()
+    assert [(one.name, one.undo, one.status) for one in session.done()] == [
+        ("first", "", 0),
+        ("second", "ringmaster change undo", 0),
+        ("third", "", 0),
+    ]
+    kept = states(folder)
+    assert list(kept) == ["00-before", "02-second"]
+    assert set(kept["00-before"]) == set(NAMES)
+    assert (kept["00-before"]["ps/qf"], kept["02-second"]["ps/qf"]) == (0.0, 1.5)
+    assert read_yaml(folder / "server.yaml")["applications"][0]["name"] == "kick"
+
+
+def test_it_goes_from_a_step_to_a_step(machine: Machine, tmp_path: Path) -> None:
+    session = Session(tmp_path / "session", "demo", STEPS, lambda _: None)
+    write(session.folder, "one")
+    session.begin()
+    assert session.begun
+    assert [one.name for one in session.run(last="first")] == ["first"]
+    assert [one.name for one in session.run("third")] == ["first", "third"]
+    with pytest.raises(ValueError, match="there is no step 'fourth'; there are: first, second, third"):
+        session.run("fourth")
+    assert machine.puts == []
