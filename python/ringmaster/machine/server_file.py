@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a server's configuration says of names and of power supplies."""
 
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -135,6 +136,13 @@ def slew_of(config: Mapping[str, Any], name: str) -> float | None:
 def supplies_by_chain(config: Mapping[str, Any]) -> dict[str, list[str]]:
     """Names of the supplies of each daisy chain, in its order."""
     return {chain: [name for name, _ in _of_chain(entry, number)] for chain, entry, number in _chains(config)}
+
+
+def limits_of(config: Mapping[str, Any], name: str) -> tuple[float, float]:
+    """Between which a supply's setpoint may be; ± infinity where the configuration does not say it."""
+    limits = next((entry.get("limits") for found, entry in _supplies(config) if found == name), None)
+    low, high = limits if limits is not None else (-math.inf, math.inf)
+    return float(low), float(high)
 
 
 def _supplies(config: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
