@@ -43,6 +43,9 @@ ASKING: dict[str, tuple[str, ...]] = {
     "tunefeedback on": (),
     "tunefeedback off": (),
     "tunefeedback target": ("now",),
+    "sequence run": ("degauss",),
+    "sequence status": (),
+    "sequence abort": (),
     "standby status": (),
     "standby why": (),
     "standby switch": (),
@@ -81,7 +84,7 @@ ELSEWHERE = {
     *("calibration template", "calibration check", "calibration convert", "measure", "bench", "twin"),
     *("generate", "record", "archive", "postmortem", "gateway fast-archiver", "gateway metrics"),
     *("feedback predict", "feedback matrix twin", "feedback matrix convert", "feedback matrix show"),
-    *("standby run", "standby reset", "tunefeedback matrix", "forward", "cameras", "view"),
+    *("standby run", "standby reset", "tunefeedback matrix", "forward", "sequence check", "sequence simulate", "sequence plot", "cameras", "view"),
 }
 """Those that ask none; of a group its name means all that are not above."""
 FILES = {

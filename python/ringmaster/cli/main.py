@@ -56,6 +56,7 @@ Examples:
   ringmaster tune chromaticity elettra2.mat --mapping bpms.yaml
   ringmaster feedback why
   ringmaster tunefeedback status
+  ringmaster sequence run degauss
   ringmaster standby status configs/standby.yaml
   ringmaster doctor --for ingest
   ringmaster archive ls /archive
@@ -91,6 +92,7 @@ MODULES = {
     "optics": "optics",
     "tune": "tune",
     "tunefeedback": "tunefeedback",
+    "sequence": "sequence",
     **{name: name for name in ("align", "doctor", "bench", "measure", "simulate", "twin", "clean", "flags")},
     "gateway": "gateway",
     "archive": "archive",
