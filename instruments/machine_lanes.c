@@ -142,11 +142,38 @@ void rm_machine_lanes_free(struct rm_machine_lanes *lanes) {
 }
 
 /** The machine's time is the turns'. */
+static double machine_lanes_time(struct rm_machine_lanes const *lanes, rm_turn turn) {
+    return (double)(turn - lanes->origin) / lanes->ring->beam.turn_rate_hz;
+}
+
+static uint64_t looks_due_at(struct rm_machine_lanes const *lanes, double time) {
+    return lanes->look_s > 0 ? (uint64_t)(time / lanes->look_s) : 0;
+}
+
+void rm_machine_lanes_look_by_turns(struct rm_machine_lanes *lanes, double look_s) {
+    rm_turn const turn = rm_machine_oscillation(lanes->machine)->state.turn;
+    lanes->look_s = look_s;
+    lanes->looks_due =
+        (int64_t)(turn - lanes->origin) > 0 ? looks_due_at(lanes, machine_lanes_time(lanes, turn)) : 0; /* it goes on */
+}
+
+/** What changed since the last look is looked at when one is due. A lattice without an orbit is counted, and said by the
+ * beam that is lost. */
+static void look_when_due(struct rm_machine_lanes *lanes, double time) {
+    struct rm_error error;
+    uint64_t const due = looks_due_at(lanes, time);
+    if (due == lanes->looks_due)
+        return;
+    lanes->looks_due = due;
+    rm_machine_refresh(lanes->machine, &error);
+}
+
 static void machine_lanes_step(struct rm_machine_lanes *lanes, uint64_t index) {
     if (lanes->currents.at != NULL)
         lanes->currents.at(lanes->currents.state, index, lanes->current);
     rm_turn const turn = lanes->ring->first_turn + index;
-    double const time = (double)(turn - lanes->origin) / lanes->ring->beam.turn_rate_hz;
+    double const time = machine_lanes_time(lanes, turn);
+    look_when_due(lanes, time);
     rm_machine_step(lanes->machine, time, lanes->current);
     if (lanes->loss.machine != NULL)
         rm_loss_lanes_step(&lanes->loss, turn, time);

@@ -38,6 +38,10 @@ struct rm_machine_lanes {
     uint32_t strength_count;
 
     struct rm_beam *shown;
+    /** From one look of the background to the next, of the machine's time; 0: a thread looks by itself. And how many have
+     * been due. */
+    double look_s;
+    uint64_t looks_due;
     /** Number of the look by which the BPMs see the motion. */
     uint64_t look;
     /** [BPM] reading in nm, at the last step. */
@@ -65,6 +69,10 @@ enum rm_code rm_machine_lanes_make(struct rm_ring_config const *ring, struct rm_
                                    struct rm_machine_currents const *currents, struct rm_beam *beam,
                                    struct rm_machine_lanes *lanes, struct rm_error *error);
 void rm_machine_lanes_free(struct rm_machine_lanes *lanes);
+
+/** Lets the stepping thread look by itself, every `look_s` of the machine's time, instead of a thread beside: then all
+ * that the machine does is a function of turns and setpoints. */
+void rm_machine_lanes_look_by_turns(struct rm_machine_lanes *lanes, double look_s);
 
 /** Again at rest at the ring's first turn, which has changed: the ring has joined another one. */
 void rm_machine_lanes_begin(struct rm_machine_lanes *lanes);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -14,6 +15,8 @@
 #include "sender_ports.h"
 #include "signals.h"
 #include "summary.h"
+
+static double const LEAST_LOOK_S = 1e-3;
 
 /** What a run holds; parts are opened in this order and closed in the reverse. */
 struct session_run {
@@ -255,12 +258,16 @@ static enum rm_code run_with_net(struct session_run *run, struct rm_error *error
     return code;
 }
 
-/** The background begins before this thread keeps to its core, where it would be in the way. */
+/** The background begins before this thread keeps to its core, where it would be in the way. In lock-step time stands
+ * while this thread looks, so a look has no need of another one. */
 static enum rm_code run_with_machine(struct session_run *run, struct rm_error *error) {
     struct rm_machine *machine = run->session->machine;
+    double const refresh_s = run->session->ring->machine.refresh_s;
     enum rm_code code = RM_OK;
-    if (machine != NULL)
-        code = rm_machine_start(machine, run->session->ring->machine.refresh_s, error);
+    if (machine != NULL && run->session->ring->lock_step.period_turns != 0)
+        rm_machine_lanes_look_by_turns(run->session->lanes, fmax(refresh_s, LEAST_LOOK_S));
+    else if (machine != NULL)
+        code = rm_machine_start(machine, refresh_s, error);
     if (code == RM_OK)
         code = run_with_net(run, error);
     if (machine != NULL)
