@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A machine in memory whose supplies go where they are put: for tests of what moves them."""
 
-import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -14,6 +13,7 @@ from conftest import MakeOwner
 from ringmaster import Workspace, attach
 from ringmaster.fabric.layout import ElementType, ParameterFlags
 from ringmaster.fabric.request import Wanted
+from ringmaster.moving.place import STAY
 
 CONFIG = """
 applications:
@@ -23,12 +23,15 @@ applications:
 OPERATORS = ("ps/qf", "ps/qd")
 NAMES = (*OPERATORS, "ps/cx", "ps/cy", "ps/bend")
 POSITION = "kick/position"
+NOWHERE = 1e30
+"""A position that was never given."""
 SETTING = ParameterFlags.WRITABLE | ParameterFlags.SETTING
 
 
-def parameter(name: str, values: list[float], unit: str, flags: int = SETTING) -> fabric.Spec:
-    limits = {"control_low": -5.0, "control_high": 5.0}
-    return fabric.parameter(name, np.array(values), unit, ElementType.F64, limits, flags=flags)
+def parameter(name: str, values: list[float], unit: str, flags: int = SETTING, limits: bool = True) -> fabric.Spec:
+    """Of ± 5, unless it has no limits."""
+    low_high = {"control_low": -5.0, "control_high": 5.0} if limits else None
+    return fabric.parameter(name, np.array(values), unit, ElementType.F64, low_high, flags=flags)
 
 
 @dataclass
@@ -49,12 +52,12 @@ class Machine:
 
     def _put(self, name: str, value: Wanted) -> str:
         numbers = np.atleast_1d(np.asarray(value, np.float64))
-        if reason := self.refuses(name, float(np.nanmax(numbers))):
+        if reason := self.refuses(name, float(numbers.max())):
             return reason
         if name == POSITION:
             self.application.set_values(POSITION, numbers.tobytes())
             for supply, at in zip(("ps/cy", "ps/cx"), numbers, strict=True):
-                if math.isfinite(at):
+                if abs(at) < STAY:
                     self.stand(supply, at)
         elif name in ("kick/golden", "kick/gain"):
             self.application.set_values(name, numbers.tobytes())
@@ -105,7 +108,7 @@ def in_memory(make_owner: MakeOwner, monkeypatch: pytest.MonkeyPatch) -> Iterato
     )
     application = make_owner(
         [
-            parameter(POSITION, [math.nan, math.nan], ""),
+            parameter(POSITION, [NOWHERE, NOWHERE], "", limits=False),
             parameter("kick/golden", [0.0, 0.0, 0.0], "nm"),
             fabric.parameter("kick/gain", np.array([1.0]), "", ElementType.F64, flags=SETTING),
             fabric.parameter("kick/run", np.array([0.0]), "", ElementType.F64, flags=ParameterFlags.WRITABLE),
@@ -116,6 +119,6 @@ def in_memory(make_owner: MakeOwner, monkeypatch: pytest.MonkeyPatch) -> Iterato
     )
     with attach("demo") as ws:
         made = Machine(server, application, ws)
-        monkeypatch.setattr(Workspace, "put_together", lambda _ws, values: made.put_together(values))
+        monkeypatch.setattr(Workspace, "put_together", lambda _ws, values, _timeout=0.0: made.put_together(values))
         monkeypatch.setattr("ringmaster.moving.hand.sleep", made.pause)
         yield made

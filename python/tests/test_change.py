@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from conftest import MakeOwner
-from supplies_memory import NAMES, POSITION, Machine, in_memory
+from supplies_memory import NAMES, NOWHERE, POSITION, Machine, in_memory
 
 from ringmaster.errors import ObjectNotFound, RequestRefused
 from ringmaster.fabric.layout import SupplyState
@@ -90,7 +90,7 @@ def test_a_group_is_applied_and_undone(machine: Machine) -> None:
     apply(machine.ws, change, machine.pause)
     assert standing(machine) == [1.0, -2.0, 3.0]
     assert machine.golden() == [0.0, 3.0, 0.0]
-    assert math.isnan(np.asarray(machine.ws.parameters[POSITION].value)[0])  # the other one was not touched
+    assert np.asarray(machine.ws.parameters[POSITION].value)[0] == NOWHERE  # the other one was not touched
     undo(machine.ws, change, machine.pause)
     assert standing(machine) == [0.0, 0.0, 0.0]
 
@@ -143,7 +143,7 @@ def test_what_another_moved_is_refused_by_name(machine: Machine) -> None:
     assert not machine.puts
     apply(machine.ws, change, machine.pause, force=True)
     assert standing(machine) == [1.0, -2.0, 3.0]
-    machine.put_together({POSITION: [math.nan, 0.1]})
+    machine.put_together({POSITION: [NOWHERE, 0.1]})
     with pytest.raises(ChangeRefused, match=r"undo three: nothing was moved: ps/cx: it stands at 0.1.* expected -2 A"):
         undo(machine.ws, change, machine.pause)
     assert standing(machine)[0] == 1.0

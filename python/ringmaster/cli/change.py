@@ -197,8 +197,10 @@ def apply_and_keep(ws: "Workspace", read: "Change", kept: "Journal", steps: int 
     try:
         with told_of_ctrl_c("all is"), progress_bar(read.title) as progress, stopped_at_pauses() as pause:
             apply_change(ws, read, pause, progress, steps, force)
-    except NotPutBack:
-        raise
+    except NotPutBack as error:
+        raise click.ClickException(
+            f"{error}; or all of it by `ringmaster change undo {entry.number} --force --journal {kept.folder}`"
+        ) from None
     except BaseException:
         kept.drop(entry)
         raise

@@ -147,7 +147,7 @@ def _run_seeds(folder: Path, seeds: list[int], span: tuple[str | None, str | Non
     ring, results = Ring(), {}
     say: Callable[[str], None] = (lambda text: click.echo(text, err=True)) if as_json else _say
     for seed in seeds:
-        place, workspace = folder / f"seed-{seed}", f"{folder.name}-{seed}"
+        place, workspace = folder / f"seed-{seed}", f"commissioning-{seed}"
         say(f"\n══ seed {seed}")
         with running(ring, seed, place, workspace):
             session = Session(place, workspace, steps_of(Machine(workspace, ring.lattice, ring.application)), say)

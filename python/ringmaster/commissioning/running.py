@@ -91,9 +91,11 @@ def running(ring: Ring, seed: int, folder: Path, workspace: str) -> Iterator[Non
         sender = stack.enter_context(Program("ringmaster-instruments", "run", server_file, overlay, "--truth", truth))
         with attach_to(workspace, server, ("server", "ring")) as ws:
             _wait_until_joined(ws, (server, sender))
-        yield
-        server.check()
-        sender.check()
+        try:
+            yield
+        finally:
+            server.check()
+            sender.check()
 
 
 def _wait_until_joined(ws: Workspace, programs: tuple[Program, ...]) -> None:

@@ -22,7 +22,7 @@ from typing import Any
 from ringmaster.errors import ObjectNotFound, RequestRefused
 from ringmaster.fabric.conversion import same_unit
 from ringmaster.fabric.request import Wanted
-from ringmaster.fabric.workspace import Workspace
+from ringmaster.fabric.workspace import ANSWER_TIMEOUT_S, Workspace
 from ringmaster.machine.server_file import Part, read_marked_yaml
 from ringmaster.moving.elements import Element, element_of
 from ringmaster.moving.hand import Hand, NotPutBack, refuse_outside
@@ -319,7 +319,9 @@ class _Elements:
             element = self._of[name]
             values[element.name] = element.within(self._ws, target, values.get(element.name))
         self._moved = True
-        reasons = [reason for reason in self._ws.put_together(values).values() if reason]
+        reasons = [
+            reason for reason in self._ws.put_together(values, ANSWER_TIMEOUT_S + len(values)).values() if reason
+        ]
         if reasons:
             raise RequestRefused("; ".join(reasons))
 

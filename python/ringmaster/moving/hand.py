@@ -13,7 +13,7 @@ import numpy as np
 
 from ringmaster.errors import RequestRefused, RequestUnanswered, WorkspaceError
 from ringmaster.fabric.request import Wanted
-from ringmaster.fabric.workspace import Workspace
+from ringmaster.fabric.workspace import ANSWER_TIMEOUT_S, Workspace
 from ringmaster.moving.follower import Follower, NotFollowed
 from ringmaster.moving.place import Place, places_of, where_to_put
 from ringmaster.moving.stopping import Pause
@@ -23,6 +23,10 @@ _GO_S = 10.0
 """So long a request is made again that was refused or forgotten: a chain that is lost for a moment, a busy host."""
 _PUT_BACK_S = 30.0
 """The same where it is to be put back."""
+_EACH_S = 0.25
+"""More for each of several answers: on a busy host they come one by one."""
+_NAMED = 5
+"""Supplies that an error names; of more it says how many."""
 _TRIES = 3
 _NEARER = 0.9
 """Of the way that was left: so a slow slew that is cut into pieces gets there, and one that does not move ends."""
@@ -122,7 +126,8 @@ class Hand:
         self._stood.clear()
         if failed:
             told = [f"`ringmaster put {self._place[name]} {stood[name]:.9g}` ({why})" for name, why in failed.items()]
-            raise NotPutBack(f"not back where it stood; put it back by {'; '.join(told)}")
+            more = f"; and {len(told) - _NAMED} more" if len(told) > _NAMED else ""
+            raise NotPutBack(f"not back where it stood; put it back by {'; '.join(told[:_NAMED])}{more}")
 
     def _put(self, offsets: Mapping[str, float]) -> dict[str, str]:
         """Asks for all at once: why each was refused, "" where it was not. Raises RequestUnanswered."""
@@ -132,7 +137,7 @@ class Hand:
             values[place.parameter] = (
                 target if place.index is None else _with(self._ws, place, target, values.get(place.parameter))
             )
-        reasons = self._ws.put_together(values)
+        reasons = self._ws.put_together(values, ANSWER_TIMEOUT_S + _EACH_S * len(values))
         return {name: reasons[self._place[name].parameter] for name in offsets}
 
     def _reach(

@@ -12,6 +12,8 @@ from ringmaster.machine.server_file import of_workspace, supplies_of
 
 EXCITE = "excite"
 """The code of the application whose supplies stand where its setting `position` says."""
+STAY = 1e29
+"""A position of so much means: where it stood. Parameters of a host are finite."""
 _IDLE = 0
 """Of its reading `state`."""
 
@@ -43,7 +45,7 @@ class Place:
         """Where it stands; NaN where that is not known. A position that was never given is where the supply is."""
         if self.index is not None:
             position = float(np.atleast_1d(np.asarray(ws.parameters[self.parameter].value))[self.index])
-            if np.isfinite(position):
+            if abs(position) < STAY:
                 return position
         return ws.supplies[self.supply].setpoint.number
 
