@@ -10,6 +10,7 @@ from click.shell_completion import CompletionItem
 from ringmaster.cli.first_word import or_command
 from ringmaster.cli.options import examples, json_option, plot_option, print_json, print_plot
 from ringmaster.cli.twin_follow import follow
+from ringmaster.cli.twin_whatif import what_if
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -28,7 +29,7 @@ def _complete_lattice(_context: click.Context, _parameter: click.Parameter, inco
     """Names of the lattices that we ship, and files."""
     from ringmaster.twin.shipped import shipped_lattices
 
-    words = [follow.name or "", *shipped_lattices()]
+    words = [follow.name or "", what_if.name or "", *shipped_lattices()]
     names = [CompletionItem(name) for name in words if name.startswith(incomplete)]
     return [*names, CompletionItem(incomplete, type="file")]
 
@@ -47,7 +48,7 @@ def _complete_element(context: click.Context, _: click.Parameter, incomplete: st
 
 
 @click.command(
-    cls=or_command(follow),
+    cls=or_command(follow, what_if),
     epilog=examples(
         "ringmaster twin elettra2_like",
         "ringmaster twin elettra2.mat --plot optics.png",
@@ -56,6 +57,7 @@ def _complete_element(context: click.Context, _: click.Parameter, incomplete: st
         "ringmaster twin ring.lte --use RING --energy 2.4e9",
         "ringmaster twin elettra2.mat --json | jq .envelope.emittances",
         "ringmaster twin follow --help",
+        "ringmaster twin what-if --help",
     ),
 )
 @click.argument("lattice", type=click.Path(), shell_complete=_complete_lattice)
@@ -85,7 +87,8 @@ def twin(
     With a cavity in 6D with radiation, else, or with --4d, in 4D. --at adds a table of the optics at the entrance of
     every element whose name matches, --plot draws β, dispersion, closed orbit and beam sizes along the ring.
 
-    `ringmaster twin follow LATTICE` follows a running machine instead.
+    `ringmaster twin follow LATTICE` follows a running machine instead; `ringmaster twin what-if LATTICE` tells what a
+    change of supplies would do.
     """
     from ringmaster.twin import Twin
     from ringmaster.twin.plot import draw
