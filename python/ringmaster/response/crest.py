@@ -23,7 +23,7 @@ _POWERS = (4, 8, 16)
 _STEPS = 25
 _TIMES = 4
 """Points of time for each period of the highest frequency."""
-_FINE = 10
+_FINE = 24
 """The same, where the largest is looked for."""
 Progress = Callable[[float], None]
 

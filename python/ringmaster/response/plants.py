@@ -164,7 +164,7 @@ def check(family: Family, hz: Floats, phase: Floats, sigma: Floats) -> Phases:
         family.name,
         len(hz),
         degrees * mean,
-        degrees / float(np.sqrt(weight.sum())),
+        degrees * float(max(1 / np.sqrt(weight.sum()), np.sqrt(np.sum((weight * about) ** 2)) / weight.sum())),
         degrees * float(np.sqrt(np.mean(about**2))),
         degrees * float(np.sqrt(np.mean(sigma**2))),
         -1e6 * slope / (2 * np.pi),
@@ -174,12 +174,15 @@ def check(family: Family, hz: Floats, phase: Floats, sigma: Floats) -> Phases:
 def fitted(family: Family, hz: Floats, phase: Floats, sigma: Floats) -> Family:
     """With the plant that the phases tell; ``phase`` is all of the plant's own.
 
-    A bandwidth, and a delay, and a second bandwidth: each only where the phases are more than noise without it.
+    A bandwidth, and a delay, and a second bandwidth: each only where the phases are more than noise without it. Ground
+    motion is seen by all rows alike, so phases scatter by more than their own errors: by how much, they tell themselves.
     """
     seen = sigma < _SEEN_RAD
     if not seen.any():
         return family
     hz, phase, sigma = hz[seen], phase[seen], sigma[seen]
+    richest = _fit_of(family.plant, _MODELS[0 if _are_alike(hz) else -1], hz, phase, sigma)
+    sigma = sigma * max(1.0, np.sqrt(richest.left / max(1, len(hz) - len(richest.names))))
     fits = [_fit_of(family.plant, names, hz, phase, sigma) for names in _MODELS[: 1 if _are_alike(hz) else None]]
     best = fits[0]
     for found in fits[1:]:
