@@ -94,9 +94,13 @@ static void note_uses(struct sequence_program const *program, struct sequence_bi
 /* ── inputs ── */
 
 static void note_inputs(struct sequence_program const *program, struct sequence_binding *binding) {
+    bool is_used[SEQUENCE_INPUTS_MAX] = {false};
     for (uint32_t i = 0; i < program->ops; ++i)
         if (program->op[i].code == SEQUENCE_INPUT)
-            binding->is_used[program->op[i].index] = true;
+            is_used[program->op[i].index] = true;
+    for (uint32_t i = 0; i < program->file->inputs; ++i)
+        if (is_used[i])
+            binding->used[binding->used_count++] = i;
 }
 
 /** "bpm01/raw" of "bpm01/raw.x1" is that input. */

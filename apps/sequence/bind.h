@@ -19,8 +19,10 @@ struct sequence_binding {
     struct sequence_source source[SEQUENCE_INPUTS_MAX];
     /** [chart][actuator] whether the sequence, or one that it calls, moves it. */
     bool *uses;
-    /** Inputs of the file that no expression has are not looked at. */
-    bool is_used[SEQUENCE_INPUTS_MAX];
+    /** Inputs of the file that an expression has: the others are not looked at. */
+    uint32_t used[SEQUENCE_INPUTS_MAX];
+    uint32_t used_count;
+    uint32_t reserved;
 };
 
 /** Binds groups to the application's supplies, looks for input streams, and checks writers and limits by supply. Adds all

@@ -67,11 +67,37 @@ static bool make_room(struct sequence_program *program, uint32_t more) {
         return true;
     uint32_t const room = 2 * program->op_room + more;
     struct sequence_op *const op = realloc(program->op, room * sizeof *op);
-    if (op == NULL)
+    program->op = op != NULL ? op : program->op;
+    struct sequence_instruction *const instruction = realloc(program->instruction, room * sizeof *instruction);
+    program->instruction = instruction != NULL ? instruction : program->instruction;
+    if (op == NULL || instruction == NULL)
         return false;
-    program->op = op;
     program->op_room = room;
     return true;
+}
+
+/** Adds an expression to the program; with an error where there is no room for it. */
+static struct sequence_value add_value(struct sequence_compiling *it, char const *key,
+                                       struct sequence_expression const *made) {
+    struct sequence_program *const program = it->program;
+    struct sequence_value value = {.first = program->ops, .ops = made->ops, .instruction = program->instructions};
+    struct sequence_lowered lowered;
+    if (!make_room(program, made->ops)) {
+        sequence_refuse(it, key, "no memory");
+        return (struct sequence_value){.ops = 0};
+    }
+    if (!sequence_lower(made, program->number, &program->numbers, &lowered)) {
+        sequence_refuse(it, key, "the file has more than %u different numbers, expected fewer", program->numbers);
+        return (struct sequence_value){.ops = 0};
+    }
+    memcpy(program->op + program->ops, made->op, made->ops * sizeof made->op[0]);
+    memcpy(program->instruction + program->instructions, lowered.instruction,
+           lowered.instructions * sizeof lowered.instruction[0]);
+    value.instructions = (uint16_t)lowered.instructions;
+    value.cell = (uint16_t)lowered.cell;
+    program->ops += made->ops;
+    program->instructions += lowered.instructions;
+    return value;
 }
 
 struct sequence_value sequence_compile_value(struct sequence_compiling *it, char const *key, char const *text,
@@ -94,14 +120,7 @@ struct sequence_value sequence_compile_value(struct sequence_compiling *it, char
         sequence_refuse(it, key,
                         is_condition ? "found a number, expected a condition, such as x > 1"
                                      : "found a condition, expected a number");
-    if (!make_room(it->program, made.ops)) {
-        sequence_refuse(it, key, "no memory");
-        return value;
-    }
-    memcpy(it->program->op + it->program->ops, made.op, made.ops * sizeof made.op[0]);
-    value = (struct sequence_value){.first = it->program->ops, .ops = made.ops};
-    it->program->ops += made.ops;
-    return value;
+    return add_value(it, key, &made);
 }
 
 /* ── names ── */
@@ -226,6 +245,7 @@ static bool allocate(struct sequence_program *program, struct sequence_file cons
 
 void sequence_program_free(struct sequence_program *program) {
     free(program->op);
+    free(program->instruction);
     free(program->chart);
     free(program->node);
     free(program->act);

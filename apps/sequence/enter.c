@@ -22,8 +22,8 @@ struct entering {
     double least, most, last;
 };
 
-static double value_of(struct sequence_step const *step, struct sequence_value value) {
-    return sequence_evaluate(step->program->op + value.first, value.ops, &step->values);
+static double value_of(struct entering const *it, struct sequence_value value) {
+    return sequence_value_of(it->run, it->step->program, value);
 }
 
 static bool is_within(struct entering const *it, uint32_t member, double value) {
@@ -66,7 +66,6 @@ static bool add_sine(struct entering *it, uint32_t member, uint32_t channel, dou
 static enum sequence_cause add_channels(struct entering *it) {
     struct sequence_program const *const program = it->step->program;
     struct sequence_members const group = program->group[it->act->group];
-    struct sequence_values *const values = &it->step->values;
     struct sequence_channels *const channels = &it->run->channels;
     bool const is_sine = it->act->kind == SEQUENCE_ACT_EXCITE;
     it->motion->channel = it->frame->channel + it->frame->channels;
@@ -77,11 +76,11 @@ static enum sequence_cause add_channels(struct entering *it) {
         it->run->cause_of = actuator;
         if (!isfinite(from))
             return SEQUENCE_CAUSE_SUPPLY;
-        values->base = it->run->base[actuator];
-        values->here = from;
+        it->run->cell[SEQUENCE_CELL_BASE] = it->run->base[actuator];
+        it->run->cell[SEQUENCE_CELL_HERE] = from;
         channels->actuator[channel] = actuator;
         channels->from[channel] = from;
-        double const value = value_of(it->step, is_sine ? it->act->amplitude : it->act->to);
+        double const value = value_of(it, is_sine ? it->act->amplitude : it->act->to);
         if (!(is_sine ? add_sine : add_way)(it, group.first + i, channel, from, value))
             return SEQUENCE_CAUSE_VALUE;
     }
@@ -121,7 +120,7 @@ static void set_times(struct entering *it, double in_turns, double peak) {
     struct sequence_motion *const motion = it->motion;
     double const period = (double)it->step->setup->period_turns;
     double const fastest = fmax(1.0, ceil(it->steps * peak)) * period;
-    motion->rise_turns = it->act->kind == SEQUENCE_ACT_EXCITE ? it->rise_turns : fastest;
+    motion->inverse_rise = 1.0 / (it->act->kind == SEQUENCE_ACT_EXCITE ? it->rise_turns : fastest);
     if (it->act->kind == SEQUENCE_ACT_SET)
         motion->total_turns = fastest;
     else if (it->act->kind == SEQUENCE_ACT_RAMP)
@@ -135,7 +134,7 @@ static void set_times(struct entering *it, double in_turns, double peak) {
 
 static enum sequence_cause enter_motion(struct entering *it) {
     struct rm_application_setup const *const setup = it->step->setup;
-    double const in_turns = it->act->in_s.ops > 0 ? value_of(it->step, it->act->in_s) * setup->turn_rate_hz : 0.0;
+    double const in_turns = it->act->in_s.ops > 0 ? value_of(it, it->act->in_s) * setup->turn_rate_hz : 0.0;
     it->motion = &it->run->motion[it->frame->motion + it->frame->motions];
     *it->motion = (struct sequence_motion){.table = 0};
     it->most = it->last = 1.0;
@@ -144,8 +143,8 @@ static enum sequence_cause enter_motion(struct entering *it) {
         return SEQUENCE_CAUSE_VALUE;
     double const peak = choose_kind(it);
     if (it->act->kind == SEQUENCE_ACT_EXCITE) {
-        double const phase = it->act->phase.ops > 0 ? value_of(it->step, it->act->phase) : 0.0;
-        it->rad_per_turn = TURN_RAD * value_of(it->step, it->act->hz) / setup->turn_rate_hz;
+        double const phase = it->act->phase.ops > 0 ? value_of(it, it->act->phase) : 0.0;
+        it->rad_per_turn = TURN_RAD * value_of(it, it->act->hz) / setup->turn_rate_hz;
         it->rise_turns = fmax(it->act->ramp_s * setup->turn_rate_hz, (double)setup->period_turns);
         if (!(it->rad_per_turn >= 0.0 && isfinite(phase)))
             return SEQUENCE_CAUSE_VALUE;
@@ -162,10 +161,10 @@ static enum sequence_cause enter_motion(struct entering *it) {
 /** Actions behind it in the list have the new value. */
 static enum sequence_cause enter_let(struct entering *it) {
     struct sequence_counter const *const counter = &it->step->program->file->counter[it->act->counter];
-    double const value = value_of(it->step, it->act->to);
+    double const value = value_of(it, it->act->to);
     if (!isfinite(value) || value < counter->low || value > counter->high) /* limits that are NaN are none */
         return SEQUENCE_CAUSE_VALUE;
-    it->run->counter[it->act->counter] = value;
+    it->run->cell[SEQUENCE_CELL_COUNTER + it->act->counter] = value;
     return SEQUENCE_CAUSE_NONE;
 }
 
@@ -175,11 +174,11 @@ static enum sequence_cause enter_act(struct entering *it) {
         return enter_motion(it);
     if (it->act->kind == SEQUENCE_ACT_LET)
         return enter_let(it);
-    if (it->act->kind == SEQUENCE_ACT_PUT && !isfinite(value_of(it->step, it->act->to)))
+    if (it->act->kind == SEQUENCE_ACT_PUT && !isfinite(value_of(it, it->act->to)))
         return SEQUENCE_CAUSE_VALUE;
     if (it->act->kind != SEQUENCE_ACT_WAIT)
         return SEQUENCE_CAUSE_NONE;
-    double const turns = value_of(it->step, it->act->in_s) * it->step->setup->turn_rate_hz;
+    double const turns = value_of(it, it->act->in_s) * it->step->setup->turn_rate_hz;
     it->frame->wait_turns = fmax(it->frame->wait_turns, turns);
     return turns >= 0.0 && isfinite(turns) ? SEQUENCE_CAUSE_NONE : SEQUENCE_CAUSE_VALUE;
 }
@@ -191,7 +190,8 @@ static void make_requests(struct sequence_run *run, struct sequence_step *step, 
         run->marks += act->kind == SEQUENCE_ACT_RECORD;
         if (act->ask == SEQUENCE_NONE || run->asked >= step->given->allowed.asked)
             continue;
-        sequence_ask_want(step->asks, act->ask, act->kind == SEQUENCE_ACT_PUT ? value_of(step, act->to) : 0.0);
+        sequence_ask_want(step->asks, act->ask,
+                          act->kind == SEQUENCE_ACT_PUT ? sequence_value_of(run, step->program, act->to) : 0.0);
         ++run->asked;
     }
 }
@@ -201,13 +201,11 @@ enum sequence_cause sequence_enter(struct sequence_run *run, struct sequence_ste
     struct sequence_node const *const entered = &step->program->node[node];
     struct entering it = {.run = run, .step = step, .frame = frame};
     enum sequence_cause cause = SEQUENCE_CAUSE_NONE;
-    sequence_see_frame(run, step, frame);
     frame->node = node;
     frame->state_turns = 0;
     frame->wait_turns = 0.0;
     frame->motions = frame->channels = 0;
     run->cause_of = SEQUENCE_NONE;
-    step->values.seconds = step->values.turns = step->values.done = 0.0;
     for (uint32_t a = 0; a < entered->acts && cause == SEQUENCE_CAUSE_NONE; ++a) {
         it.act = &step->program->act[entered->act + a];
         cause = enter_act(&it);

@@ -95,6 +95,8 @@ static bool takes_one(enum sequence_code code) {
     return (code >= SEQUENCE_NEGATE && code <= SEQUENCE_COS) || code == SEQUENCE_NOT;
 }
 
+uint32_t sequence_code_operands(uint32_t code) { return code <= SEQUENCE_DONE ? 0 : takes_one(code) ? 1 : 2; }
+
 /** Operations on constants alone are done at once. */
 static void fold(struct parsing *it, uint32_t operands) {
     struct sequence_expression *const made = it->made;
@@ -110,7 +112,7 @@ static void fold(struct parsing *it, uint32_t operands) {
 
 static void emit(struct parsing *it, struct sequence_op op) {
     struct sequence_expression *const made = it->made;
-    uint32_t const operands = op.code <= SEQUENCE_DONE ? 0 : takes_one(op.code) ? 1 : 2;
+    uint32_t const operands = sequence_code_operands(op.code);
     if (it->has_failed)
         return;
     if (made->ops == SEQUENCE_OPS_MAX) {

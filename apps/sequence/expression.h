@@ -93,6 +93,9 @@ struct sequence_fault {
 bool sequence_expression_compile(char const *text, struct sequence_symbol const *symbol, uint32_t symbols,
                                  struct sequence_expression *expression, struct sequence_fault *fault);
 
+/** How many values an operation takes: 0, 1 or 2. */
+uint32_t sequence_code_operands(uint32_t code);
+
 /** What an operation is called, for people. */
 char const *sequence_code_name(enum sequence_code code);
 

@@ -13,10 +13,10 @@ static double motion_share(struct sequence_motion *motion, struct sequence_table
     case SEQUENCE_MOTION_TABLE:
         return sequence_table_share(tables[motion->table].point, tables[motion->table].points, x);
     case SEQUENCE_MOTION_PULSE:
-        return sequence_trapezoid((double)turns, motion->rise_turns, motion->total_turns);
+        return sequence_trapezoid((double)turns, motion->inverse_rise, motion->total_turns);
     default:
         return sequence_sine_at(&motion->sine, turns) *
-               sequence_trapezoid((double)turns, motion->rise_turns, motion->total_turns);
+               sequence_trapezoid((double)turns, motion->inverse_rise, motion->total_turns);
     }
 }
 

@@ -27,9 +27,9 @@ enum sequence_motion_kind {
 
 struct sequence_motion {
     struct sequence_sine sine;
-    /** Turns until it is done; of pulse and sine until it is at its height. */
-    double total_turns, rise_turns;
-    double inverse_turns;
+    /** Turns until it is done; 1 / these, and of pulse and sine 1 / those until it is at its height. */
+    double total_turns;
+    double inverse_turns, inverse_rise;
     uint32_t channel, channels;
     /** enum sequence_motion_kind; index of a table */
     uint32_t kind, table;

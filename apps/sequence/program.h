@@ -4,14 +4,18 @@
 #ifndef SEQUENCE_PROGRAM_H
 #define SEQUENCE_PROGRAM_H
 
+#include "cells.h"
 #include "expression.h"
 #include "file.h"
 
 #define SEQUENCE_NONE UINT32_MAX
 
-/** An expression: operations of the program, from `first` on. None: 0 of them. */
+/** An expression: operations of the program, from `first` on. None: 0 of them. And what steps work out: instructions
+ * from `instruction` on, whose value is in `cell`. */
 struct sequence_value {
     uint32_t first, ops;
+    uint32_t instruction;
+    uint16_t instructions, cell;
 };
 
 enum sequence_act_kind {
@@ -87,14 +91,19 @@ struct sequence_members {
 struct sequence_program {
     struct sequence_file const *file;
     struct sequence_op *op;
+    struct sequence_instruction *instruction;
     struct sequence_chart *chart;
     struct sequence_node *node;
     struct sequence_act *act;
     struct sequence_arc *arc;
     struct sequence_value beam_lost;
     uint32_t ops, charts, nodes, acts, arcs, asks;
-    /** Room in `op`. */
+    uint32_t instructions, numbers;
+    /** Room in `op`, and in `instruction`. */
     uint32_t op_room;
+    uint32_t reserved_room;
+    /** What the cells from SEQUENCE_CELL_NUMBER on hold. */
+    double number[SEQUENCE_CELLS - SEQUENCE_CELL_NUMBER];
 
     /* What the application has made of it (bind.h); without one nothing. */
 

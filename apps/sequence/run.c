@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run.h"
 
-#include <math.h>
+#include <string.h>
 
 #include "enter.h"
 #include "watch.h"
 
-void sequence_see_frame(struct sequence_run const *run, struct sequence_step *step,
+void sequence_see_frame(struct sequence_run *run, struct sequence_step const *step,
                         struct sequence_frame const *frame) {
     bool const is_top = frame == &run->frame[run->depth - 1];
-    step->values.turns = (double)frame->state_turns;
-    step->values.seconds = (double)frame->state_turns / step->setup->turn_rate_hz;
-    step->values.done = frame->motions == 0 && (double)frame->state_turns >= frame->wait_turns && is_top ? 1.0 : 0.0;
+    run->cell[SEQUENCE_CELL_TURNS] = (double)frame->state_turns;
+    run->cell[SEQUENCE_CELL_SECONDS] = (double)frame->state_turns / step->setup->turn_rate_hz;
+    run->cell[SEQUENCE_CELL_DONE] =
+        frame->motions == 0 && (double)frame->state_turns >= frame->wait_turns && is_top ? 1.0 : 0.0;
 }
 
 /* ── from frame to frame ── */
@@ -143,10 +144,7 @@ static void look_for_way(struct sequence_run *run, struct sequence_step *step) {
     sequence_see_frame(run, step, frame);
     for (uint32_t a = node->arc; a < node->arc + node->arcs; ++a) {
         struct sequence_arc const *const arc = &step->program->arc[a];
-        bool const is_open =
-            arc->is_done ? step->values.done != 0.0
-                         : sequence_evaluate(step->program->op + arc->when.first, arc->when.ops, &step->values) != 0.0;
-        if (is_open) {
+        if (sequence_value_of(run, step->program, arc->when) != 0.0) {
             leave_to(run, step, arc->to);
             return;
         }
@@ -163,9 +161,20 @@ static void move_supplies(struct sequence_run *run, struct sequence_step *step) 
     }
 }
 
+/** Settings that expressions name. */
+static void see_settings(struct sequence_run *run, struct sequence_step const *step) {
+    struct sequence_file const *const file = step->program->file;
+    double const *const setting = step->given->setting;
+    uint32_t const *const at = step->setup->setting_at;
+    memcpy(run->cell + SEQUENCE_CELL_VARIABLE, setting + at[SEQUENCE_SET_VARIABLE], file->variables * sizeof *setting);
+    memcpy(run->cell + SEQUENCE_CELL_PARAMETER, setting + at[SEQUENCE_SET_PARAMETER],
+           file->parameters * sizeof *setting);
+}
+
 static void begin_run(struct sequence_run *run, struct sequence_step *step, uint32_t chart) {
     for (uint32_t i = 0; i < step->program->file->counters; ++i)
-        run->counter[i] = step->program->file->counter[i].value;
+        run->cell[SEQUENCE_CELL_COUNTER + i] = step->program->file->counter[i].value;
+    memcpy(run->cell + SEQUENCE_CELL_NUMBER, step->program->number, step->program->numbers * sizeof run->cell[0]);
     run->transitions = run->marks = 0;
     run->cause = SEQUENCE_CAUSE_NONE;
     run->cause_turn = run->cause_state = 0;
@@ -174,6 +183,7 @@ static void begin_run(struct sequence_run *run, struct sequence_step *step, uint
     run->last = chart + 1;
     run->refused = sequence_setting(step, SEQUENCE_SET_REFUSED);
     ++run->runs;
+    see_settings(run, step);
     enum sequence_cause cause = sequence_watch_begin(run, step, chart);
     push_frame(run, chart);
     sequence_watch_inputs(run, step);
@@ -193,6 +203,7 @@ static void go_on(struct sequence_run *run, struct sequence_step *step, uint64_t
         run->frame[f].state_turns += turns;
         run->frame[f].turns += turns;
     }
+    see_settings(run, step);
     sequence_watch_inputs(run, step);
     sequence_watch_supplies(run, step);
     move_supplies(run, step);
@@ -218,10 +229,6 @@ void sequence_run_step(struct sequence_run *run, struct sequence_step *step) {
     run->turn = turn;
     run->has_begun = true;
     run->run_before = wanted;
-    step->values.variable = step->given->setting + step->setup->setting_at[SEQUENCE_SET_VARIABLE];
-    step->values.parameter = step->given->setting + step->setup->setting_at[SEQUENCE_SET_PARAMETER];
-    step->values.counter = run->counter;
-    step->values.input = run->input;
     if (run->depth > 0 && is_new) {
         run->cause_of = SEQUENCE_NONE;
         note_cause(run, SEQUENCE_CAUSE_STOPPED, sequence_top(run)->node + 1, turn);

@@ -19,7 +19,7 @@
 #include <ringmaster/application.h>
 
 #include "bind.h"
-#include "evaluate.h"
+#include "cells.h"
 #include "motion.h"
 #include "names.h"
 #include "program.h"
@@ -46,10 +46,10 @@ struct sequence_run {
     double base[SEQUENCE_CHANNELS_MAX];
     double tolerance[SEQUENCE_CHANNELS_MAX];
     uint32_t unfollowed[SEQUENCE_CHANNELS_MAX];
-    /** [input of the file] its value, and steps in a row for which it was missing. */
-    double input[SEQUENCE_INPUTS_MAX];
-    double counter[SEQUENCE_COUNTERS_MAX];
+    /** [input of the file] steps in a row for which it was missing. */
     uint32_t missing[SEQUENCE_INPUTS_MAX];
+    /** Values of names, numbers and what is worked out: cells.h. */
+    double cell[SEQUENCE_CELLS];
     struct sequence_frame frame[SEQUENCE_DEPTH_MAX];
     uint64_t transitions, marks, runs, asked;
     rm_turn turn, cause_turn;
@@ -61,11 +61,13 @@ struct sequence_run {
     uint32_t cause_state;
     /** Supply or input of what was found last, and of the cause; NONE. */
     uint32_t cause_of, told_of;
+    /** The largest of `missing`. */
+    uint32_t most_missing;
     /** Number of the outermost sequence that was begun last. */
     uint32_t last;
     /** `has_unfollowed`: one of `unfollowed` is not 0. */
     bool is_aborting, has_begun, has_unfollowed;
-    uint8_t reserved;
+    uint8_t reserved[5];
 };
 
 /** What passes between steps and the thread beside. */
@@ -79,7 +81,6 @@ struct sequence_step {
     struct sequence_program const *program;
     struct sequence_binding const *binding;
     struct sequence_asks *asks;
-    struct sequence_values values;
 };
 
 void sequence_run_step(struct sequence_run *run, struct sequence_step *step);
@@ -87,8 +88,15 @@ void sequence_run_step(struct sequence_run *run, struct sequence_step *step);
 /** The innermost frame; there is one. */
 static inline struct sequence_frame *sequence_top(struct sequence_run *run) { return &run->frame[run->depth - 1]; }
 
-/** Values of a frame's names: its time, and whether it is done. */
-void sequence_see_frame(struct sequence_run const *run, struct sequence_step *step, struct sequence_frame const *frame);
+/** Cells of a frame's names: its time, and whether it is done. */
+void sequence_see_frame(struct sequence_run *run, struct sequence_step const *step, struct sequence_frame const *frame);
+
+/** Works an expression out. */
+static inline double sequence_value_of(struct sequence_run *run, struct sequence_program const *program,
+                                       struct sequence_value value) {
+    sequence_work_out(program->instruction + value.instruction, value.instructions, run->cell);
+    return run->cell[value.cell];
+}
 
 /** The value of a setting. */
 static inline double sequence_setting(struct sequence_step const *step, enum sequence_setting which) {

@@ -154,7 +154,8 @@ static void tell_readings(struct sequence_run const *run, struct sequence_step c
     told[SEQUENCE_COST] = run->last > 0 ? step->program->chart[run->last - 1].cost : 0.0;
     told[SEQUENCE_ASKED] = (double)run->asked;
     told[SEQUENCE_ANSWERED] = (double)atomic_load_explicit(&step->asks->granted, memory_order_relaxed);
-    memcpy(told + SEQUENCE_TOLD_COUNTER, run->counter, step->program->file->counters * sizeof run->counter[0]);
+    memcpy(told + SEQUENCE_TOLD_COUNTER, run->cell + SEQUENCE_CELL_COUNTER,
+           step->program->file->counters * sizeof run->cell[0]);
 }
 
 static void tell_step(struct sequence_run const *run, struct sequence_step const *step, struct rm_command *command) {

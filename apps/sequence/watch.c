@@ -3,42 +3,47 @@
 
 #include <math.h>
 
+#include "base/per_instruction_set.h"
+
 /** What was sent may be so many steps behind; and it is a float. */
 static double const STEPS_UNDER_WAY = 4.0;
 static double const ROUNDING = 1e-6;
 
-/** Only the inputs that are in use are read. */
 void sequence_watch_inputs(struct sequence_run *run, struct sequence_step *step) {
     struct rm_step const *const given = step->given;
-    for (uint32_t i = 0; i < step->program->file->inputs; ++i) {
-        struct sequence_source const source = step->binding->source[i];
-        if (!step->binding->is_used[i])
-            continue;
+    struct sequence_binding const *const binding = step->binding;
+    run->most_missing = 0;
+    for (uint32_t u = 0; u < binding->used_count; ++u) {
+        uint32_t const i = binding->used[u];
+        struct sequence_source const source = binding->source[i];
+        double *const value = &run->cell[SEQUENCE_CELL_INPUT + i];
         if (source.lane == SEQUENCE_NONE) {
-            run->input[i] = given->sent[source.index];
+            *value = given->sent[source.index];
             continue;
         }
         struct rm_record const *const record = &given->record[source.index];
         bool const has_come = !given->is_missing[source.index] && record->turn == given->turn;
         run->missing[i] = has_come ? 0 : run->missing[i] + 1;
-        run->input[i] = record->turn == RM_TURN_NONE
-                            ? (double)NAN
-                            : rm_lane_value(step->setup->input[source.index], record, source.lane);
+        run->most_missing = run->missing[i] > run->most_missing ? run->missing[i] : run->most_missing;
+        *value = record->turn == RM_TURN_NONE ? (double)NAN
+                                              : rm_lane_value(step->setup->input[source.index], record, source.lane);
     }
 }
 
-/** One that is off, or that is not known. */
-static uint32_t count_off(double const *sent, double const *commanded, double const *tolerance, uint32_t count) {
-    uint32_t off = 0;
+/** Whether one is off, or not known. Counted in the width of what is compared, and without traps: so the compiler takes
+ * several at once. */
+RM_PER_INSTRUCTION_SET
+static bool is_any_off(double const *sent, double const *commanded, double const *tolerance, uint32_t count) {
+    int64_t within = 0;
     for (uint32_t a = 0; a < count; ++a)
-        off += !(fabs(sent[a] - commanded[a]) <= tolerance[a]);
-    return off;
+        within += islessequal(fabs(sent[a] - commanded[a]), tolerance[a]);
+    return within != count;
 }
 
 void sequence_watch_supplies(struct sequence_run *run, struct sequence_step *step) {
     uint32_t const count = step->setup->actuator_count;
     double const *const sent = step->given->sent, *const commanded = step->command->setpoint;
-    if (count_off(sent, commanded, run->tolerance, count) == 0 && !run->has_unfollowed)
+    if (!is_any_off(sent, commanded, run->tolerance, count) && !run->has_unfollowed)
         return;
     run->has_unfollowed = false;
     for (uint32_t a = 0; a < count; ++a) {
@@ -58,16 +63,17 @@ static bool finds_supply(struct sequence_run *run, struct sequence_step const *s
 }
 
 static bool finds_input(struct sequence_run *run, struct sequence_step const *step) {
-    for (uint32_t i = 0; i < step->program->file->inputs; ++i)
-        if (run->missing[i] >= step->program->file->missing_steps) {
+    uint32_t const most = step->program->file->missing_steps;
+    for (uint32_t i = 0; run->most_missing >= most && i < step->program->file->inputs; ++i)
+        if (run->missing[i] >= most) {
             run->cause_of = i;
             return true;
         }
     return false;
 }
 
-static bool is_true(struct sequence_step const *step, struct sequence_value value) {
-    return sequence_evaluate(step->program->op + value.first, value.ops, &step->values) != 0.0;
+static bool is_true(struct sequence_run *run, struct sequence_step const *step, struct sequence_value value) {
+    return sequence_value_of(run, step->program, value) != 0.0;
 }
 
 /** Of all frames: enable conditions and timeouts. */
@@ -76,7 +82,7 @@ static enum sequence_cause watch_frames(struct sequence_run *run, struct sequenc
     for (uint32_t f = 0; f < run->depth; ++f) {
         struct sequence_frame const *const frame = &run->frame[f];
         struct sequence_chart const *const chart = &step->program->chart[frame->chart];
-        if (chart->enable.ops > 0 && !is_true(step, chart->enable))
+        if (chart->enable.ops > 0 && !is_true(run, step, chart->enable))
             return SEQUENCE_CAUSE_ENABLE;
         if ((double)frame->turns >= chart->timeout_s * rate_hz)
             return SEQUENCE_CAUSE_TIMEOUT;
@@ -90,7 +96,7 @@ enum sequence_cause sequence_watch(struct sequence_run *run, struct sequence_ste
     run->cause_of = SEQUENCE_NONE;
     if (sequence_setting(step, SEQUENCE_ABORT) >= 0.5)
         return SEQUENCE_CAUSE_ABORT;
-    if (step->program->beam_lost.ops > 0 && is_true(step, step->program->beam_lost))
+    if (step->program->beam_lost.ops > 0 && is_true(run, step, step->program->beam_lost))
         return SEQUENCE_CAUSE_BEAM;
     if (finds_supply(run, step))
         return SEQUENCE_CAUSE_SUPPLY;

@@ -20,9 +20,9 @@ static inline double sequence_table_share(double const *point, uint32_t points, 
 /** The steepest of a table's lines, as a share of the mean speed of a way. */
 double sequence_table_peak(double const *point, uint32_t points);
 
-/** A trapezoid: up within `rise`, 1, and back to 0 at `total`. All in turns; `rise` is more than 0. */
-static inline double sequence_trapezoid(double turns, double rise, double total) {
-    double const up = turns / rise, down = (total - turns) / rise;
+/** A trapezoid: up within a rise, 1, and back to 0 at `total`. All in turns; `inverse_rise` is 1 / the rise. */
+static inline double sequence_trapezoid(double turns, double inverse_rise, double total) {
+    double const up = turns * inverse_rise, down = (total - turns) * inverse_rise;
     double const least = up < down ? up : down;
     return least < 1.0 ? least : 1.0;
 }
