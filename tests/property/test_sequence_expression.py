@@ -65,7 +65,7 @@ def said(text: str, operands: list[float]) -> tuple[int, float, str]:
     """Type (−1: refused), value, and why it is refused."""
     value, why = ffi.new("double *"), ffi.new("char[256]")
     kind = library.property_expression(text.encode(), operands, value, why)
-    return kind, value[0], ffi.string(why).decode(errors="replace")
+    return kind, value[0], bytes(ffi.buffer(why)).split(b"\0")[0].decode(errors="replace")
 
 
 def is_too_long(why: str) -> bool:
@@ -75,10 +75,15 @@ def is_too_long(why: str) -> bool:
 def meant(text: str, operands: list[float]) -> float:
     """What Python makes of it."""
     names: dict[str, Any] = {
-        **{"abs": abs, "sin": math.sin, "cos": math.cos, "sqrt": math.sqrt, "min": min, "max": max},
+        "abs": abs,
+        "sin": math.sin,
+        "cos": math.cos,
+        "sqrt": math.sqrt,
+        "min": min,
+        "max": max,
         **dict(zip(NAMES, operands, strict=True)),
     }
-    return float(eval(as_floats(text), {"__builtins__": {}}, names))  # noqa: S307: made above, of known words
+    return float(eval(as_floats(text), {"__builtins__": {}}, names))
 
 
 def as_floats(text: str) -> str:
