@@ -22,8 +22,8 @@ ACTS, LOOKS, WAY_OUT, GOOD_END = "#1f5f8b", "#9db8cc", "#c1440e", "#3b7a3b"
 CURVES = ("#1f5f8b", "#c1440e", "#3b7a3b", "#8a5a9c", "#b08a1e", "#4a4a4a")
 POINTS = 6000
 """Of a curve, at most: more are not seen."""
-SAME = 1e-3
-"""Supplies whose setpoints differ by less than this share of their range are one curve."""
+SAME = 0.01
+"""Supplies whose setpoints and currents differ by less than this share of their range are one curve."""
 LEGEND_MOST = 8
 SHOWN: Mapping[str, tuple[float, str]] = {"nm": (1e-3, "µm")}
 """Units that people rather see in others."""
@@ -112,7 +112,8 @@ def _moved_by_unit(done: Simulated) -> dict[str, list[_Moved]]:
             continue
         unit = str(each["unit"])
         for other in found[unit]:
-            if np.abs(other.setpoint - setpoints[:, place]).max() <= SAME * ranges[place]:
+            apart = np.abs(other.setpoint - setpoints[:, place]).max(), np.abs(other.current - currents[:, place]).max()
+            if max(apart) <= SAME * ranges[place]:
                 other.names.append(str(each["name"]))
                 break
         else:
