@@ -219,18 +219,18 @@ static enum rm_step_result excite_step(struct rm_application_setup const *setup,
 
 /* ── another server ── */
 
-/** Where the supplies and their sines are: three numbers, and the memory with all arrays. */
+/** Where the supplies and their sines are: some numbers, and the memory with all arrays. */
 struct excite_packed {
     uint64_t step;
     double step_s;
-    uint32_t sines, moving;
+    uint32_t sines, next, moving, unknown;
 };
 
 static size_t excite_pack(struct rm_application_setup const *setup, void const *state, void *bytes, size_t capacity) {
     struct excite_memory const *memory = setup->memory;
     struct excite_supplies const *supplies = &memory->supplies;
     struct excite_packed const packed = {supplies->sines.step, supplies->sines.step_s, supplies->sines.count,
-                                         supplies->moving};
+                                         supplies->sines.next, supplies->moving,       supplies->unknown};
     (void)state;
     if (bytes != NULL && capacity >= sizeof packed + supplies->bytes) {
         memcpy(bytes, &packed, sizeof packed);
@@ -252,7 +252,9 @@ static enum rm_code excite_unpack(struct rm_application_setup const *setup, void
     supplies->sines.step = packed.step;
     supplies->sines.step_s = packed.step_s;
     supplies->sines.count = packed.sines;
+    supplies->sines.next = packed.next;
     supplies->moving = packed.moving;
+    supplies->unknown = packed.unknown;
     return RM_OK;
 }
 

@@ -37,6 +37,7 @@ void excite_supplies_begin(struct excite_supplies *supplies, double const *sent,
     memcpy(supplies->value, sent, bytes);
     memcpy(supplies->asked, position, bytes);
     supplies->moving = 0;
+    supplies->unknown = supplies->count; /* some of them, perhaps */
     excite_sines_clear(&supplies->sines, step_s);
 }
 
@@ -54,36 +55,62 @@ static void begin_way(struct excite_supplies *supplies, uint32_t i, double turn,
     supplies->way_turns[i] = turns > step_turns ? turns : step_turns;
 }
 
-static void go_on(struct excite_supplies *supplies, uint32_t i, double turn) {
-    double const share = (turn - supplies->begun[i]) / supplies->way_turns[i];
-    double const distance = supplies->to[i] - supplies->from[i];
-    supplies->standing[i] = share < 1.0 ? supplies->from[i] + distance * excite_curve(share) : supplies->to[i];
-    if (share >= 1.0)
-        supplies->way_turns[i] = 0.0;
+/** All supplies whose position was put begin their way. */
+static void begin_ways(struct excite_supplies *supplies, double turn, double const *position, double const *slew,
+                       double step_turns, double least_turns) {
+    for (uint32_t i = 0; i < supplies->count; ++i) {
+        if (position[i] == supplies->asked[i])
+            continue;
+        supplies->asked[i] = position[i];
+        begin_way(supplies, i, turn, slew[i], step_turns, least_turns);
+    }
+}
+
+/** Those that were not known stand where they were sent to by now. True: one does. */
+static bool find_unknown(struct excite_supplies *supplies, double const *sent) {
+    uint32_t unknown = 0, found = 0;
+    for (uint32_t i = 0; i < supplies->count; ++i) {
+        if (isfinite(supplies->standing[i]))
+            continue;
+        supplies->standing[i] = sent[i];
+        found += isfinite(sent[i]) != 0;
+        unknown += isfinite(sent[i]) == 0;
+    }
+    supplies->unknown = unknown;
+    return found != 0;
+}
+
+/** One step of all ways, in one form for the vectoriser: a supply that is on none keeps its place. */
+static void go_on(struct excite_supplies *supplies, double turn) {
+    double *const restrict standing = supplies->standing, *const restrict way_turns = supplies->way_turns;
+    double const *const restrict from = supplies->from, *const restrict to = supplies->to;
+    double const *const restrict begun = supplies->begun;
+    double moving = 0.0;
+    for (uint32_t i = 0; i < supplies->count; ++i) {
+        double const share = (turn - begun[i]) / way_turns[i];
+        double const there = from[i] + (to[i] - from[i]) * excite_curve(share);
+        double const at = share < 1.0 ? there : to[i];
+        standing[i] = way_turns[i] > 0.0 ? at : standing[i];
+        way_turns[i] = share < 1.0 ? way_turns[i] : 0.0;
+        moving += way_turns[i] > 0.0 ? 1.0 : 0.0;
+    }
+    supplies->moving = (uint32_t)moving;
 }
 
 bool excite_supplies_move(struct excite_supplies *supplies, double turn, double const *sent, double const *position,
                           double const *slew, double step_turns, double least_turns) {
-    uint32_t moving = 0;
-    bool moved = false;
-    for (uint32_t i = 0; i < supplies->count; ++i) {
-        if (!isfinite(supplies->standing[i]) && isfinite(sent[i])) {
-            supplies->standing[i] = sent[i];
-            moved = true;
-        }
-        if (position[i] != supplies->asked[i]) {
-            supplies->asked[i] = position[i];
-            begin_way(supplies, i, turn, slew[i], step_turns, least_turns);
-        }
-        if (supplies->way_turns[i] > 0.0) {
-            go_on(supplies, i, turn);
-            moved = true;
-            moving += supplies->way_turns[i] > 0.0;
-        }
+    size_t const bytes = supplies->count * sizeof(double);
+    bool moves = supplies->unknown != 0 && find_unknown(supplies, sent);
+    if (memcmp(position, supplies->asked, bytes) != 0) {
+        begin_ways(supplies, turn, position, slew, step_turns, least_turns);
+        supplies->moving = supplies->count; /* some of them */
     }
-    supplies->moving = moving;
-    memcpy(supplies->value, supplies->standing, supplies->count * sizeof *supplies->value);
-    return moved;
+    if (supplies->moving != 0) {
+        go_on(supplies, turn);
+        moves = true;
+    }
+    memcpy(supplies->value, supplies->standing, bytes);
+    return moves;
 }
 
 void excite_supplies_excite(struct excite_supplies *supplies, double const *amplitude, double const *hz,
@@ -99,27 +126,21 @@ void excite_supplies_excite(struct excite_supplies *supplies, double const *ampl
 }
 
 double excite_supplies_add_sines(struct excite_supplies *supplies, uint64_t step, double envelope) {
-    struct excite_sines const *sines = &supplies->sines;
-    double largest = 0.0;
     excite_sines_go(&supplies->sines, step);
-    excite_sines_add_up(sines, envelope, supplies->value);
-    for (uint32_t i = 0; i < sines->count; ++i) {
-        double const size = fabs(sines->amplitude[i] * sines->sine[i]);
-        largest = size > largest ? size : largest;
-    }
-    return envelope * largest;
+    return excite_sines_add_up(&supplies->sines, envelope, supplies->value);
 }
 
 bool excite_supplies_put(struct excite_supplies const *supplies, double const *low, double const *high,
-                         double const *slew, double *setpoint) {
-    uint32_t cut = 0;
+                         double const *slew, double *restrict setpoint) {
+    double const *const restrict value = supplies->value;
+    double cut = 0.0;
     for (uint32_t i = 0; i < supplies->count; ++i) {
-        double const wanted = supplies->value[i], last = setpoint[i];
-        double const least = last - slew[i] > low[i] ? last - slew[i] : low[i];
-        double const most = last + slew[i] < high[i] ? last + slew[i] : high[i];
-        double const above = wanted < least ? least : wanted, put = above > most ? most : above;
-        cut += put != wanted && wanted == wanted;
-        setpoint[i] = wanted == wanted ? put : last;
+        double const wanted = value[i], last = setpoint[i], least = last - slew[i], most = last + slew[i];
+        double const above = wanted < least ? least : wanted, within = above > most ? most : above;
+        double const higher = within < low[i] ? low[i] : within, put = higher > high[i] ? high[i] : higher;
+        bool const known = wanted == wanted;
+        cut += known && put != wanted ? 1.0 : 0.0;
+        setpoint[i] = known ? put : last;
     }
-    return cut != 0;
+    return cut != 0.0;
 }

@@ -12,6 +12,8 @@
 
 struct excite_supplies {
     uint32_t count, moving;
+    /** Supplies of which it is not known yet where they stand. */
+    uint32_t unknown;
     size_t bytes;
     void *memory;
     struct excite_sines sines;
@@ -44,6 +46,6 @@ double excite_supplies_add_sines(struct excite_supplies *supplies, uint64_t step
 
 /** Writes the values within their limits, and no further than `slew` from what is there. True: one was cut. */
 bool excite_supplies_put(struct excite_supplies const *supplies, double const *low, double const *high,
-                         double const *slew, double *setpoint);
+                         double const *slew, double *restrict setpoint);
 
 #endif

@@ -33,8 +33,8 @@ struct bench_cost {
 /** The native layout of two BPMs, described. */
 extern struct rm_layout_description const native_described;
 
-extern struct bench_cost const assembly_cost, beam_cost, calibrate_cost, chain_cost, decision_cost, filter_cost,
-    follow_cost, frame_cost, guard_cost, layout_cost, machine_cost, profile_cost, receive_cost, runs_cost,
+extern struct bench_cost const assembly_cost, beam_cost, calibrate_cost, chain_cost, decision_cost, excite_cost,
+    filter_cost, follow_cost, frame_cost, guard_cost, layout_cost, machine_cost, profile_cost, receive_cost, runs_cost,
     sequence_cost, setpoint_frame_cost, solve_cost;
 
 #endif

@@ -14,9 +14,9 @@
 enum { USAGE_BYTES = 4096 };
 
 static struct bench_cost const *const costs[] = {
-    &assembly_cost, &beam_cost,  &calibrate_cost, &chain_cost,          &decision_cost, &filter_cost,
-    &follow_cost,   &frame_cost, &guard_cost,     &layout_cost,         &machine_cost,  &profile_cost,
-    &receive_cost,  &runs_cost,  &sequence_cost,  &setpoint_frame_cost, &solve_cost,
+    &assembly_cost, &beam_cost,    &calibrate_cost, &chain_cost,    &decision_cost,       &excite_cost,
+    &filter_cost,   &follow_cost,  &frame_cost,     &guard_cost,    &layout_cost,         &machine_cost,
+    &profile_cost,  &receive_cost, &runs_cost,      &sequence_cost, &setpoint_frame_cost, &solve_cost,
 };
 
 enum { COSTS = sizeof costs / sizeof *costs };

@@ -2,6 +2,7 @@
 #include "sines.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 enum { ARRAYS = 7, LINE = 64 };
 
@@ -21,7 +22,7 @@ void excite_sines_place(struct excite_sines *sines, uint32_t capacity, void *mem
 }
 
 void excite_sines_clear(struct excite_sines *sines, double step_s) {
-    sines->count = 0;
+    sines->count = sines->next = 0;
     sines->step = UINT64_MAX;
     sines->step_s = step_s;
 }
@@ -41,8 +42,7 @@ void excite_sines_add(struct excite_sines *sines, uint32_t target, double amplit
 static void compute_anew(struct excite_sines *sines, uint32_t i) {
     double const periods = sines->hz[i] * ((double)sines->step * sines->step_s);
     double const angle = 2.0 * M_PI * (periods - floor(periods)) + sines->phase[i];
-    sines->sine[i] = sin(angle);
-    sines->cosine[i] = cos(angle);
+    sincos(angle, &sines->sine[i], &sines->cosine[i]);
 }
 
 static void turn_all(struct excite_sines *sines) {
@@ -58,21 +58,23 @@ static void turn_all(struct excite_sines *sines) {
 void excite_sines_go(struct excite_sines *sines, uint64_t step) {
     if (step == sines->step)
         return;
-    uint64_t const follows = sines->step == UINT64_MAX ? UINT64_MAX : sines->step + 1;
-    sines->step = step;
-    uint32_t first = 0, every = 1;
-    if (step == follows) {
+    bool const turns = sines->step != UINT64_MAX && step - sines->step <= EXCITE_SINES_TURNS;
+    for (uint64_t s = sines->step; turns && s < step; ++s)
         turn_all(sines);
-        first = (uint32_t)(step % EXCITE_SINES_ROUND);
-        every = EXCITE_SINES_ROUND;
-    }
-    for (uint32_t i = first; i < sines->count; i += every)
+    sines->step = step;
+    for (uint32_t i = turns ? sines->next : 0; i < sines->count; i += turns ? EXCITE_SINES_ROUND : 1)
         compute_anew(sines, i);
+    sines->next = (sines->next + 1) % EXCITE_SINES_ROUND;
 }
 
-void excite_sines_add_up(struct excite_sines const *sines, double envelope, double *value) {
-    for (uint32_t i = 0; i < sines->count; ++i)
-        value[sines->target[i]] += envelope * sines->amplitude[i] * sines->sine[i];
+double excite_sines_add_up(struct excite_sines const *sines, double envelope, double *value) {
+    double largest = 0.0;
+    for (uint32_t i = 0; i < sines->count; ++i) {
+        double const added = sines->amplitude[i] * sines->sine[i], size = fabs(added);
+        largest = size > largest ? size : largest;
+        value[sines->target[i]] += envelope * added;
+    }
+    return envelope * largest;
 }
 
 double excite_sines_steepest(double amplitude, double hz, double step_s) {

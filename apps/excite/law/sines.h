@@ -2,8 +2,9 @@
 /** Many sines, each amplitude · sin(2π hz t + phase), of the time since they began.
  *
  * Time is a whole number of steps. From one step to the next a sine is turned by its angle, four products instead of a
- * sine; at each step some of them are computed anew, all within EXCITE_SINES_ROUND steps, so rounding does not add up.
- * After steps that were left out all of them are. So the values at a step are the same to 1e-13, whatever came before.
+ * sine; at each step that is made some of them are computed anew, all of them in EXCITE_SINES_ROUND, so rounding does not
+ * add up. A few steps that were left out are as many turns, and after more of them all are computed anew. So the values
+ * at a step are those of its definition to 1e-12, whatever came before.
  */
 #ifndef EXCITE_SINES_H
 #define EXCITE_SINES_H
@@ -11,11 +12,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { EXCITE_SINES_ROUND = 64 };
+enum {
+    EXCITE_SINES_ROUND = 64,
+    /** Most steps by which sines are turned. */
+    EXCITE_SINES_TURNS = 8,
+};
 
 /** Arrays lie in memory of the caller's, one after the other: copied whole they are another one's. */
 struct excite_sines {
     uint32_t capacity, count;
+    /** Those computed anew next, of EXCITE_SINES_ROUND. */
+    uint32_t next;
     /** Steps since they began, of the values; UINT64_MAX: none yet. */
     uint64_t step;
     double step_s;
@@ -42,8 +49,8 @@ void excite_sines_add(struct excite_sines *sines, uint32_t target, double amplit
 /** Goes to a step since they began, which is later than the last one or the same. */
 void excite_sines_go(struct excite_sines *sines, uint64_t step);
 
-/** Adds `envelope` times each sine to value[target]. */
-void excite_sines_add_up(struct excite_sines const *sines, double envelope, double *value);
+/** Adds `envelope` times each sine to value[target]. Returns the largest size of what it adds. */
+double excite_sines_add_up(struct excite_sines const *sines, double envelope, double *value);
 
 /** The largest change of a sine from one step to the next. */
 double excite_sines_steepest(double amplitude, double hz, double step_s);
