@@ -46,7 +46,7 @@ class Bench:
 BENCHES = (
     Bench("rtt", "rtt:RoundTrips", 105,
           "Measure the round trip time between two processes on two cores: DPDK beside the kernel's sockets."),
-    Bench("jitter", "jitter:Jitter", 75,
+    Bench("jitter", "jitter:Jitter", 55,
           "Measure how evenly groups of datagrams arrive: DPDK beside the kernel's sockets, as the poster does."),
     Bench("throughput", "throughput:Throughput", 70,
           "Measure throughput, datagram rate and CPU load by kind over the size of the datagrams."),
@@ -82,6 +82,8 @@ BENCHES = (
           "Measure questions to a day of reductions in an archive, with a cold cache, beside h5py."),
     Bench("twin", "twin:TwinBesidePyAt", 25,
           "Measure the twin beside pyAT: same lattice, one core, one process, by turns."),
+    Bench("bba", "bba:BeamBasedAlignment", 20,
+          "Measure the fast beam-based alignment beside the sequential one, on model rings with hidden offsets."),
     Bench("tune", "tune:Tune", 20,
           "Measure what the tune costs on one core, and how accurate it is, beside NAFF and FFT of others."),
 )  # fmt: skip

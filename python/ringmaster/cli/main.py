@@ -54,6 +54,7 @@ Examples:
   ringmaster twin elettra2.mat
   ringmaster spectrum bpm01/turn/x1
   ringmaster tune chromaticity elettra2.mat --mapping bpms.yaml
+  ringmaster bba report bba.h5
   ringmaster feedback why
   ringmaster tunefeedback status
   ringmaster sequence run degauss
@@ -90,6 +91,7 @@ MODULES = {
     "spectrum": "spectrum",
     "correlate": "correlate",
     "optics": "optics",
+    "bba": "bba",
     "tune": "tune",
     "tunefeedback": "tunefeedback",
     "sequence": "sequence",
