@@ -36,8 +36,8 @@ def _measuring(command: Command) -> Command:
             "--target",
             type=click.Path(path_type=Path, exists=True, dir_okay=False),
             metavar="FILE",
-            help="Lines NAME,nm, as golden orbits are: what the BPMs should read. Without it 0. A BPM that is not in "
-            "it is left free.",
+            help="What the BPMs should read: lines NAME,nm, or a change of a golden orbit (.yaml) of `bba correct`. "
+            "Without it 0. A BPM that is not in it is left free.",
         ),
         click.option(
             "--seconds", type=click.FloatRange(0.01), default=0.5, show_default=True, help="Of readings, averaged."
@@ -57,7 +57,7 @@ def _measuring(command: Command) -> Command:
 @orbit.command(
     epilog=examples(
         "ringmaster orbit show",
-        "ringmaster orbit show --target golden.csv --plot orbit.png",
+        "ringmaster orbit show --target golden.yaml --plot orbit.png",
     )
 )
 @click.option("--readings", multiple=True, metavar="PATTERN", help="Only these BPMs, or INSTRUMENT/LANE. Repeatable.")
@@ -94,9 +94,11 @@ def _measure(
 ) -> "Orbit":
     from ringmaster.feedback.matrix import load_values
     from ringmaster.moving.stopping import stopped_at_pauses
-    from ringmaster.orbit.static import measure
+    from ringmaster.orbit.static import golden_of, measure
 
-    wanted = None if target is None else load_values(target, rows)
+    wanted = None
+    if target is not None:
+        wanted = golden_of(ws, target, rows) if target.suffix == ".yaml" else load_values(target, rows)
     with stopped_at_pauses() as pause:
         return measure(ws, rows, rate, seconds, wanted, pause, settle_s)
 
@@ -143,7 +145,7 @@ def _plane(found: "Orbit", error_nm: Any, plane: str) -> str:
 
 @orbit.command(
     epilog=examples(
-        "ringmaster orbit correct --response response.h5 --target golden.csv -o orbit.yaml",
+        "ringmaster orbit correct --response response.h5 --target golden.yaml -o orbit.yaml",
         "ringmaster orbit correct --response response.h5 --rf sr/rf/frequency --apply --rounds 3 -o orbit.yaml",
         "ringmaster orbit correct --lattice elettra2_like --mapping optics.yaml --supplies 'sr/ps/cs*' -o orbit.yaml",
     )

@@ -28,7 +28,7 @@ def steps_of(machine: Machine) -> list[Step]:
 
 
 def _model(machine: Machine) -> tuple[str, ...]:
-    return ("--lattice", machine.lattice, "--mapping", MAPPING)
+    return (machine.lattice, "--mapping", MAPPING)
 
 
 def _here(machine: Machine) -> tuple[str, ...]:
@@ -62,6 +62,7 @@ def _optics(machine: Machine, number: int) -> list[Step]:
 
 def _alignment(machine: Machine) -> list[Step]:
     """Where the magnets' centres are."""
+    named = ("--application", machine.feedback) if machine.feedback else ()
     return [
         Step(
             "align",
@@ -69,7 +70,15 @@ def _alignment(machine: Machine) -> list[Step]:
             ("bba", "measure", *_model(machine), "-o", "bba.h5", *_here(machine)),
         ),
         Step(
-            "centres", "the golden orbit through these centres", ("bba", "correct", "bba.h5", "--golden", "golden.csv")
+            "centres",
+            "the golden orbit through these centres",
+            ("bba", "correct", "bba.h5", "--change", "golden.yaml", *named, *_here(machine)),
+        ),
+        Step(
+            "apply-golden",
+            "the feedback is to want this orbit",
+            ("change", "apply", "golden.yaml", *_here(machine)),
+            (*UNDO, "golden.yaml", *_here(machine)),
         ),
     ]
 
@@ -78,7 +87,7 @@ def _orbit(machine: Machine, number: int, of_response: int) -> list[Step]:
     """The beam goes through the centres."""
     change = f"orbit-{number}.yaml"
     corrected = ("orbit", "correct", "--response", f"response-{of_response}.h5", "--mapping", MAPPING)
-    target = ("--target", "golden.csv", "--apply", "--rounds", "3", "-o", change)
+    target = ("--target", "golden.yaml", "--apply", "--rounds", "3", "-o", change)
     return [
         Step(
             f"orbit-{number}",

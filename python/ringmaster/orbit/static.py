@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """An orbit of a workspace against its target, and the change that takes it there."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from pathlib import Path
 from time import sleep
 from typing import Any
 
@@ -12,15 +14,17 @@ from numpy.typing import NDArray
 
 from ringmaster.errors import ObjectNotFound
 from ringmaster.fabric.workspace import Workspace
+from ringmaster.feedback.loop import Feedback
 from ringmaster.feedback.matrix import Matrix, row_plane
 from ringmaster.feedback.readings import Readings, mean_of_records
-from ringmaster.moving.change import Change, propose
+from ringmaster.moving.change import Change, load, propose
 from ringmaster.moving.place import Places
 from ringmaster.moving.stopping import Pause
 from ringmaster.orbit.solve import Problem, Regularisation, Solution, solve
 from ringmaster.response.measured import MeasuredResponse
 
 Floats = NDArray[np.float64]
+_GOLDEN = re.compile(r"(?P<name>.+)/golden\[(?P<index>\d+)\]")
 
 
 @dataclass(frozen=True)
@@ -70,6 +74,24 @@ def rms(values: Floats, rows: Sequence[str], plane: str) -> float:
     chosen = values[[row_plane(row) == plane for row in rows]]
     chosen = chosen[np.isfinite(chosen)]
     return float(np.sqrt(np.mean(chosen**2))) if len(chosen) else float("nan")
+
+
+def golden_of(ws: Workspace, path: Path, rows: Sequence[str]) -> Floats:
+    """A target from a change of a feedback's golden orbit, as `ringmaster bba correct` writes it; NaN elsewhere.
+
+    Raises ValueError where it has no such moves, FeedbackAbsent where that feedback does not run to name its rows.
+    """
+    target = np.full(len(rows), np.nan)
+    at = {row: i for i, row in enumerate(rows)}
+    moves = [(_GOLDEN.fullmatch(move.name), move.after) for move in load(path).moves]
+    applications = {found["name"] for found, _ in moves if found}
+    if not applications:
+        raise ValueError(f"{path}: no move of a golden orbit in it, such as feedback/golden[3]")
+    of_rows = {name: Feedback(ws, name).need_matrix().rows for name in applications}
+    for found, value in moves:
+        if found and (row := of_rows[found["name"]][int(found["index"])]) in at:
+            target[at[row]] = value
+    return target
 
 
 def measure(
