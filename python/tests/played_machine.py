@@ -26,10 +26,10 @@ correctors:
   - {elements: COR, plane: y, actuators: "ps/v[01-16]", urad_per_unit: 10}
 rf: {actuator: rf/frequency, hz_per_unit: 1}
 strengths:
-  - {elements: QF, change: gradient, supplies: ps/qf, per_unit: 0.001}
-  - {elements: QD, change: gradient, supplies: ps/qd, per_unit: 0.001}
-  - {elements: SF, change: sextupole, supplies: ps/sf, per_unit: 0.01}
-  - {elements: SD, change: skew, supplies: ps/skew, per_unit: 0.001}
+  - {elements: QF, change: gradient, supplies: "ps/qf[01-16]", per_unit: 0.001}
+  - {elements: QD, change: gradient, supplies: "ps/qd[01-16]", per_unit: 0.001}
+  - {elements: SF, change: sextupole, supplies: "ps/sf[01-16]", per_unit: 0.01}
+  - {elements: SD, change: skew, supplies: "ps/skew[01-16]", per_unit: 0.001}
 """
 
 
@@ -89,16 +89,20 @@ class PlayedMachine:
         self.owner.close()
 
     def put(self, **supplies: float) -> None:
-        """Supplies of these short names: qf is ps/qf."""
+        """Supplies of these short names: h01 is ps/h01, qf all ps/qf*."""
         for short, value in supplies.items():
-            name = f"ps/{short}"
-            self.values[name] = value
-            self._setpoints[name].write(value, self.turn)
+            for name in self._named(short):
+                self.values[name] = value
+                self._setpoints[name].write(value, self.turn)
+
+    def _named(self, short: str) -> list[str]:
+        return [name for name in self.values if name.startswith(f"ps/{short}")]
 
     def show(self, turns: int, **supplies: float) -> None:
         """Setpoints that say something else than what the fields are, for so many turns."""
         for short, value in supplies.items():
-            self._setpoints[f"ps/{short}"].write(value, self.turn)
+            for name in self._named(short):
+                self._setpoints[name].write(value, self.turn)
         self.run(turns)
 
     def move(self, turns: int, **supplies: float) -> None:

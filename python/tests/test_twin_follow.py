@@ -152,7 +152,7 @@ def test_a_supply_that_is_not_known_keeps_its_last(played: PlayedMachine, root: 
         lambda: played.show(UPDATE_TURNS, qf=float("nan")),
     )
     with left() as ws:
-        assert number(ws, "model/unknown") == 1
+        assert number(ws, "model/unknown") == 16
         tunes = ws.streams["model/ring"].latest(2)["tune_x"]
         assert tunes[0] == pytest.approx(tunes[1], abs=1e-7)
         assert number(ws, "model/rms_x") < 0.002
@@ -190,7 +190,7 @@ def test_names_that_do_not_match_are_named(played: PlayedMachine, root: Path) ->
     _, mapping = files(root)
     text = mapping.read_text()
     for old, new, message in (
-        ("ps/qf", "ps/other", "ps/other/setpoint"),
+        ("ps/qf", "ps/other", "ps/other01/setpoint"),
         ("bpm[01-16]", "bqm[01-16]", "bqm01"),
         ("{x1,y1}", "{x2,y2}", "no lane 'x2'"),
     ):
@@ -198,7 +198,7 @@ def test_names_that_do_not_match_are_named(played: PlayedMachine, root: Path) ->
         with pytest.raises(ObjectNotFound, match=message):
             following(instance(root))
     mapping.write_text(text.replace("elements: QF", "elements: QX"))
-    with pytest.raises(ValueError, match="strengths QX: 0 magnets of small, 1 supplies"):
+    with pytest.raises(ValueError, match="strengths QX: 0 magnets of small, 16 supplies"):
         following(instance(root))
     mapping.write_text(text)
     with pytest.raises(ObjectNotFound, match="another owner's name"):
@@ -208,7 +208,7 @@ def test_names_that_do_not_match_are_named(played: PlayedMachine, root: Path) ->
 def test_feedbacks_of_a_model_hold_its_orbit_and_its_tunes(played: PlayedMachine, root: Path) -> None:
     """While the machine has none: a kick, and a quadrupole, are taken away in the model alone."""
     orbit = OrbitLoop(("ps/h*", "ps/v*"), integral_hz=300.0)
-    tune = TuneLoop({"qf": "ps/qf", "qd": "ps/qd"}, integral_hz=300.0)
+    tune = TuneLoop({"qf": "ps/qf*", "qd": "ps/qd*"}, integral_hz=300.0)
     played.put(h01=0.0, v02=0.0)
     it = following(instance(root, orbit=orbit, tune=tune, changes=("QF=+0.0", "QD.dx=0")))
     follow(it, lambda: played.run(UPDATE_TURNS), *([lambda: played.run(UPDATE_TURNS)] * 2))
@@ -218,7 +218,7 @@ def test_feedbacks_of_a_model_hold_its_orbit_and_its_tunes(played: PlayedMachine
         before = number(ws, "model/tune_x")
     bumped = following(instance(root, orbit=orbit, tune=tune, apply=()))
     bumped.model.offsets[it.model.mapping.supplies.index("ps/h05")] = 1.0  # a kick that the machine does not show
-    bumped.model.offsets[it.model.mapping.supplies.index("ps/qf")] = 0.5
+    bumped.model.offsets[it.model.mapping.supplies.index("ps/qf01")] = 0.5
     bumped.model.target = begun
     follow(bumped, *([lambda: played.run(UPDATE_TURNS)] * 12))
     with left() as ws:
@@ -241,7 +241,7 @@ def test_the_command_follows(played: PlayedMachine, root: Path) -> None:
     lattice, mapping = files(root)
     common = ("twin", "follow", str(lattice), "--map", str(mapping), "--seconds", "0.3")
     said = ringmaster(*common, "--as", "model", "--set", "QF=+0.0", "--4d").stdout
-    assert "model follows demo: 16 BPMs, 37 supplies, lattice small; QF: gradient × 1 (16 elements)" in said
+    assert "model follows demo: 16 BPMs, 97 supplies, lattice small; QF: gradient × 1 (16 elements)" in said
     with left() as ws:
         assert number(ws, "model/looks") >= 1
         assert np.isnan(number(ws, "model/emittance_x"))  # it has no cavity

@@ -77,16 +77,16 @@ def test_the_field_follows_late_slowly_and_with_play() -> None:
 
 def test_a_model_feels_what_the_same_fields_by_hand_do(root: Path) -> None:
     errors = SupplyErrors(
-        (Mismatch("ps/h01", gain=1.05), Mismatch("ps/qf", offset=0.4)), (Crosstalk("ps/qf", "ps/qd", 0.02),)
+        (Mismatch("ps/h01", gain=1.05), Mismatch("ps/qf01", offset=0.4)), (Crosstalk("ps/qf01", "ps/qd01", 0.02),)
     )
     model = Model(replace(instance(root), supplies=errors))
     mapping = model.mapping
     currents = np.zeros(len(mapping.supplies))
     at = {name: i for i, name in enumerate(mapping.supplies)}
-    currents[at["ps/h01"]], currents[at["ps/qf"]] = 2.0, 1.0
+    currents[at["ps/h01"]], currents[at["ps/qf01"]] = 2.0, 1.0
     answer = model.answer(currents, 0.0)
     by_hand = twin(root)
-    Knobs(by_hand, mapping).set({"ps/h01": 2.1, "ps/qf": 1.4, "ps/qd": 0.02 * 1.4})
+    Knobs(by_hand, mapping).set({"ps/h01": 2.1, "ps/qf01": 1.4, "ps/qd01": 0.02 * 1.4})
     state = by_hand.optics_and_envelope(np.array(mapping.bpms, np.uint32))
     np.testing.assert_allclose(answer.orbit_um, 1e6 * state.optics.closed_orbit[:, [0, 2]], atol=1e-6)
     np.testing.assert_allclose(answer.beta_m, state.optics.beta, rtol=1e-8)
@@ -106,11 +106,11 @@ def test_an_integral_takes_away_what_a_loop_of_its_bandwidth_does() -> None:
 
 
 def test_a_change_file_is_applied_and_undone(root: Path) -> None:
-    Change("c", "test", (Move("ps/qf", 1.0, 1.5, "A"), Move("other", 0.0, 1.0, ""))).save(root / "c.yaml")
+    Change("c", "test", (Move("ps/qf01", 1.0, 1.5, "A"), Move("other", 0.0, 1.0, ""))).save(root / "c.yaml")
     applied = Model(instance(root, apply=(str(root / "c.yaml"),)))
     undone = Model(instance(root, undo=(str(root / "c.yaml"),)))
     zero = np.zeros(len(applied.mapping.supplies))
-    tunes = [what_if(instance(root), {"ps/qf": by}).after.tune[0] for by in (0.5, -0.5)]
+    tunes = [what_if(instance(root), {"ps/qf01": by}).after.tune[0] for by in (0.5, -0.5)]
     assert applied.answer(zero, 0.0).tune[0] == pytest.approx(tunes[0], abs=1e-9)
     assert undone.answer(zero, 0.0).tune[0] == pytest.approx(tunes[1], abs=1e-9)
     Change("c", "test", (Move("other", 0.0, 1.0, ""),)).save(root / "none.yaml")
@@ -120,13 +120,13 @@ def test_a_change_file_is_applied_and_undone(root: Path) -> None:
 
 def test_what_a_change_would_do(root: Path) -> None:
     asked = asking(instance(root))
-    found = asked.what_if({"ps/qf": 1.0, "ps/v*": 0.1}, {"rf/frequency": 50.0})
-    assert found.moves["ps/qf"] == (0.0, 1.0)
+    found = asked.what_if({"ps/qf01": 1.0, "ps/v*": 0.1}, {"rf/frequency": 50.0})
+    assert found.moves["ps/qf01"] == (0.0, 1.0)
     assert found.moves["rf/frequency"] == (0.0, 50.0)
     assert len(found.moves) == 18
     by_hand = twin(root)
     knobs = Knobs(by_hand, resolved(by_hand))
-    knobs.set({"ps/qf": 1.0, "rf/frequency": 50.0} | {f"ps/v{i:02d}": 0.1 for i in range(1, 17)})
+    knobs.set({"ps/qf01": 1.0, "rf/frequency": 50.0} | {f"ps/v{i:02d}": 0.1 for i in range(1, 17)})
     state = by_hand.optics_and_envelope(np.array(asked.model.mapping.bpms, np.uint32), get_chrom=True)
     numbers = found.numbers()
     assert numbers["tune_x"][1] == pytest.approx(state.tune[0], abs=1e-9)
@@ -134,11 +134,11 @@ def test_what_a_change_would_do(root: Path) -> None:
     assert numbers["emittance_x_m"][1] == pytest.approx(state.emittance[0], rel=1e-6)
     before = twin(root).optics_and_envelope(np.array(asked.model.mapping.bpms, np.uint32))
     np.testing.assert_allclose(found.beating, state.optics.beta / before.optics.beta - 1.0, atol=1e-7)
-    back = asked.what_if({"ps/qf": 0.0})
+    back = asked.what_if({"ps/qf01": 0.0})
     assert not back.moves
     assert back.rms()["beta_beating_x"] < 1e-7
     with pytest.raises(TwinNoAnswer):
-        asked.what_if({"ps/qf": 3000.0})
+        asked.what_if({"ps/qf*": 3000.0})
     with pytest.raises(ValueError, match="'ps/no' is no supply"):
         asked.what_if({"ps/no": 1.0})
 
@@ -148,16 +148,16 @@ def test_the_command_tells_what_a_change_would_do(root: Path) -> None:
 
     lattice, mapping = files(root)
     common = ("twin", "what-if", str(lattice), "--map", str(mapping))
-    said = ringmaster(*common, "--set", "ps/qf=+1", "--plot", str(root / "change.png"))
-    assert "ps/qf: 0 → 1" in said.stdout
+    said = ringmaster(*common, "--set", "ps/qf01=+1", "--plot", str(root / "change.png"))
+    assert "ps/qf01: 0 → 1" in said.stdout
     assert "β-beating" in said.stdout
     assert (root / "change.png").stat().st_size > 10000
-    read = json.loads(ringmaster(*common, "--set", "ps/qf=1", "--json").stdout)
+    read = json.loads(ringmaster(*common, "--set", "ps/qf01=1", "--json").stdout)
     assert read["ring"]["tune_x"]["after"] > read["ring"]["tune_x"]["before"]
     assert len(read["at_bpms"]["orbit_um"][0]) == 16
     assert read["took_ms"] > 0
     assert "nothing changes" in ringmaster(*common, expect=2).stderr
-    assert "expected SUPPLY=+NUMBER" in ringmaster(*common, "--set", "ps/qf=x", expect=2).stderr
+    assert "expected SUPPLY=+NUMBER" in ringmaster(*common, "--set", "ps/qf01=x", expect=2).stderr
 
 
 FILE = """\
@@ -175,12 +175,12 @@ twins:
     supplies:
       - {names: "ps/h*", gain: 1.02, delay_ms: 3}
     crosstalk:
-      - {of: ps/qf, to: ps/qd, share: 0.01}
+      - {of: ps/qf01, to: ps/qd01, share: 0.01}
     neighbours:
       - {names: "ps/v*", share: 0.001}
     feedbacks:
       orbit: {supplies: ["ps/h*", "ps/v*"], integral_hz: 10, gain: 0.5, on: false}
-      tune: {families: {qf: ps/qf, qd: ps/qd}, integral_hz: 1, tunes: [0.1, 0.2]}
+      tune: {families: {qf: "ps/qf*", qd: "ps/qd*"}, integral_hz: 1, tunes: [0.1, 0.2]}
 """
 
 
@@ -191,7 +191,7 @@ def test_a_file_of_instances(root: Path) -> None:
     design, real = read_instances(path)
     assert (design.name, design.hz, design.orbit, design.lattice) == ("design", 150.0, None, str(root / "small.mat"))
     assert real.orbit == OrbitLoop(("ps/h*", "ps/v*"), 10.0, 0.5, False)
-    assert real.tune == TuneLoop({"qf": "ps/qf", "qd": "ps/qd"}, 1.0, tunes=(0.1, 0.2))
+    assert real.tune == TuneLoop({"qf": "ps/qf*", "qd": "ps/qd*"}, 1.0, tunes=(0.1, 0.2))
     assert real.supplies.mismatches == (Mismatch("ps/h*", gain=1.02, delay_ms=3.0),)
     assert instance_of(real.text) == real
     assert Model(real).words == ["QF: gradient × 1.001 (16 elements)"]
@@ -223,8 +223,8 @@ def test_what_is_wrong_in_a_file_is_named_with_its_place(root: Path, old: str, n
 
 
 def test_a_feedback_whose_supplies_do_not_fit_is_named(root: Path) -> None:
-    with pytest.raises(ValueError, match="'ps/qf' is no corrector"):
-        Model(instance(root, orbit=OrbitLoop(("ps/qf",), 1.0)))
+    with pytest.raises(ValueError, match="'ps/qf01' is no corrector"):
+        Model(instance(root, orbit=OrbitLoop(("ps/qf01",), 1.0)))
     with pytest.raises(ValueError, match="do not move both tunes"):
         Model(instance(root, tune=TuneLoop({"a": "ps/v01", "b": "ps/v02"}, 1.0)))
 
