@@ -55,6 +55,7 @@ Examples:
   ringmaster spectrum bpm01/turn/x1
   ringmaster tune chromaticity elettra2.mat --mapping bpms.yaml
   ringmaster bba report bba.h5
+  ringmaster response plan elettra2.mat --mapping machine.yaml
   ringmaster feedback why
   ringmaster tunefeedback status
   ringmaster sequence run degauss
@@ -95,6 +96,7 @@ MODULES = {
     "tune": "tune",
     "tunefeedback": "tunefeedback",
     "sequence": "sequence",
+    "response": "response",
     **{name: name for name in ("align", "doctor", "bench", "measure", "simulate", "twin", "clean", "flags")},
     "gateway": "gateway",
     "archive": "archive",

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from ringmaster.feedback.from_twin import NM_PER_M, twin_matrix
 from ringmaster.feedback.law import Plant
-from ringmaster.feedback.matrix import row_plane
+from ringmaster.feedback.matrix import Matrix, row_plane
+from ringmaster.machine.mapping import Mapping as MachineMapping
 from ringmaster.machine.mapping import read_mapping, resolve
-from ringmaster.machine.server_file import DEFAULT_TURN_RATE_HZ, limits_of, names_of_server, slew_of
+from ringmaster.machine.server_file import DEFAULT_TURN_RATE_HZ, limits_of, names_of_server, slew_of, supplies
 from ringmaster.response.plants import Family, families_of, family_of
 from ringmaster.twin import Twin, load_lattice
 from ringmaster.twin.parameters import envelope_parameters
@@ -86,15 +87,11 @@ def expect(
     plants: Path | None = None,
 ) -> Expected:
     """Of the supplies of an application, or of those that match the patterns. Raises ValueError."""
-    ring = load_lattice(lattice)
     rows, known = names_of_server(server)
-    found = resolve(ring, read_mapping(mapping), rows, known)
-    entry, period_turns = application_of(server, application)
+    twin, found = _of_files(lattice, mapping, rows, known)
+    _, period_turns = application_of(server, application)
     rate_hz = float(server.get("turn_rate_hz", DEFAULT_TURN_RATE_HZ)) / period_turns
-    wanted = _chosen(found.actuators, patterns or [str(name) for name in entry.get("supplies") or []], application)
-    twin = Twin(ring)
-    if len(ring.get_cavities()):
-        twin.enable_6d()
+    wanted = _chosen(found.actuators, supplies_of_application(server, application), patterns, application)
     whole = twin_matrix(twin, found)
     at = [whole.columns.index(name) for name in wanted]
     limits = [limits_of(server, name) for name in wanted]
@@ -127,15 +124,47 @@ def application_of(server: Mapping[str, Any], name: str) -> tuple[Mapping[str, A
     return found, int(found.get("period_turns", setpoints.get("period_turns", 1)))
 
 
-def _chosen(actuators: Sequence[str], patterns: Sequence[str], application: str) -> tuple[str, ...]:
+def supplies_of_application(server: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    """Names of its supplies, in the order of its arrays."""
+    entry, _ = application_of(server, name)
+    known = supplies(server)
+    found: dict[str, None] = {}
+    for pattern in entry.get("supplies") or []:
+        found |= dict.fromkeys(supply for supply in known if fnmatchcase(supply, str(pattern)))
+    return tuple(found)
+
+
+def _chosen(
+    actuators: Sequence[str], owned: Sequence[str], patterns: Sequence[str], application: str
+) -> tuple[str, ...]:
     """In the order of the mapping. Raises ValueError where a pattern finds none."""
-    for pattern in patterns:
-        if not any(fnmatchcase(name, pattern) for name in actuators):
-            raise ValueError(f"{pattern!r}: no corrector of the mapping, nor its RF, has such a name")
-    found = tuple(name for name in actuators if any(fnmatchcase(name, pattern) for pattern in patterns))
-    if not found:
+    both = [name for name in actuators if name in set(owned)]
+    if not both:
         raise ValueError(f"the application {application!r} has no supply that the mapping has as a corrector or the RF")
-    return found
+    for pattern in patterns:
+        if not any(fnmatchcase(name, pattern) for name in both):
+            raise ValueError(f"{pattern!r}: {application!r} has no corrector of the mapping of such a name, nor the RF")
+    return tuple(name for name in both if not patterns or any(fnmatchcase(name, pattern) for pattern in patterns))
+
+
+def _of_files(
+    lattice: str, mapping: Path, rows: Sequence[str] = (), known: Sequence[str] = ()
+) -> tuple[Twin, MachineMapping]:
+    """The twin, six-dimensional where it can be, and its names."""
+    ring = load_lattice(lattice)
+    twin = Twin(ring)
+    if len(ring.get_cavities()):
+        twin.enable_6d()
+    return twin, resolve(ring, read_mapping(mapping), rows, known)
+
+
+def by_lattice(lattice: str, mapping: Path) -> tuple[Matrix, Floats]:
+    """What it ought to answer, nm per unit, and the dispersion, nm per Hz of the RF; NaN without one."""
+    twin, found = _of_files(lattice, mapping)
+    whole = twin_matrix(twin, found)
+    if found.rf is None:
+        return whole, np.full(len(found.rows), np.nan)
+    return whole, whole.values[:, whole.columns.index(found.rf[0])] / found.rf[1]
 
 
 def beam_sizes(twin: Twin, bpms: Sequence[int], coupling: float) -> Floats:

@@ -175,7 +175,7 @@ def fitted(family: Family, hz: Floats, phase: Floats, sigma: Floats) -> Family:
     """With the plant that the phases tell; ``phase`` is all of the plant's own.
 
     A bandwidth, and a delay, and a second bandwidth: each only where the phases are more than noise without it. Ground
-    motion is seen by all rows alike, so phases scatter by more than their own errors: by how much, they tell themselves.
+    motion is seen by all rows alike: so phases scatter by more than their own errors, and by how much they tell.
     """
     seen = sigma < _SEEN_RAD
     if not seen.any():
