@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "names.h"
 
-#define CAUSES                                                                                                         \
-    "1 abort, 2 state's timeout, 3 timeout, 4 enable, 5 beam, 6 input, 7 supply, 8 value, 9 refused, 10 server, 11 "   \
-    "stopped, 12 failed state"
-
 struct rm_setting const sequence_settings[SEQUENCE_SETTINGS] = {
     [SEQUENCE_RUN] = {.name = "run",
                       .description = "number of the sequence that begins; 0 ends it, and supplies stay where they are",
@@ -36,7 +32,8 @@ struct rm_reading const sequence_readings[SEQUENCE_READINGS] = {
     [SEQUENCE_RESULT] = {.name = "result",
                          .description = "0 none yet, 1 running, 2 done, 3 failed, 4 stopped",
                          .limits = {.minor_low = -1.0, .minor_high = 2.5}},
-    [SEQUENCE_CAUSE] = {.name = "cause", .description = "why it did not end well: " CAUSES},
+    [SEQUENCE_CAUSE] = {.name = "cause",
+                        .description = "why it did not end well: a number of enum sequence_cause (names.h); 0: it did"},
     [SEQUENCE_CAUSE_TURN] = {.name = "cause_turn", .unit = "turn", .description = "when that was"},
     [SEQUENCE_CAUSE_STATE] = {.name = "cause_state", .description = "number of the state in which it was"},
     [SEQUENCE_CAUSE_OF] = {.name = "cause_of", .description = "index of the supply or the input that it was; -1: none"},
