@@ -85,14 +85,14 @@ static void go_on(struct excite_supplies *supplies, double turn) {
     double *const restrict standing = supplies->standing, *const restrict way_turns = supplies->way_turns;
     double const *const restrict from = supplies->from, *const restrict to = supplies->to;
     double const *const restrict begun = supplies->begun;
-    double moving = 0.0;
+    uint64_t moving = 0;
     for (uint32_t i = 0; i < supplies->count; ++i) {
         double const share = (turn - begun[i]) / way_turns[i];
         double const there = from[i] + (to[i] - from[i]) * excite_curve(share);
         double const at = share < 1.0 ? there : to[i];
         standing[i] = way_turns[i] > 0.0 ? at : standing[i];
         way_turns[i] = share < 1.0 ? way_turns[i] : 0.0;
-        moving += way_turns[i] > 0.0 ? 1.0 : 0.0;
+        moving += way_turns[i] > 0.0;
     }
     supplies->moving = (uint32_t)moving;
 }
@@ -133,14 +133,14 @@ double excite_supplies_add_sines(struct excite_supplies *supplies, uint64_t step
 bool excite_supplies_put(struct excite_supplies const *supplies, double const *low, double const *high,
                          double const *slew, double *restrict setpoint) {
     double const *const restrict value = supplies->value;
-    double cut = 0.0;
+    uint64_t cut = 0;
     for (uint32_t i = 0; i < supplies->count; ++i) {
         double const wanted = value[i], last = setpoint[i], least = last - slew[i], most = last + slew[i];
         double const above = wanted < least ? least : wanted, within = above > most ? most : above;
         double const higher = within < low[i] ? low[i] : within, put = higher > high[i] ? high[i] : higher;
         bool const known = wanted == wanted;
-        cut += known && put != wanted ? 1.0 : 0.0;
+        cut += (uint64_t)known & (uint64_t)(put != wanted);
         setpoint[i] = known ? put : last;
     }
-    return cut != 0.0;
+    return cut != 0;
 }
