@@ -82,7 +82,7 @@ ELSEWHERE = {
     *("change show", "change ls", "commissioning score"),
     *("demo", "run", "check", "virtual", "application", "simulate", "doctor", "completion", "replay", "clean", "flags"),
     *("calibration template", "calibration check", "calibration convert", "measure", "bench", "twin"),
-    *("generate", "record", "archive", "postmortem", "gateway fast-archiver", "gateway metrics"),
+    *("generate", "record", "archive", "postmortem", "loco", "gateway fast-archiver", "gateway metrics"),
     *("feedback predict", "feedback matrix twin", "feedback matrix convert", "feedback matrix show"),
     *("standby run", "standby reset", "tunefeedback matrix", "forward", "sequence check", "sequence simulate", "sequence plot", "cameras", "view"),
 }

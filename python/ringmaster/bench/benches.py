@@ -84,6 +84,8 @@ BENCHES = (
           "Measure the twin beside pyAT: same lattice, one core, one process, by turns."),
     Bench("bba", "bba:BeamBasedAlignment", 20,
           "Measure the fast beam-based alignment beside the sequential one, on model rings with hidden offsets."),
+    Bench("loco", "loco:Loco", 120,
+          "Fit machines whose errors are known, correct them, and fit measured data of SPEAR3."),
     Bench("tune", "tune:Tune", 20,
           "Measure what the tune costs on one core, and how accurate it is, beside NAFF and FFT of others."),
 )  # fmt: skip

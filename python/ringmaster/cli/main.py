@@ -86,6 +86,7 @@ MODULES = {
     **{name: name for name in ("demo", "ls", "get", "put", "monitor", "top", "feedback", "replay", "calibration")},
     "premortem": "premortem",
     "change": "change",
+    "loco": "loco",
     "orbit": "orbit",
     "commissioning": "commissioning",
     "standby": "standby",
