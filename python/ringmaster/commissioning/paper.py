@@ -84,6 +84,5 @@ class Paper:
 
     def _read(self, orbits_m: Floats) -> Floats:
         """[row, …] readings, without offsets, of orbits (plane, bpm, …)."""
-        keys = (("xx", "xy"), ("yx", "yy"))
-        matrix = np.array([[[bpm[key] for key in row] for row in keys] for bpm in self.truth.drawn["bpms"]])
+        matrix = self.truth.reading_matrices()
         return np.asarray(np.einsum("bij,jbk->bik", matrix, orbits_m).reshape(2 * len(matrix), -1))

@@ -57,12 +57,15 @@ class Truth:
         nothing = (np.nan, np.nan)
         return np.array([at.get(bpm.get("magnet", bpm.get("quadrupole", "")), nothing) for bpm in self.drawn["bpms"]])
 
+    def reading_matrices(self) -> Floats:
+        """(bpm, 2, 2): what each BPM reads per position of the beam."""
+        keys = (("xx", "xy"), ("yx", "yy"))
+        return np.array([[[bpm[key] for key in row] for row in keys] for bpm in self.drawn["bpms"]])
+
     def readings_m(self, orbit_m: Floats) -> Floats:
         """(bpm, 2): what the BPMs read of an orbit (bpm, 2), by gains, rolls and offsets alone."""
-        keys = (("xx", "xy"), ("yx", "yy"))
-        matrix = np.array([[[bpm[key] for key in row] for row in keys] for bpm in self.drawn["bpms"]])
         offset = np.array([[bpm["offset_x_m"], bpm["offset_y_m"]] for bpm in self.drawn["bpms"]])
-        return np.asarray(np.einsum("bij,bj->bi", matrix, orbit_m) + offset)
+        return np.asarray(np.einsum("bij,bj->bi", self.reading_matrices(), orbit_m) + offset)
 
 
 def load(path: Path) -> Truth:
