@@ -368,7 +368,7 @@ struct rm_ring_state {
 };
 
 /** rm_twin_linopt6 and rm_twin_ohmi_envelope of one closed orbit, whose last turn serves both. The results are those
- * of the two calls. With the orbit before as `options->orbit.guess` that turn is the only one where nothing moved.
+ * of the two calls. With the orbit before as `options->orbit.guess` the search takes two turns where little moved.
  * `optics` and `envelope` have `refpt_count` entries each. */
 enum rm_code rm_twin_optics_and_envelope(struct rm_twin const *twin, struct rm_optics_options const *options,
                                          uint32_t const *refpts, uint32_t refpt_count, struct rm_ring_state *state,

@@ -85,7 +85,8 @@ struct orbit_search {
     double path_m; /**< 6D: by how much ct grows in a turn in step with the RF */
     double tolerance;
     uint32_t most;
-    /** Begins at a guess: the first turn may be the last. */
+    /** Begins at a guess: the first turn may be the last. With diffusion it is not: that costs half a turn more, which
+     * is lost where something has moved. */
     bool near;
 };
 
@@ -137,7 +138,7 @@ static enum rm_code closed_iterate(struct orbit_search const *search, struct rm_
                                    struct rm_closed *closed, struct rm_error *error) {
     double change = INFINITY;
     for (uint32_t i = 0; i < search->most; ++i) {
-        bool const look = change < near_enough_to_look || (i == 0 && search->near);
+        bool const look = change < near_enough_to_look || (i == 0 && search->near && !request->diffusion);
         double const before = change;
         double step[6];
         enum rm_code code = closed_track_turn(search, look, request->diffusion, closed, error);

@@ -44,7 +44,7 @@ class Bench:
 
 
 BENCHES = (
-    Bench("rtt", "rtt:RoundTrips", 105,
+    Bench("rtt", "rtt:RoundTrips", 85,
           "Measure the round trip time between two processes on two cores: DPDK beside the kernel's sockets."),
     Bench("jitter", "jitter:Jitter", 55,
           "Measure how evenly groups of datagrams arrive: DPDK beside the kernel's sockets, as the poster does."),
@@ -86,6 +86,8 @@ BENCHES = (
           "Measure the fast beam-based alignment beside the sequential one, on model rings with hidden offsets."),
     Bench("loco", "loco:Loco", 120,
           "Fit machines whose errors are known, correct them, and fit measured data of SPEAR3."),
+    Bench("follow", "follow:Follow", 20,
+          "Measure models in step with a machine: updates per second, and how soon they answer, beside pyAT."),
     Bench("tune", "tune:Tune", 20,
           "Measure what the tune costs on one core, and how accurate it is, beside NAFF and FFT of others."),
 )  # fmt: skip
