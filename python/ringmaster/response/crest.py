@@ -7,7 +7,7 @@ rows and times together, is nearly the largest excursion, and smooth in the phas
 M. R. Schroeder's phases (IEEE Trans. Inf. Theory 16, 85, 1970).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from scipy.optimize import minimize
 Floats = NDArray[np.float64]
 Complexes = NDArray[np.complex128]
 Ints = NDArray[np.int64]
-_POWERS = (4, 8, 16)
+POWERS = (4, 8, 16)
 """Of two, one after the other: the higher, the nearer to the largest, and the harder."""
 _STEPS = 25
 _TIMES = 4
@@ -55,7 +55,14 @@ def schroeder(bins: Ints) -> Floats:
     return np.asarray(-np.pi * order * (order + 1) / len(bins), np.float64)
 
 
-def optimised(answer: Complexes, bins: Ints, weights: Floats, seed: int, progress: Progress = lambda _: None) -> Floats:
+def optimised(
+    answer: Complexes,
+    bins: Ints,
+    weights: Floats,
+    seed: int,
+    progress: Progress = lambda _: None,
+    powers: Sequence[int] = POWERS,
+) -> Floats:
     """[line] phases. ``answer``: [row, line], ``weights``: [row]."""
     if len(bins) < 3:  # of two lines no phase changes what they come to
         return np.zeros(len(bins))
@@ -67,14 +74,14 @@ def optimised(answer: Complexes, bins: Ints, weights: Floats, seed: int, progres
     best = min(starts, key=lambda phases: largest(scaled * np.exp(1j * phases), bins, evenly))
     points, least = _points(bins, _TIMES), largest(scaled * np.exp(1j * best), bins, evenly)
     phases = best
-    for number, power in enumerate(_POWERS):
+    for number, power in enumerate(powers):
         found = minimize(_norm, phases, args=(scaled, bins, points, power), jac=True, method="L-BFGS-B",
                          options={"maxiter": _STEPS})  # fmt: skip
         phases = found.x
         now = largest(scaled * np.exp(1j * phases), bins, evenly)
         if now < least:
             best, least = phases, now
-        progress((number + 1) / len(_POWERS))
+        progress((number + 1) / len(powers))
     return np.asarray(np.angle(np.exp(1j * best)), np.float64)
 
 

@@ -155,11 +155,12 @@ def _group(
     shape = _shape(expected, answer)
     budget = SIZE_SHARE * expected.size_nm if mode == "users" else np.full(len(expected.rows), ORBIT_NM)
     amplitude, phases = np.empty(len(shape)), np.empty(len(shape))
+    powers = crest.POWERS if mode == "users" else crest.POWERS[:1]  # the RMS is the budget, and has no phases
     for number, (plane, columns) in enumerate(_by_plane(expected)):
         rows = expected.row_planes == plane
         moved, own = answer[np.ix_(rows, columns)], numbers[columns]
         phases[columns] = crest.optimised(
-            moved * shape[columns], own, 1 / budget[rows], seed, within(progress, number / 2, 1 / 2)
+            moved * shape[columns], own, 1 / budget[rows], seed, within(progress, number / 2, 1 / 2), powers
         )
         turned = moved * np.exp(1j * phases[columns])
         used = _used(mode, turned, own, budget[rows])
