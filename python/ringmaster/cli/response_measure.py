@@ -101,12 +101,13 @@ def _live(
     from ringmaster.fabric.workspace import attach
     from ringmaster.machine.server_file import of_workspace
     from ringmaster.response import run as running
+    from ringmaster.response.expected import supplies_of_application
 
     with attach(asked.workspace) as ws:
         server = server_of(asked) if asked.server is not None else of_workspace(ws)
         expected = asked.expect(server)
         made = _plan(asked, expected, plan_file, running.stands(ws, asked.application))
-        loop = tuple(ws.texts[f"{closed}/supplies"].split()) if closed is not None else ()
+        loop = supplies_of_application(server, closed) if closed is not None else ()
         with told_of_ctrl_c("all supplies are"), progress_bar(f"{len(made.supplies)} supplies move") as progress:
             ran = running.run(
                 ws,

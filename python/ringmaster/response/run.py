@@ -18,10 +18,12 @@ from ringmaster.fabric.stream import Stream
 from ringmaster.fabric.workspace import Workspace
 from ringmaster.feedback.golden import rate_of
 from ringmaster.feedback.names import LENGTHS
+from ringmaster.machine.server_file import of_workspace
 from ringmaster.moving.course import Course
 from ringmaster.moving.hand import NotPutBack, refuse_closed_loops
 from ringmaster.moving.stopping import Pause, stopped_at_pauses
 from ringmaster.response.analysis import Taken
+from ringmaster.response.expected import supplies_of_application
 from ringmaster.response.plan import SETTLE_S, Plan, Tone
 
 Floats = NDArray[np.float64]
@@ -56,8 +58,7 @@ def supplies_of(ws: Workspace, application: str) -> tuple[str, ...]:
             f"workspace {ws.name!r} has no application {application!r} that runs and moves supplies by sines: its "
             f"server's configuration needs one with `code: excite` (docs/excitation.md)"
         )
-    told = f"{application}/supplies"
-    return tuple(ws.texts[told].split()) if told in ws.texts else tuple(ws.supplies)
+    return supplies_of_application(of_workspace(ws), application)
 
 
 def stands(ws: Workspace, application: str) -> dict[str, float]:
@@ -192,9 +193,10 @@ def _one(
     """A group: sines are set, begin, last, end."""
     at = [names.index(tone.supply) for tone in group]
     for key, values in (
-        ("amplitude", [tone.amplitude for tone in group]),
+        ("amplitude", [0.0] * len(group)),  # a new frequency may be too fast for the amplitude that stood there
         ("hz", [plan.hz(tone) for tone in group]),
         ("phase", [tone.phase for tone in group]),
+        ("amplitude", [tone.amplitude for tone in group]),
     ):
         whole = np.zeros(len(names))
         whole[at] = values
@@ -289,7 +291,7 @@ class _Answering:
 
     def __init__(self, ws: Workspace, application: str, supplies: Sequence[str]) -> None:
         """Raises ObjectNotFound where it has no such streams."""
-        order = ws.texts[f"{application}/supplies"].split() if f"{application}/supplies" in ws.texts else list(supplies)
+        order = supplies_of_application(of_workspace(ws), application)
         streams = sorted(
             (stream for name, stream in ws.streams.items() if name.startswith(f"{application}/sent")),
             key=lambda stream: (len(stream.name), stream.name),
