@@ -36,6 +36,8 @@ struct sequence_asks {
     struct sequence_ask *ask;
     uint32_t asks;
     uint32_t reserved;
+    /** Requests since `open`: of the thread that steps alone. */
+    uint64_t asked;
     _Atomic uint64_t granted;
 
     /* Of the thread beside alone. */

@@ -130,10 +130,15 @@ static void find_supply(struct sequence_compiling *it, struct rm_application_set
                         struct sequence_source *source) {
     char const *const supply = it->file->input[index].supply;
     source->lane = SEQUENCE_NONE;
-    for (source->index = 0; source->index < setup->actuator_count; ++source->index)
+    struct rm_nearest nearest = {.wanted = supply};
+    for (source->index = 0; source->index < setup->actuator_count; ++source->index) {
         if (strcmp(setup->actuator_name[source->index], supply) == 0)
             return;
-    sequence_refuse(it, "supply", "%s is none of the application's %u supplies", supply, setup->actuator_count);
+        rm_nearest_offer(&nearest, setup->actuator_name[source->index]);
+    }
+    sequence_refuse(it, "supply", "%s is none of the application's %u supplies%s%s%s", supply, setup->actuator_count,
+                    nearest.name != NULL ? " (did you mean \"" : "", nearest.name != NULL ? nearest.name : "",
+                    nearest.name != NULL ? "\"?)" : "");
 }
 
 enum rm_code sequence_bind(struct rm_application_setup const *setup, struct sequence_program *program,

@@ -168,6 +168,11 @@ static void compile_state(struct sequence_compiling *it, struct sequence_state c
     node->on_timeout = find_state(it, "on_timeout", state->on_timeout, sequence, chart);
     if (state->on_timeout != NULL && isnan(state->timeout_s))
         sequence_refuse(it, "on_timeout", "the state has no timeout, expected timeout_s beside it");
+    if (state->on_timeout != NULL && node->call != SEQUENCE_NONE)
+        sequence_refuse(
+            it, "on_timeout",
+            "the state calls a sequence, which goes the way of its abort after a timeout, and then this one "
+            "does: expected no on_timeout");
     if (state->end != SEQUENCE_END_NOT && (state->actions > 0 || state->ways > 0))
         sequence_refuse(it, "end", "the sequence ends in this state, expected neither `do` nor `then`");
 }

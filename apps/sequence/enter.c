@@ -188,11 +188,11 @@ static void make_requests(struct sequence_run *run, struct sequence_step *step, 
     for (uint32_t a = node->act; a < node->act + node->acts; ++a) {
         struct sequence_act const *const act = &step->program->act[a];
         run->marks += act->kind == SEQUENCE_ACT_RECORD;
-        if (act->ask == SEQUENCE_NONE || run->asked >= step->given->allowed.asked)
+        if (act->ask == SEQUENCE_NONE || step->asks->asked >= step->given->allowed.asked)
             continue;
         sequence_ask_want(step->asks, act->ask,
                           act->kind == SEQUENCE_ACT_PUT ? sequence_value_of(run, step->program, act->to) : 0.0);
-        ++run->asked;
+        ++step->asks->asked;
     }
 }
 

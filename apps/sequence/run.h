@@ -51,7 +51,7 @@ struct sequence_run {
     /** Values of names, numbers and what is worked out: cells.h. */
     double cell[SEQUENCE_CELLS];
     struct sequence_frame frame[SEQUENCE_DEPTH_MAX];
-    uint64_t transitions, marks, runs, asked;
+    uint64_t transitions, marks, runs;
     rm_turn turn, cause_turn;
     /** The setting `refused` when the outermost sequence began; and `run` as it was in the last step. */
     double refused, run_before;

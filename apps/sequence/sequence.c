@@ -152,7 +152,7 @@ static void tell_readings(struct sequence_run const *run, struct sequence_step c
     told[SEQUENCE_RUNS] = (double)run->runs;
     told[SEQUENCE_LAST] = run->last;
     told[SEQUENCE_COST] = run->last > 0 ? step->program->chart[run->last - 1].cost : 0.0;
-    told[SEQUENCE_ASKED] = (double)run->asked;
+    told[SEQUENCE_ASKED] = (double)step->asks->asked;
     told[SEQUENCE_ANSWERED] = (double)atomic_load_explicit(&step->asks->granted, memory_order_relaxed);
     memcpy(told + SEQUENCE_TOLD_COUNTER, run->cell + SEQUENCE_CELL_COUNTER,
            step->program->file->counters * sizeof run->cell[0]);
@@ -180,7 +180,7 @@ static enum rm_step_result sequence_step(struct rm_application_setup const *setu
                                  .asks = &memory->asks};
     sequence_run_step(run, &step);
     memory->running = run->depth > 0 ? run->last : 0;
-    command->exchange.asked = run->asked;
+    command->exchange.asked = memory->asks.asked;
     tell_step(run, &step, command);
     return RM_STEP_SEND;
 }
@@ -192,22 +192,26 @@ static void sequence_work(struct rm_application_setup const *setup) {
 
 /* ── another server ── */
 
-/** Of memory nothing changes but what runs. What others were asked for is each server's own. */
+/** Of memory steps change what runs, and how often others were asked. What they were asked is each server's own. */
 static size_t sequence_pack(struct rm_application_setup const *setup, void const *state, void *bytes, size_t capacity) {
     struct sequence_memory const *const memory = setup->memory;
+    uint64_t const packed[] = {memory->running, memory->asks.asked};
     (void)state;
-    if (bytes != NULL && capacity >= sizeof memory->running)
-        memcpy(bytes, &memory->running, sizeof memory->running);
-    return sizeof memory->running;
+    if (bytes != NULL && capacity >= sizeof packed)
+        memcpy(bytes, packed, sizeof packed);
+    return sizeof packed;
 }
 
 static enum rm_code sequence_unpack(struct rm_application_setup const *setup, void *state, void const *bytes,
                                     size_t count, struct rm_error *error) {
     struct sequence_memory *const memory = setup->memory;
+    uint64_t packed[2];
     (void)state;
-    if (count != sizeof memory->running)
-        return rm_fail(error, RM_E_CONFIG, "%zu bytes, expected %zu", count, sizeof memory->running);
-    memcpy(&memory->running, bytes, sizeof memory->running);
+    if (count != sizeof packed)
+        return rm_fail(error, RM_E_CONFIG, "%zu bytes, expected %zu", count, sizeof packed);
+    memcpy(packed, bytes, sizeof packed);
+    memory->running = packed[0];
+    memory->asks.asked = packed[1];
     return RM_OK;
 }
 

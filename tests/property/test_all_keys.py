@@ -25,7 +25,7 @@ KINDS = (
     *("record", "fast-archiver"),
 )
 """Kinds of file, in the order of the document."""
-APPLICATIONS = ("feedback", "premortem", "tune", "tunefeedback")
+APPLICATIONS = ("feedback", "premortem", "tune", "tunefeedback", "sequence")
 CAMERAS = {
     "workspace": "all-keys",
     "ports": [{"name": "cameras", "kind": "udp", "address": "127.0.0.1:20001"}],

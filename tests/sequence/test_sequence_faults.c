@@ -277,6 +277,9 @@ static void test_files_that_are_refused(void **state) {
         {WRONG("", "{when: amplitude > 9, to: end}"), "is never true"},
         {WRONG("", "{to: ende}"), "there is no state \"ende\" (did you mean \"end\"?)"},
         {WRONG("{call: w}", END), "expected no circle"},
+        {HEAD "sequences: [{name: w, timeout_s: 1, states: [{name: a, timeout_s: 1, on_timeout: e, do: [{call: v}],\n"
+              "  then: [{to: e}]}, {name: e, end: done}]}, {name: v, states: [{name: e, end: done}]}]",
+         "expected no on_timeout"},
         {HEAD "sequences: [{name: w, states: [{name: a, then: [{to: e}]}, {name: e, end: done}]}]", "has no timeout"},
         {HEAD "sequences: [{name: w, timeout_s: 1, states: [{name: a}]}]", "is a dead end"},
         {HEAD "sequences: [{name: w, timeout_s: 1, states: [{name: a, then: [{to: a}]}]}]", "to an end"},
