@@ -80,6 +80,15 @@ static void machine_lanes_read(struct rm_machine_lanes *lanes) {
     }
 }
 
+/** Where all instruments average over a step of the orbit or more, none sees what its magnets do within one. */
+static uint32_t strength_turns_of(struct rm_ring_config const *ring) {
+    uint32_t const step = ring->machine.step_turns;
+    bool seen = step % RM_MACHINE_STRENGTH_TURNS != 0;
+    for (uint32_t g = 0; g < ring->group_count; ++g)
+        seen |= ring->groups[g].period_turns < step;
+    return seen ? RM_MACHINE_STRENGTH_TURNS : step;
+}
+
 enum rm_code rm_machine_lanes_make(struct rm_ring_config const *ring, struct rm_machine *machine,
                                    struct rm_machine_currents const *currents, struct rm_beam *beam,
                                    struct rm_machine_lanes *lanes, struct rm_error *error) {
@@ -90,6 +99,7 @@ enum rm_code rm_machine_lanes_make(struct rm_ring_config const *ring, struct rm_
     lanes->strength_count = rm_machine_strengths(machine);
     lanes->strength = calloc(lanes->strength_count + 1ul, sizeof *lanes->strength);
     lanes->strength_supply = calloc(lanes->strength_count + 1ul, sizeof *lanes->strength_supply);
+    lanes->strength_turns = strength_turns_of(ring);
     lanes->shown = beam;
     if (lanes->current == NULL || lanes->reading == NULL || lanes->first_bpm == NULL || lanes->strength == NULL ||
         lanes->strength_supply == NULL) {
@@ -189,12 +199,13 @@ static void machine_lanes_set_strengths(struct rm_machine_lanes *lanes, uint64_t
 }
 
 static void tell_tune(struct rm_machine_lanes const *lanes, rm_turn turn) {
+    if (turn % RM_MACHINE_TUNE_TURNS != 0 || lanes->listener.put == NULL)
+        return;
     struct rm_oscillation const *oscillation = rm_machine_oscillation(lanes->machine);
     double const delta = oscillation->state.orbit_delta;
     double const tune[2] = {rm_oscillation_orbit_tune(oscillation, 0, delta) + oscillation->shift[0],
                             rm_oscillation_orbit_tune(oscillation, 1, delta) + oscillation->shift[1]};
-    if (lanes->listener.put != NULL && turn % RM_MACHINE_TUNE_TURNS == 0)
-        lanes->listener.put(lanes->listener.state, turn, tune);
+    lanes->listener.put(lanes->listener.state, turn, tune);
 }
 
 static void step_when_due(struct rm_machine_lanes *lanes, uint64_t index) {
@@ -229,10 +240,9 @@ void rm_machine_lanes_advance(struct rm_machine_lanes *lanes, uint64_t index) {
     }
     for (uint64_t next = oscillation->state.turn + 1 - first; next <= index; ++next) {
         step_when_due(lanes, next);
-        if ((first + next) % RM_MACHINE_STRENGTH_TURNS == 0) {
+        if ((first + next) % lanes->strength_turns == 0)
             machine_lanes_set_strengths(lanes, next);
-            tell_tune(lanes, first + next);
-        }
+        tell_tune(lanes, first + next);
         rm_oscillation_step(oscillation);
         if (lanes->loss.machine != NULL)
             rm_loss_lanes_turn(&lanes->loss, first + next);

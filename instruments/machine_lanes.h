@@ -36,6 +36,8 @@ struct rm_machine_lanes {
     uint32_t *strength_supply;
     double *strength;
     uint32_t strength_count;
+    /** Turns after which the tunes are those of the magnets again. */
+    uint32_t strength_turns;
 
     struct rm_beam *shown;
     /** From one look of the background to the next, of the machine's time; 0: a thread looks by itself. And how many have
