@@ -258,7 +258,7 @@ def fit_row(mode: str, seed: int) -> FitRow:
 
 
 def scaled_priors(gradients: Sequence[Gradient], model: Model, machine: Machine) -> list[Gradient]:
-    """Prior widths as the errors truly are, by one scale of all normal and one of all skew gradients: pulls need that."""
+    """Prior widths as the errors truly are, by one scale of normal and one of skew gradients: pulls need that."""
     size = {}
     for component in "BA":
         some = [i for i, one in enumerate(model.gradients) if one.component == component]
