@@ -169,6 +169,47 @@ def _run_seeds(folder: Path, seeds: list[int], span: tuple[str | None, str | Non
 
 @commissioning.command(
     epilog=examples(
+        "ringmaster commissioning rehearse rehearsals --seeds 1-5",
+        "ringmaster commissioning rehearse rehearsals --seeds 3 --alignment-um 20 --json",
+    )
+)
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+@click.option("--seeds", default="1-5", show_default=True, metavar="A-B", help="Of the rings.")
+@click.option(
+    "--alignment-um",
+    type=click.FloatRange(0),
+    default=5.0,
+    show_default=True,
+    help="Error of the magnets' centres, RMS.",
+)
+@json_option
+def rehearse(folder: Path, seeds: str, alignment_um: float, as_json: bool) -> None:
+    """Try the session on paper: on the true machines of rings of some seeds, without a ring that runs.
+
+    What a response measurement and an alignment would find is computed from the errors that the ring draws, with noise.
+    LOCO, its correction and the orbit's are those of the session. It takes a minute or two of a core for each seed.
+    """
+    from ringmaster.commissioning.rehearsal import Assumed, Rehearsal
+    from ringmaster.commissioning.results import as_json as results_as_json
+    from ringmaster.commissioning.running import Ring
+    from ringmaster.programs.threads import keep_to_one_thread
+
+    keep_to_one_thread()
+    results = {}
+    for seed in _range(seeds):
+        place = folder / f"seed-{seed}"
+        found = Rehearsal(Ring(), seed, place, Assumed(alignment_um), lambda name, _: click.echo(name, err=True)).run()
+        results[str(seed)] = results_as_json(found)
+        (place / "score.json").write_text(json.dumps(results[str(seed)], indent=1))
+        if not as_json:
+            click.echo(f"seed {seed}")
+            _print_scores(found)
+    if as_json:
+        print_json(results)
+
+
+@commissioning.command(
+    epilog=examples(
         "ringmaster commissioning score session --truth truth.json",
         "ringmaster commissioning score session --truth truth.json --json | jq .reached",
     )

@@ -58,12 +58,17 @@ def _measuring(command: Command) -> Command:
     epilog=examples(
         "ringmaster orbit show",
         "ringmaster orbit show --target golden.yaml --plot orbit.png",
+        "ringmaster orbit show -o today.csv && ringmaster orbit show --target today.csv",
     )
 )
 @click.option("--readings", multiple=True, metavar="PATTERN", help="Only these BPMs, or INSTRUMENT/LANE. Repeatable.")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), metavar="FILE.csv", help="Write the readings, as a target."
+)
 @_measuring
 def show(
     readings: tuple[str, ...],
+    output: Path | None,
     target: Path | None,
     seconds: float,
     rate: str | None,
@@ -78,6 +83,8 @@ def show(
     with attach(workspace) as ws:
         chosen = of_bpms.choose(ws, readings, rate)
         found = _measure(ws, chosen.rows, chosen.rate, seconds, target)
+    if output is not None:
+        _save(found, output)
     if plot is not None:
         from ringmaster.orbit.draw import draw_orbit
 
@@ -86,7 +93,20 @@ def show(
         print_json(_orbit_as_json(found))
         return
     _print_orbit(found)
+    if output is not None:
+        click.echo(f"{output}: readings, for --target")
     print_plot(plot)
+
+
+def _save(found: "Orbit", path: Path) -> None:
+    """Those that came."""
+    import numpy as np
+
+    from ringmaster.feedback.matrix import save_values
+
+    there = np.flatnonzero(np.isfinite(found.measured_nm))
+    names = [found.rows[i] for i in there]
+    save_values(path, names, found.measured_nm[there], "nm; an orbit as it was: ringmaster orbit show")
 
 
 def _measure(

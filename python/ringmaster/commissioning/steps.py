@@ -8,6 +8,8 @@ from ringmaster.commissioning.session import Step
 MAPPING = "mapping.yaml"
 """In the session's folder."""
 UNDO = ("change", "undo")
+HOLD = "the orbit is that of the beginning again"
+CENTRES = "the beam goes through these centres"
 
 
 @dataclass(frozen=True)
@@ -22,8 +24,11 @@ class Machine:
 
 def steps_of(machine: Machine) -> list[Step]:
     """In their order. Files are in the session's folder, where the commands run."""
-    steps = _optics(machine, 1) + _optics(machine, 2) + _alignment(machine) + _orbit(machine, 1, 2)
-    steps += _optics(machine, 3) + _orbit(machine, 2, 3)
+    steps = [_kept(machine)]
+    for number in (1, 2):
+        steps += [*_optics(machine, number), _steered(machine, f"hold-{number}", number, "start.csv", HOLD)]
+    steps += [*_alignment(machine), _steered(machine, "orbit-1", 2, "golden.yaml", CENTRES)]
+    steps += [*_optics(machine, 3), _steered(machine, "orbit-2", 3, "golden.yaml", CENTRES)]
     return steps + (_closed(machine) if machine.feedback else [])
 
 
@@ -83,19 +88,17 @@ def _alignment(machine: Machine) -> list[Step]:
     ]
 
 
-def _orbit(machine: Machine, number: int, of_response: int) -> list[Step]:
-    """The beam goes through the centres."""
-    change = f"orbit-{number}.yaml"
-    corrected = ("orbit", "correct", "--response", f"response-{of_response}.h5", "--mapping", MAPPING)
-    target = ("--target", "golden.yaml", "--apply", "--rounds", "3", "-o", change)
-    return [
-        Step(
-            f"orbit-{number}",
-            "the beam goes through these centres",
-            (*corrected, *target, *_here(machine)),
-            (*UNDO, change, *_here(machine)),
-        )
-    ]
+def _kept(machine: Machine) -> Step:
+    """The orbit of the beginning is kept: currents of reverse bends bend, too, and an orbit that moves feeds down."""
+    words = ("orbit", "show", "-o", "start.csv", *_here(machine))
+    return Step("start", "the orbit as it is, to come back to", words)
+
+
+def _steered(machine: Machine, name: str, of_response: int, target: str, about: str) -> Step:
+    change = f"{name}.yaml"
+    response = ("--response", f"response-{of_response}.h5", "--mapping", MAPPING)
+    how = ("--target", target, "--apply", "--rounds", "3", "-o", change)
+    return Step(name, about, ("orbit", "correct", *response, *how, *_here(machine)), (*UNDO, change, *_here(machine)))
 
 
 def _closed(machine: Machine) -> list[Step]:
