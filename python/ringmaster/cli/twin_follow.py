@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     epilog=examples(
         "ringmaster twin follow elettra2_like --as model --map mapping.yaml",
         "ringmaster twin follow elettra2_like --as weaker --map mapping.yaml --set QF1_S01_01=-0.01 --hz 100",
-        "ringmaster twin follow configs/twins.yaml",
-        "ringmaster twin follow configs/twins.yaml --only corrected",
+        "ringmaster twin follow configs/twins/optics.yaml",
+        "ringmaster twin follow configs/twins/optics.yaml --only corrected",
         "ringmaster monitor 'model/rms_*' 'weaker/rms_*' model/state",
         "ringmaster put model/zero 1",
         "ringmaster spectrum model/ring/tune_x",
