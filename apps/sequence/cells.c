@@ -45,7 +45,7 @@ static uint32_t cell_of_operand(struct sequence_op const *op, double *number, ui
 
 bool sequence_lower(struct sequence_expression const *expression, double *number, uint32_t *count,
                     struct sequence_lowered *lowered) {
-    uint32_t stack[SEQUENCE_STACK_MAX + 1], depth = 0;
+    uint32_t stack[SEQUENCE_STACK_MAX + 1] = {0}, depth = 0;
     lowered->instructions = 0;
     for (uint32_t i = 0; i < expression->ops; ++i) {
         struct sequence_op const *const op = &expression->op[i];

@@ -235,7 +235,7 @@ static bool allocate(struct sequence_program *program, struct sequence_file cons
             arcs += file->sequence[s].state[n].ways;
         }
     }
-    program->chart = calloc(file->sequences, sizeof *program->chart);
+    program->chart = calloc(file->sequences + 1, sizeof *program->chart);
     program->node = calloc(nodes + 1, sizeof *program->node);
     program->act = calloc(acts + 1, sizeof *program->act);
     program->arc = calloc(arcs + 1, sizeof *program->arc);

@@ -80,7 +80,7 @@ static double evaluate_two(enum sequence_code code, double a, double b) {
 
 /** The compiler has counted: the stack neither overflows nor runs empty. */
 double sequence_evaluate(struct sequence_op const *op, uint32_t ops, struct sequence_values const *values) {
-    double stack[SEQUENCE_STACK_MAX], *top = stack;
+    double stack[SEQUENCE_STACK_MAX] = {0.0}, *top = stack;
     for (struct sequence_op const *const end = op + ops; op < end; ++op) {
         if (op->code <= SEQUENCE_DONE) {
             *top++ = evaluate_operand(op, values);

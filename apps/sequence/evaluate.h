@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The stack machine that works an expression out. The hot path. */
+/** The stack machine that works an expression out: where it is compiled and checked. Steps have cells.h. */
 #ifndef SEQUENCE_EVALUATE_H
 #define SEQUENCE_EVALUATE_H
 

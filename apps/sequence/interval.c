@@ -118,7 +118,7 @@ static struct sequence_interval of_two(enum sequence_code code, struct sequence_
 
 struct sequence_interval sequence_interval_of(struct sequence_program const *program, struct sequence_value value,
                                               struct sequence_interval supply) {
-    struct sequence_interval stack[SEQUENCE_STACK_MAX], *top = stack;
+    struct sequence_interval stack[SEQUENCE_STACK_MAX] = {{0.0, 0.0}}, *top = stack;
     stack[0] = ANY;
     for (uint32_t i = value.first; i < value.first + value.ops; ++i) {
         struct sequence_op const *op = &program->op[i];

@@ -90,22 +90,15 @@ static void unwind(struct sequence_run *run, struct sequence_step *step) {
     finish(run, SEQUENCE_FAILED);
 }
 
-/** After a state was entered, or could not be. `depth` is that of before. */
-static void settle_entry(struct sequence_run *run, struct sequence_step *step, bool has_entered, uint32_t depth,
-                         bool was_aborting) {
-    if (!has_entered) {
-        unwind(run, step);
-    } else if (run->depth < depth && was_aborting) {
-        unwind(run, step); /* the end of an abort's way: the caller is next */
-    } else if (run->depth == 0) {
-        finish(run, SEQUENCE_DONE_GOOD);
-    }
-}
-
+/** At the end of an abort's way the caller is next. */
 static void leave_to(struct sequence_run *run, struct sequence_step *step, uint32_t node) {
     uint32_t const depth = run->depth;
     bool const was_aborting = sequence_top(run)->is_aborting;
-    settle_entry(run, step, go_to(run, step, node), depth, was_aborting);
+    bool const has_entered = go_to(run, step, node);
+    if (!has_entered || (was_aborting && run->depth < depth))
+        unwind(run, step);
+    else if (run->depth == 0)
+        finish(run, SEQUENCE_DONE_GOOD);
 }
 
 static void abort_run(struct sequence_run *run, struct sequence_step *step, enum sequence_cause cause) {
