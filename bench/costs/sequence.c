@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** A step of a sequence: nothing that runs; a state that waits; 100 actions of a kind, each with a supply of its own, that
- * are all under way; 100 supplies in one action; 20 conditions, none of which is true; and a state with some of all. With
- * `--json` the word's place is taken by figures for `ringmaster bench sequence`. */
+ * are all under way; 100 supplies in one action; 20 conditions, none of which is true; and a state with some of all. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
