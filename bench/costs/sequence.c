@@ -17,6 +17,8 @@ static double const TURN_RATE_HZ = 1157000;
 
 /** A program, and all that its host would give it. */
 struct bench_sequence {
+    struct rm_record record[INPUTS];
+    struct rm_stream stream;
     struct sequence_file file;
     struct sequence_program program;
     struct sequence_binding binding;
@@ -25,8 +27,6 @@ struct bench_sequence {
     struct rm_application_setup setup;
     struct rm_step given;
     struct rm_command command;
-    struct rm_record record[INPUTS];
-    struct rm_stream stream;
     struct rm_stream const *inputs[INPUTS];
     double setting[8 + 8], setpoint[SUPPLIES], sent[SUPPLIES], low[SUPPLIES], high[SUPPLIES], slew[SUPPLIES];
     uint32_t setting_at[SEQUENCE_SETTINGS];
