@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** A step of a sequence: nothing that runs; a state that waits; 100 actions of a kind, each with a supply of its own, that
- * are all under way; 100 supplies in one action; 20 conditions, none of which is true; and a state with some of all. */
+ * are all under way; 100 supplies in one action; 20 conditions, none of which is true; a state with some of all;
+ * and 100 ramps as a `switch` that is written by hand, which neither watches nor judges anything. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 
 #include "apps/sequence/ask.h"
 #include "apps/sequence/compile.h"
+#include "apps/sequence/law/shape.h"
 #include "apps/sequence/run.h"
 #include "cost.h"
 
@@ -153,6 +155,49 @@ static char *repeat(uint32_t first, uint32_t count, char const *format) {
     return text;
 }
 
+/* ── the same by hand ── */
+
+enum hand_state { HAND_RAMPS, HAND_ENDED };
+
+/** What a programmer would write for 100 ramps: a state, a way of each supply, one clock. */
+struct bench_hand {
+    enum hand_state state;
+    rm_turn turn, begun;
+    double inverse_turns, from[SUPPLIES], way[SUPPLIES], setpoint[SUPPLIES], low[SUPPLIES], high[SUPPLIES];
+};
+
+static uint64_t make_hand_steps(void *subject) {
+    struct bench_hand *const hand = subject;
+    for (uint32_t s = 0; s < STEPS; ++s) {
+        hand->turn += PERIOD_TURNS;
+        double const share = (double)(hand->turn - hand->begun) * hand->inverse_turns;
+        switch (hand->state) {
+        case HAND_RAMPS:
+            for (uint32_t i = 0; i < SUPPLIES; ++i) {
+                double const x = hand->from[i] + hand->way[i] * sequence_s_curve(share);
+                hand->setpoint[i] = x < hand->low[i] ? hand->low[i] : x > hand->high[i] ? hand->high[i] : x;
+            }
+            hand->state = share < 1.0 ? HAND_RAMPS : HAND_ENDED;
+            break;
+        case HAND_ENDED:
+            break;
+        }
+        asm volatile("" ::"r"(hand->setpoint) : "memory");
+    }
+    return STEPS;
+}
+
+static struct bench_hand *bench_hand_make(void) {
+    struct bench_hand *const hand = bench_allocate(sizeof *hand);
+    *hand = (struct bench_hand){.state = HAND_RAMPS, .inverse_turns = 1.0 / (900000.0 * TURN_RATE_HZ)};
+    for (uint32_t i = 0; i < SUPPLIES; ++i) {
+        hand->way[i] = 1.0;
+        hand->low[i] = -10.0;
+        hand->high[i] = 10.0;
+    }
+    return hand;
+}
+
 static char const RAMP[] = "{ramp: g#, to: 1, in_s: 900000}";
 static char const SINE[] = "{excite: g#, amplitude: 0.1, hz: #, in_s: 900000}";
 static char const WAY[] = "{when: abs(x# - 100) < 5 and x# > 3, to: e}";
@@ -177,6 +222,7 @@ static size_t sequence_prepare(struct bench_case *cases) {
         (struct bench_case){"20 conditions", make_steps, bench_state("", repeat(0, INPUTS, WAY)), NULL, NULL};
     cases[count++] = (struct bench_case){"50 ramps, 50 sines, 20 conditions", make_steps,
                                          bench_state(mixed, repeat(0, INPUTS, WAY)), NULL, NULL};
+    cases[count++] = (struct bench_case){"100 ramps by hand", make_hand_steps, bench_hand_make(), NULL, NULL};
     return count;
 }
 

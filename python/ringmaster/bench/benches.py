@@ -45,6 +45,7 @@ class Bench:
 
 BENCHES = (
     Bench("rtt", "rtt:RoundTrips", 85,
+    Bench("rtt", "rtt:RoundTrips", 95,
           "Measure the round trip time between two processes on two cores: DPDK beside the kernel's sockets."),
     Bench("jitter", "jitter:Jitter", 55,
           "Measure how evenly groups of datagrams arrive: DPDK beside the kernel's sockets, as the poster does."),
@@ -90,4 +91,6 @@ BENCHES = (
           "Measure models in step with a machine: updates per second, and how soon they answer, beside pyAT."),
     Bench("tune", "tune:Tune", 20,
           "Measure what the tune costs on one core, and how accurate it is, beside NAFF and FFT of others."),
+    Bench("sequence", "sequence:SequenceSteps", 10,
+          "Measure what a step of a sequence with 100 actions takes, and whether its bits are the same each time."),
 )  # fmt: skip
