@@ -19,22 +19,24 @@ static double const TURN_RATE_HZ = 1157000;
 
 /** A program, and all that its host would give it. */
 struct bench_sequence {
-    struct rm_record record[INPUTS];
     struct rm_stream stream;
-    struct sequence_file file;
-    struct sequence_program program;
-    struct sequence_binding binding;
-    struct sequence_asks asks;
-    struct sequence_run run;
-    struct rm_application_setup setup;
-    struct rm_step given;
+    struct rm_record record[INPUTS];
     struct rm_command command;
+    struct rm_step given;
+    struct sequence_file file;
+    double setting[8 + 8];
+    struct rm_application_setup setup;
     struct rm_stream const *inputs[INPUTS];
-    double setting[8 + 8], setpoint[SUPPLIES], sent[SUPPLIES], low[SUPPLIES], high[SUPPLIES], slew[SUPPLIES];
+    char const *input[INPUTS];
+    struct sequence_asks asks;
+    double setpoint[SUPPLIES], sent[SUPPLIES], low[SUPPLIES], high[SUPPLIES], slew[SUPPLIES];
+    char const *supply[SUPPLIES];
+    struct sequence_binding binding;
+    struct sequence_program program;
+    struct sequence_run run;
     uint32_t setting_at[SEQUENCE_SETTINGS];
-    char names[SUPPLIES][NAME_BYTES], input_names[INPUTS][NAME_BYTES];
-    char const *supply[SUPPLIES], *input[INPUTS];
     bool is_missing[INPUTS];
+    char input_names[INPUTS][NAME_BYTES], names[SUPPLIES][NAME_BYTES];
 };
 
 static uint64_t make_steps(void *subject) {
