@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 import click
@@ -100,7 +101,7 @@ def _of_state(state: "State") -> list[str]:
     if state.end:
         ways = [f"end: {state.end}"]
     within = "" if state.timeout_s is None else f"{state.timeout_s:g} s"
-    done = list(state.do)
+    done = [line for words in state.do for line in wrap(words, DO_WIDTH, subsequent_indent="  ")]
     rows = max(len(done), len(ways), 1)
     lines = []
     for row in range(rows):

@@ -82,7 +82,7 @@ class _Shown:
     def end(self) -> None:
         """The last state, where it was none of the ends."""
         if self.entered and self.entered[-1].state.end is None:
-            self.say(self._line(self.entered[-1], None))
+            self.say(self._line(self.entered[-1], self.following.ended_turn))
 
     def _line(self, passage: "Passage", left: int | None) -> str:
         rate = self.runner.ws.parameters["server/turn_rate_hz"].number

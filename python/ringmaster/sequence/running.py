@@ -131,6 +131,7 @@ class Following:
         """Newest turn that was looked at."""
         self._runs = runner.number("runs")
         self.begun_turn: int | None = None
+        self.ended_turn: int | None = None
         self.lost = 0
         """Records that were overwritten before they were read."""
 
@@ -152,6 +153,9 @@ class Following:
         entered = [each for each in passages_of(self._runner.file, trace, turns) if each.step or is_first]
         if entered and self.begun_turn is None:
             self.begun_turn = entered[0].turn
+        idle = turns[(trace["state"] == NONE) & (turns > (self.begun_turn or head))]
+        if self.begun_turn is not None and self.ended_turn is None and len(idle):
+            self.ended_turn = int(idle[0])
         return entered, marks_of(self._runner.file, trace, turns)
 
     @property
