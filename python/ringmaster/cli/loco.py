@@ -54,20 +54,41 @@ loco.add_command(jacobian)
 @click.option("--skew", "skews", multiple=True, type=Width(0.01), help="The same of skew gradients, 1/m².")
 @click.option(
     "--gradient-sigma",
-    type=float,
+    type=click.FloatRange(0, min_open=True),
     default=0.005,
     show_default=True,
     help="Prior width of the usual gradients, relative.",
 )
-@click.option("--skew-sigma", type=float, default=0.001, show_default=True, help="Of skew gradients times length, 1/m.")
 @click.option(
-    "--feed-down-um", type=float, default=50.0, show_default=True, help="Of the beam in sextupoles: 0 leaves them out."
+    "--skew-sigma",
+    type=click.FloatRange(0, min_open=True),
+    default=0.001,
+    show_default=True,
+    help="Of skew gradients times length, 1/m.",
+)
+@click.option(
+    "--feed-down-um",
+    type=click.FloatRange(0),
+    default=50.0,
+    show_default=True,
+    help="Of the beam in sextupoles: 0 leaves them out.",
 )
 @click.option("--no-skew", is_flag=True, help="Fit no skew gradients.")
-@click.option("--gain-sigma", type=float, default=0.2, show_default=True, help="Prior width of gains.")
+@click.option(
+    "--gain-sigma",
+    type=click.FloatRange(0, min_open=True),
+    default=0.2,
+    show_default=True,
+    help="Prior width of gains.",
+)
 @click.option("--no-rolls", is_flag=True, help="Fit no rolls of correctors, nor what BPMs have of the other plane.")
 @click.option("--energy", is_flag=True, help="Fit energy shifts of correctors, for --4d.")
-@click.option("--cut", type=float, metavar="SHARE", help="No priors: singular values below SHARE of the largest are 0.")
+@click.option(
+    "--cut",
+    type=click.FloatRange(0, 1, min_open=True),
+    metavar="SHARE",
+    help="No priors: singular values below SHARE of the largest are 0.",
+)
 @click.option("--outliers", type=float, metavar="SIGMAS", help="Leave out elements that are farther off.")
 @click.option("--iterations", type=click.IntRange(1), default=12, show_default=True, help="At most.")
 @click.option("--repair", "faults", flag_value="repair", help="Put right signs and swapped cables, and fit them, too.")

@@ -148,19 +148,16 @@ def _least_squares(
 ) -> tuple[Floats, int]:
     """Some steps of Gauss and Newton with one matrix. Adds to ``values``, at which the ring's supplies then stand."""
     names, steps = list(supplies), np.array(list(supplies.values()))
-    columns = []
+    columns, before = [], ring.off(change)
     for number, (name, step) in enumerate(supplies.items()):
-        sides = []
-        for by in (step, -step):
-            ring.knobs.set({name: by})
-            sides.append(ring.off(change))
+        ring.knobs.set({name: step})
+        columns.append(ring.off(change) - before)
         ring.knobs.set({name: 0.0})
-        columns.append((sides[0] - sides[1]) / 2)
         progress(share[0] + share[1] * (number + 1) / len(names))
     u, s, vh = np.linalg.svd(np.stack(columns, axis=1), full_matrices=False)
     kept = min(count, len(s)) if count is not None else int((s > SMALL * s[0]).sum())
     back = vh[:kept].T / s[:kept] @ u[:, :kept].T
-    at, off = np.zeros(len(names)), ring.off(change)
+    at, off = np.zeros(len(names)), before
     for _ in range(STEPS):
         tried = at - back @ off
         try:

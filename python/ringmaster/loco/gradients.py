@@ -104,7 +104,7 @@ def usual(lattice: "Lattice", priors: Priors | None = None, skew: bool = True) -
             found.append(_made(lattice, elements, "A", priors.skew_per_m / normal.length_m))
     for elements in magnets(lattice, "*", (Kind.SEXTUPOLE,)):
         strength = max(abs(_coefficient(lattice[i].PolynomB, 2)) for i in elements)
-        if strength > 0:
+        if strength > 0 and priors.feed_down_m > 0:
             sigma = 2 * strength * priors.feed_down_m
             found += [_made(lattice, elements, component, sigma) for component in ("BA" if skew else "B")]
     return sorted(found, key=lambda one: one.component == "A")
