@@ -8,7 +8,7 @@ import numpy as np
 
 from ringmaster.bba.centres import Away, Stepped, of_quadrupole, of_sextupole
 from ringmaster.bba.kicks import Doubt, Others, solve
-from ringmaster.bba.lines import LINES, REST, Complexes
+from ringmaster.bba.lines import LINES, REST, Complexes, mean_of
 from ringmaster.bba.magnets import Target
 from ringmaster.bba.measure import Taken
 from ringmaster.bba.model import Model
@@ -78,7 +78,7 @@ def analyse(model: Model, plan: Plan, taken: Sequence[Taken], doubt: Doubt) -> F
     taken = [one for one in taken if len(one.supplies)]
     targets = {t.magnet.supply: t for group in plan.groups for t in group.targets}
     chosen = [targets[name] for one in taken for name in one.supplies]
-    mean = np.nanmean([np.nanmean(one.states, axis=0) for one in taken], axis=0)
+    mean = mean_of(np.array([mean_of(one.states, 0) for one in taken]), 0)
     seen = swung(model, plan, chosen, mean)
     shaken = np.array([_shaken_m(model, seen, scatter(one.states)) for one in taken])
     shaken_m = np.sqrt(np.median(shaken**2, axis=0))
@@ -93,9 +93,9 @@ def analyse(model: Model, plan: Plan, taken: Sequence[Taken], doubt: Doubt) -> F
 
 def positions(seen: Swung, read: Complexes) -> Complexes:
     """[plane, bpm, line] m, of [row, line] nm: as BPMs would read that are as the swing of the lattice has them."""
-    gains = np.where(np.isfinite(seen.gain), seen.gain, np.eye(2))
+    lies = np.array([bool(fault) and not fault.startswith(REPAIRED) for fault in seen.faults])
+    gains = np.where(lies[:, None, None], np.eye(2), seen.gain)
     orbit = np.linalg.solve(gains, read.reshape(len(gains), 2, -1)) / NM
-    lies = [bool(fault) and not fault.startswith(REPAIRED) for fault in seen.faults]
     orbit[lies] = np.nan
     return np.asarray(orbit.transpose(1, 0, 2))
 
@@ -140,7 +140,7 @@ class _Group:
         induced = positions(self._seen, odd(self._one.states))
         first = self._solve(induced)
         solved = self._solve(induced - self._mixed(first.value))
-        rest = np.nanmean(self._one.states[:, :, REST].real, axis=0).reshape(-1, 2)
+        rest = mean_of(self._one.states[:, :, REST], 0).real.reshape(-1, 2)
         return [
             self._offset(k, rest[target.bpm], self._away(solved, k), self._away(first, k), solved.chi2)
             for k, target in enumerate(self._group)

@@ -13,6 +13,7 @@ from ringmaster.bba.analyse import Offset
 from ringmaster.fabric.calibration import LAYOUT, ORDERS, VERSION, Calibration, Units
 from ringmaster.fabric.workspace import Workspace
 from ringmaster.feedback.loop import Feedback
+from ringmaster.feedback.matrix import save_values
 from ringmaster.feedback.names import LENGTHS
 
 _COLUMN = re.compile(r"^\s*(?P<name>[^\[\]]+?)\s*(?:\[(?P<unit>[^\]]*)\])?\s*$")
@@ -33,6 +34,12 @@ def golden(ws: Workspace, name: str, offsets: Sequence[Offset], rows: Sequence[s
     if not values:
         raise ValueError(f"none of these BPMs is a row of {name}: its rows are such as {next(iter(at), 'none')}")
     return values
+
+
+def save_orbit(path: Path, offsets: Sequence[Offset], rows: Sequence[str], title: str) -> None:
+    """Lines NAME,nm for `ringmaster orbit correct --target` and `ringmaster feedback golden`."""
+    values = {rows[2 * one.bpm + plane]: one.offset_nm[plane] for one in offsets for plane in (0, 1)}
+    save_values(path, list(values), np.round(list(values.values())), title)
 
 
 def table(before: str | None, offsets: Sequence[Offset], rows: Sequence[str], place: str = "table") -> str:

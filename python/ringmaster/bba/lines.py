@@ -59,6 +59,13 @@ def _complex(fitted: Floats) -> Complexes:
     return out
 
 
+def mean_of(values: Complexes, axis: int) -> Complexes:
+    """Of what is a number; NaN where nothing is."""
+    good = np.isfinite(values)
+    total, count = np.where(good, values, 0).sum(axis=axis), good.sum(axis=axis)
+    return np.asarray(np.where(count > 0, total / np.maximum(count, 1), np.nan), np.complex128)
+
+
 def product(a: complex, b: complex) -> tuple[complex, complex]:
     """Phasors at the sum and at the difference (b's frequency less a's) of the product of two cosines."""
     return a * b / 2, np.conj(a) * b / 2

@@ -6,6 +6,7 @@ from time import monotonic, sleep
 
 import numpy as np
 
+from ringmaster.bba.lines import mean_of
 from ringmaster.bba.plant import BeamLost, Floats, Readings, Sine, SupplyFailed
 from ringmaster.errors import ObjectNotFound, RequestRefused, RequestUnanswered
 from ringmaster.fabric.stream import Stream
@@ -109,11 +110,12 @@ class LivePlant:
             for row, lane in lanes:
                 values[row] = np.where(window.ok, window.values(lane), np.nan)
                 if (total := f"sum{lane[1:]}") in self._lanes_of(stream):
-                    sums.append(float(np.nanmean(np.where(window.ok, window.values(total), np.nan))))
+                    there = window.values(total)[window.ok]
+                    sums.append(float(there.mean()) if len(there) else np.nan)
         self._check_beam(sums)
         turns = first + period * np.arange(count)
         third = np.diff(values, n=3, axis=1)
-        noise = np.sqrt(np.nanmean(third**2, axis=1) / 20.0)  # 1 + 9 + 9 + 1, of white noise
+        noise = np.sqrt(mean_of((third**2).astype(np.complex128), 1).real / 20.0)  # 1 + 9 + 9 + 1, of white noise
         return Readings((turns - self._begin_turn) / self._rate_hz, values, noise)
 
     def put_back(self) -> None:
@@ -155,7 +157,8 @@ class LivePlant:
         return {lane.name for lane in stream.lanes}
 
     def _check_beam(self, sums: list[float]) -> None:
-        total = float(np.nanmedian(sums)) if sums else np.nan
+        some = [one for one in sums if np.isfinite(one)]
+        total = float(np.median(some)) if some else np.nan
         if self._sum is None:
             self._sum = total
         if total < GONE * self._sum:

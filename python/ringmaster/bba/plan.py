@@ -14,6 +14,10 @@ from ringmaster.bba.plant import Floats, Sine
 
 SIGNS = (1, -1, -1, 1)
 """Of a group's states: a drift of the orbit cancels, and all that is even in the steps."""
+MOST_CONDITION = 20.0
+"""Of the patterns of a group."""
+OFF_CENTRE_M = 50e-6
+"""So far from a sextupole's centre the beam is expected, at least where tunes are told."""
 Limits = Callable[[str], tuple[float, float]]
 """How far a supply may go down and up from where it stands, in its unit."""
 
@@ -161,9 +165,21 @@ def _groups(model: Model, targets: Sequence[Target], wishes: Wishes, limits: Lim
     found: list[Group] = []
     for kind, step in (("quadrupole", wishes.quadrupole_step), ("sextupole", wishes.sextupole_step)):
         some = [target for target in targets if target.magnet.kind == kind]
-        count = -(-len(some) // wishes.group)
-        found += [_group(model, len(found) + k, some[k::count], step, limits) for k in range(count)]
+        found += _told_apart(model, len(found), some, wishes.group, step, limits)
     return found
+
+
+def _told_apart(
+    model: Model, first: int, targets: Sequence[Target], most: int, step: float, limits: Limits
+) -> "list[Group]":
+    """As few groups as can be told apart: neighbours alone have patterns that are nearly one."""
+    count = -(-len(targets) // most)
+    while targets:
+        groups = [_group(model, first + k, targets[k::count], step, limits) for k in range(count)]
+        if count == len(targets) or max(group.condition for group in groups) <= MOST_CONDITION:
+            return groups
+        count += 1
+    return []
 
 
 def _group(model: Model, number: int, targets: Sequence[Target], step: float, limits: Limits) -> Group:
@@ -186,6 +202,7 @@ def _group(model: Model, number: int, targets: Sequence[Target], step: float, li
 
 
 def _tune_shift(model: Model, target: Target) -> Floats:
-    """Of a relative change of 1 of a quadrupole; a sextupole on the orbit has none, and its sign is that of one."""
-    beta = model.beta_in(target.magnet.elements[0])
-    return np.array([beta[0], -beta[1]]) * target.magnet.strength / (4 * np.pi)
+    """Of a relative change of 1; a sextupole has a gradient where the beam is off its centre."""
+    beta, magnet = model.beta_in(target.magnet.elements[0]), target.magnet
+    gradient = magnet.strength if magnet.kind == "quadrupole" else 2 * magnet.strength * OFF_CENTRE_M
+    return np.array([beta[0], -beta[1]]) * gradient / (4 * np.pi)

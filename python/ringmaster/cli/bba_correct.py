@@ -14,6 +14,7 @@ from ringmaster.cli.options import examples, workspace_option
         "ringmaster bba correct bba.h5 --change golden.yaml",
         "ringmaster change apply golden.yaml",
         "ringmaster change undo golden.yaml",
+        "ringmaster bba correct bba.h5 --golden golden.csv",
         "ringmaster bba correct bba.h5 --table calibration.csv --before old.csv",
     )
 )
@@ -21,6 +22,13 @@ from ringmaster.cli.options import examples, workspace_option
 @lattice_option
 @mapping_option
 @click.option("--change", type=click.Path(path_type=Path), metavar="FILE", help="The golden orbit, as a change.")
+@click.option(
+    "--golden",
+    "orbit",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="An orbit, for `orbit correct` (NAME,nm).",
+)
 @click.option("--application", default="feedback", show_default=True, metavar="NAME", help="Whose golden orbit.")
 @click.option("--table", "out", type=click.Path(path_type=Path), metavar="FILE", help="A table of calibrations (CSV).")
 @click.option(
@@ -35,23 +43,24 @@ def correct(
     lattice: str | None,
     mapping: Path | None,
     change: Path | None,
+    orbit: Path | None,
     application: str,
     out: Path | None,
     before: Path | None,
     most_um: float,
     workspace: str | None,
 ) -> None:
-    """Write the offsets in FILE as a change of the golden orbit, as a table of calibrations, or both.
+    """Write the offsets in FILE as a change of the golden orbit, as an orbit to correct to, as a table of calibrations.
 
     Nothing is moved: `ringmaster change apply` puts the change in, and `ringmaster change undo` takes it back. A
     server reads the table when it starts. Offsets that something speaks against, or with larger errors, stay out. Use
     one of both: calibrated readings have their zero in the centre, golden orbits are of raw ones.
     """
-    from ringmaster.bba.correct import golden, read_table, table
+    from ringmaster.bba.correct import golden, read_table, save_orbit, table
     from ringmaster.bba.report import UM, usable
 
-    if change is None and out is None:
-        raise click.UsageError("nothing to write: give --change FILE, --table FILE, or both")
+    if change is None and out is None and orbit is None:
+        raise click.UsageError("nothing to write: give --change FILE, --golden FILE, --table FILE, or several")
     found, model, _ = found_in(file, lattice, mapping)
     rows = model.mapping.rows
     chosen = [one for one in usable(found) if max(one.total_nm) * UM <= most_um]
@@ -60,6 +69,9 @@ def correct(
         text = table(read_table(before), chosen, rows, str(before))
         out.write_text(text, encoding="utf-8")
         click.echo(f"{out}: offsets of {len(chosen)} BPMs; check it by `ringmaster calibration check`")
+    if orbit is not None:
+        save_orbit(orbit, chosen, rows, f"centres of magnets by {file}, nm")
+        click.echo(f"{orbit}: orbit through the centres at {len(chosen)} BPMs")
     if change is not None:
         from ringmaster.fabric.workspace import attach
         from ringmaster.moving.change import propose
