@@ -1,15 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """A commissioning session: its steps are plain commands, it ends and goes on at a step, and keeps what is scored."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from command import ringmaster
 from conftest import MakeOwner
 from supplies_memory import NAMES, Machine, in_memory
 
 from ringmaster.commissioning import session as of_sessions
+from ringmaster.commissioning.running import Ring, prepare
 from ringmaster.commissioning.session import Session, Step, StepFailed, states
+from ringmaster.commissioning.steps import Machine as Commissioned
+from ringmaster.commissioning.steps import steps_of
 from ringmaster.machine.server_file import read_yaml
 from ringmaster.moving.change import Change, Move
 
@@ -69,3 +74,26 @@ def test_it_goes_from_a_step_to_a_step(machine: Machine, tmp_path: Path) -> None
     with pytest.raises(ValueError, match="there is no step 'fourth'; there are: first, second, third"):
         session.run("fourth")
     assert machine.puts == []
+
+
+def test_its_commands_are_known_and_each_that_moves_has_an_undo() -> None:
+    steps = steps_of(Commissioned("optics", "elettra2_like", "feedback"))
+    assert len({step.name for step in steps}) == len(steps)
+    moving = "apply-1 hold-1 apply-2 hold-2 apply-golden orbit-1 apply-3 orbit-2 close"
+    assert [step.name for step in steps if step.moves] == moving.split()
+    for words in {step.words[:2] for step in steps} | {step.undo[:2] for step in steps if step.undo}:
+        assert "Usage:" in ringmaster(*words, "--help").stdout, words
+    listed = json.loads(ringmaster("commissioning", "run", "x", "--list", "--json").stdout)
+    assert listed[-1]["command"].startswith("ringmaster feedback on")
+
+
+def test_a_ring_of_a_seed_has_its_own_files(tmp_path: Path) -> None:
+    server, overlay = prepare(Ring(), 11, tmp_path, "mine", tmp_path / "x.sock")
+    read, ring = read_yaml(server), read_yaml(overlay)
+    assert read["workspace"] == "mine"
+    assert {port["socket"] for port in read["ports"]} == {str(tmp_path / "x.sock")}
+    assert read["polling"] == {"naps": True}
+    assert ring["machine"]["seed"] == 11
+    assert {(tmp_path / name).exists() for name in ("mapping.yaml", "feedback-optics.yaml", "optics-response.csv")} == {
+        True
+    }
