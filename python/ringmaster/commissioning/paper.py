@@ -68,7 +68,8 @@ class Paper:
         sigma = np.empty_like(values)
         for plane in (0, 1):
             of_plane = np.square(values[plane::2]).sum(axis=0) > np.square(values[1 - plane :: 2]).sum(axis=0)
-            sigma[:, of_plane] = MACHINE_NOISE * np.sqrt(np.mean(np.square(values[plane::2][:, of_plane])))
+            if of_plane.any():
+                sigma[:, of_plane] = MACHINE_NOISE * np.sqrt(np.mean(np.square(values[plane::2][:, of_plane])))
         rows = np.ones(len(values))
         return MeasuredResponse(
             self.mapping.rows,
