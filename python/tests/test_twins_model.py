@@ -3,6 +3,7 @@
 do.
 """
 
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from ringmaster.twin import Twin, load_lattice
 from ringmaster.twins.instance import Instance, instance_of, read_instances
 from ringmaster.twins.loops import Integrator, OrbitLoop, TuneLoop
 from ringmaster.twins.model import Model
+from ringmaster.twins.processes import run_all
 from ringmaster.twins.strengths import SupplyMap
 from ringmaster.twins.supplies import Crosstalk, Felt, Mismatch, Neighbours, SupplyErrors
 from ringmaster.twins.what_if import asking, what_if
@@ -232,3 +234,17 @@ def test_a_feedback_whose_supplies_do_not_fit_is_named(root: Path) -> None:
 def test_an_instance_is_a_plain_text(root: Path) -> None:
     it: Instance = instance(root)
     assert instance_of(it.text) == it
+
+
+def test_one_that_dies_is_named_and_the_others_go_on() -> None:
+    said: list[str] = []
+    ended = run_all(
+        {
+            "short": (sys.executable, "-c", "print('its last words'); raise SystemExit(3)"),
+            "long": (sys.executable, "-c", "import time; time.sleep(600)"),
+        },
+        lambda: any("status" in line for line in said),
+        said.append,
+    )
+    assert ended == {"short": 3}
+    assert said == ["its last words", "short has ended with status 3; the others go on"]
