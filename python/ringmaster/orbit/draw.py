@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plots of an orbit against its target, and of what corrects it."""
 
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -57,15 +58,23 @@ def draw_correction(found: Correction, path: Path) -> None:
     grid["s"].set_xlabel("mode")
     grid["s"].set_ylabel("singular value / largest")
     grid["s"].legend(fontsize=8)
-    largest = max(float(np.abs(found.gain * solution.change).max()), 1e-12)
-    grid["k"].plot(found.gain * solution.change, ".", ms=3, color=plots.PREDICTED)
-    stuck = np.flatnonzero(solution.at_limit)
-    if len(stuck):
-        grid["k"].plot(
-            stuck, found.gain * solution.change[stuck], "x", color=plots.MEASURED, label=f"{len(stuck)} at a limit"
-        )
-        grid["k"].legend(fontsize=8)
-    grid["k"].set_ylim(-1.1 * largest, 1.1 * largest)
-    grid["k"].set_xlabel("supply, in the order of the response")
-    grid["k"].set_ylabel(f"change ({'/'.join(dict.fromkeys(found.units))})")
+    _strengths(grid["k"], found)
     plots.save(figure, path)
+
+
+def _strengths(axes: "Axes", found: Correction) -> None:
+    """Of the supplies of the commonest unit; the others, as the RF, by a line in the legend each."""
+    change, stuck = found.gain * found.solution.change, found.solution.at_limit
+    unit = Counter(found.units).most_common(1)[0][0]
+    common = np.array([one == unit for one in found.units])
+    axes.plot(np.flatnonzero(common), change[common], ".", ms=3, color=plots.PREDICTED)
+    if (stuck & common).any():
+        at = np.flatnonzero(stuck & common)
+        axes.plot(at, change[at], "x", color=plots.MEASURED, label=f"{len(at)} at a limit")
+    for i in np.flatnonzero(~common):
+        axes.plot([], [], " ", label=f"{found.supplies[i]}: {change[i]:+.4g} {found.units[i]}")
+    axes.axhline(0, color=plots.QUIET, lw=0.6)
+    axes.set_xlabel("supply, in the order of the response")
+    axes.set_ylabel(f"change ({unit})")
+    if axes.get_legend_handles_labels()[1]:
+        axes.legend(fontsize=8)
