@@ -184,12 +184,12 @@ enum rm_code rm_twin_optics_and_envelope(struct rm_twin const *twin, struct rm_o
     if (code == RM_OK)
         code = envelope_modes(&closed, m, &modes, error);
     if (code == RM_OK)
+        memcpy(state->orbit_at_start, closed.z, sizeof state->orbit_at_start);
+    if (code == RM_OK)
         code = rm_linopt6_fill(&call, &closed, &modes, &state->optics, optics, error);
     if (code == RM_OK)
         code = envelope_fill(&(struct envelope_call){twin, refpts, refpt_count}, &closed, m, &modes, &state->envelope,
                              envelope, error);
-    if (code == RM_OK)
-        memcpy(state->orbit_at_start, closed.z, sizeof state->orbit_at_start);
     rm_closed_free(&closed);
     return code;
 }

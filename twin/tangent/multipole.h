@@ -64,7 +64,8 @@ RM_FORCE_INLINE void rm_in_body_kick(struct rm_in_body *t, struct rm_leg_multipo
     t->z[RM_PX] = (t->z[RM_PX] + bend * (t->z[RM_DELTA] - x * h)) - length_m * f.re;
     t->z[RM_PY] += length_m * f.im;
     t->z[RM_CT] += bend * x;
-    RM_EACH_PART(p) {
+#pragma GCC unroll 6
+    for (int p = 0; p < RM_PARTS; ++p) {
         rm_part *const j = t->rows.of[p];
         j[RM_PX] = ((j[RM_PX] + bend * j[RM_DELTA]) + skew * j[RM_Y]) - by_x * j[RM_X];
         j[RM_PY] = (j[RM_PY] + skew * j[RM_X]) + by_y * j[RM_Y];
@@ -80,7 +81,8 @@ RM_FORCE_INLINE void rm_in_body_slide(struct rm_in_body *t, double reduced_m, do
     t->z[RM_X] += reduced_m * t->z[RM_PX];
     t->z[RM_Y] += reduced_m * t->z[RM_PY];
     t->z[RM_CT] += 0.5 * (by_x * t->z[RM_PX] + by_y * t->z[RM_PY]);
-    RM_EACH_PART(p) {
+#pragma GCC unroll 6
+    for (int p = 0; p < RM_PARTS; ++p) {
         rm_part *const j = t->rows.of[p];
         j[RM_X] = (j[RM_X] - by_x * j[RM_DELTA]) + reduced_m * j[RM_PX];
         j[RM_Y] = (j[RM_Y] - by_y * j[RM_DELTA]) + reduced_m * j[RM_PY];

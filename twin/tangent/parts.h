@@ -24,24 +24,23 @@ typedef double rm_part __attribute__((vector_size(16)));
 #endif
 enum { RM_PARTS = RM_LANES / RM_PART_LANES };
 
-/** For each part; the loop is unrolled, so that parts stay in registers. */
-#define RM_EACH_PART(p) _Pragma("GCC unroll 4") for (int p = 0; p < RM_PARTS; ++p)
-
-/** [part][coordinate]. */
+/** [part][coordinate]. Loops over parts are unrolled, so that they stay in registers. */
 struct rm_rows_in_parts {
     rm_part of[RM_PARTS][6];
 };
 
 RM_FORCE_INLINE void rm_parts_of(struct rm_tangent const *t, struct rm_rows_in_parts *rows) {
-    RM_EACH_PART(p)
-    for (int i = 0; i < 6; ++i)
-        __builtin_memcpy(&rows->of[p][i], (double const *)&t->j[i] + RM_PART_LANES * p, sizeof(rm_part));
+#pragma GCC unroll 6
+    for (int p = 0; p < RM_PARTS; ++p)
+        for (int i = 0; i < 6; ++i)
+            __builtin_memcpy(&rows->of[p][i], (double const *)&t->j[i] + RM_PART_LANES * p, sizeof(rm_part));
 }
 
 RM_FORCE_INLINE void rm_parts_put(struct rm_rows_in_parts const *rows, struct rm_tangent *t) {
-    RM_EACH_PART(p)
-    for (int i = 0; i < 6; ++i)
-        __builtin_memcpy((double *)&t->j[i] + RM_PART_LANES * p, &rows->of[p][i], sizeof(rm_part));
+#pragma GCC unroll 6
+    for (int p = 0; p < RM_PARTS; ++p)
+        for (int i = 0; i < 6; ++i)
+            __builtin_memcpy((double *)&t->j[i] + RM_PART_LANES * p, &rows->of[p][i], sizeof(rm_part));
 }
 
 /** Sums b u uᵀ, which is symmetric: of row i no part is kept that lies beyond its diagonal. */
@@ -51,12 +50,16 @@ struct rm_gathering {
 
 RM_FORCE_INLINE void rm_gathering_add(struct rm_gathering *g, rm_part const u[RM_PARTS], double b) {
     double scaled[RM_LANES];
-    RM_EACH_PART(p) {
+#pragma GCC unroll 6
+    for (int p = 0; p < RM_PARTS; ++p) {
         rm_part const s = b * u[p];
         __builtin_memcpy(scaled + RM_PART_LANES * p, &s, sizeof s);
     }
-    RM_EACH_PART(p)
-    _Pragma("GCC unroll 6") for (int i = RM_PART_LANES * p; i < 6; ++i) g->of[p][i] += scaled[i] * u[p];
+#pragma GCC unroll 6
+    for (int p = 0; p < RM_PARTS; ++p)
+#pragma GCC unroll 6
+        for (int i = RM_PART_LANES * p; i < 6; ++i)
+            g->of[p][i] += scaled[i] * u[p];
 }
 
 static inline void rm_gathering_put(struct rm_gathering const *g, struct rm_diffusion *to) {

@@ -29,7 +29,8 @@ RM_FORCE_INLINE void rm_sloped_of(struct rm_tangent const *tangent, struct rm_sl
     s->z[RM_PX] *= s->inverse;
     s->z[RM_PY] *= s->inverse;
     s->square = s->z[RM_PX] * s->z[RM_PX] + s->z[RM_PY] * s->z[RM_PY];
-    RM_EACH_PART(p) {
+#pragma GCC unroll 6
+    for (int p = 0; p < RM_PARTS; ++p) {
         rm_part *const j = s->rows.of[p];
         j[RM_PX] = s->inverse * (j[RM_PX] - s->z[RM_PX] * j[RM_DELTA]);
         j[RM_PY] = s->inverse * (j[RM_PY] - s->z[RM_PY] * j[RM_DELTA]);
@@ -38,7 +39,8 @@ RM_FORCE_INLINE void rm_sloped_of(struct rm_tangent const *tangent, struct rm_sl
 
 RM_FORCE_INLINE void rm_sloped_put(struct rm_sloped *s, struct rm_tangent *tangent) {
     double const momentum = 1 + s->z[RM_DELTA];
-    RM_EACH_PART(p) {
+#pragma GCC unroll 6
+    for (int p = 0; p < RM_PARTS; ++p) {
         rm_part *const j = s->rows.of[p];
         j[RM_PX] = momentum * j[RM_PX] + s->z[RM_PX] * j[RM_DELTA];
         j[RM_PY] = momentum * j[RM_PY] + s->z[RM_PY] * j[RM_DELTA];
@@ -50,7 +52,8 @@ RM_FORCE_INLINE void rm_sloped_put(struct rm_sloped *s, struct rm_tangent *tange
 }
 
 RM_FORCE_INLINE void rm_sloped_rows_drift(struct rm_sloped *s, double length_m, double by_x, double by_y) {
-    RM_EACH_PART(p) {
+#pragma GCC unroll 6
+    for (int p = 0; p < RM_PARTS; ++p) {
         rm_part *const j = s->rows.of[p];
         j[RM_X] += length_m * j[RM_PX];
         j[RM_Y] += length_m * j[RM_PY];
@@ -111,7 +114,8 @@ RM_FORCE_INLINE void rm_sloped_rows(struct rm_sloped *s, struct rm_multipole_fie
                                     double h, double kick_m, double reach, double bent_x, double bent_y) {
     double const kept = 1 - 2 * l->lost, by_x = reach * (f->re_slope + h * h), skew = reach * f->im_slope;
     double const by_y = reach * f->re_slope, by_delta = reach * h, longer = kick_m * h;
-    RM_EACH_PART(p) {
+#pragma GCC unroll 6
+    for (int p = 0; p < RM_PARTS; ++p) {
         rm_part *const j = s->rows.of[p];
         rm_part const before = j[RM_DELTA];
         rm_part const delta = kept * before - l->xp * j[RM_PX] - l->yp * j[RM_PY] - l->y * j[RM_Y] - l->x * j[RM_X];
@@ -127,7 +131,8 @@ RM_FORCE_INLINE void rm_sloped_rows(struct rm_sloped *s, struct rm_multipole_fie
 RM_FORCE_INLINE void rm_sloped_scatter(struct rm_sloped const *s, struct rm_gathering *gathered, double b, double xp,
                                        double yp) {
     rm_part u[RM_PARTS];
-    RM_EACH_PART(p) {
+#pragma GCC unroll 6
+    for (int p = 0; p < RM_PARTS; ++p) {
         rm_part const *const j = s->rows.of[p];
         u[p] = xp * j[RM_X] + yp * j[RM_Y] - j[RM_CT];
     }
