@@ -252,10 +252,16 @@ def test_a_wrong_plant_shows_in_the_phases_and_a_fitted_one_does_not() -> None:
     made = plan.make_plan(machine, "machine", 2.0, (60, 200))
     truth = other_machine(machine)
     taken = synthetic(machine, made, truth)
-    late = [replace(SLOW, plant=replace(SLOW.plant, delay_s=70e-6)), RF]
-    wrong = analyse(machine.rows, made, taken, late, rf=machine.rf)
-    check = next(phase for phase in wrong.phases if phase.family == "slow")
+    early = [replace(SLOW, plant=replace(SLOW.plant, delay_s=70e-6)), RF]
+    late = analyse(machine.rows, made, taken, early, rf=machine.rf)
+    check = next(phase for phase in late.phases if phase.family == "slow")
     assert check.delay_us == pytest.approx(-50.0, rel=0.01)
+    assert pulls(late, machine, truth) < 2.5  # a delay is divided out
+    slower = [replace(SLOW, plant=replace(SLOW.plant, bandwidth_hz=200.0)), RF]
+    wrong = analyse(machine.rows, made, taken, slower, rf=machine.rf)
+    check = next(phase for phase in wrong.phases if phase.family == "slow")
+    assert check.rms_deg > 100 * check.expected_deg
+    assert wrong.imaginary_pull > 2
     unknown = [replace(SLOW, plant=Plant(RATE_HZ), given=False), RF]
     found = analyse(machine.rows, made, taken, unknown, rf=machine.rf)
     assert pulls(found, machine, truth) < 2.5  # the error of a plant is one number of all its columns

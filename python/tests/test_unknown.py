@@ -43,6 +43,8 @@ ASKING: dict[str, tuple[str, ...]] = {
     "tunefeedback on": (),
     "tunefeedback off": (),
     "tunefeedback target": ("now",),
+    "response plan": ("elettra2_like", "--mapping", "bpms.yaml"),
+    "response measure": ("elettra2_like", "--mapping", "bpms.yaml", "-o", "response.h5"),
     "sequence run": ("degauss",),
     "sequence status": (),
     "sequence abort": (),
@@ -80,6 +82,7 @@ ASKING: dict[str, tuple[str, ...]] = {
 """Every command that asks a server, and what it needs besides."""
 ELSEWHERE = {
     *("change show", "change ls", "commissioning score", "commissioning rehearse"),
+    *("change show", "change ls", "commissioning score", "response show", "response compare"),
     *("demo", "run", "check", "virtual", "application", "simulate", "doctor", "completion", "replay", "clean", "flags"),
     *("calibration template", "calibration check", "calibration convert", "measure", "bench", "twin"),
     *("generate", "record", "archive", "postmortem", "loco", "gateway fast-archiver", "gateway metrics"),

@@ -22,6 +22,8 @@ NAMED = 5
 FAR = 5.0
 """Standard errors of a family's phase."""
 SLIGHT_DEG = 0.5
+MUCH = 1.3
+"""Imaginary parts of so many errors: some plant is another."""
 GAPS = 0.01
 
 
@@ -228,7 +230,7 @@ def _summary(found: "Analysis", expected: "Expected", ran: "Ran", truth: Any) ->
             "largest_rms_share_of_size": float(np.nanmax(share)),
             "noise_nm": float(np.nanmedian(response.noise_nm[rows == plane])),
         }
-    known = np.isfinite(response.dispersion)
+    known = np.isfinite(response.dispersion) & (rows == "x")
     made: dict[str, Any] = {
         "planes": planes,
         "dispersion_relative_error": float(
@@ -268,15 +270,18 @@ def _tell(found: "Analysis", ran: "Ran", summary: dict[str, Any]) -> None:
             f"{told['noise_nm']:.3g} nm"
         )
     if summary["dispersion_relative_error"] is not None:
-        click.echo(f"dispersion: error {100 * summary['dispersion_relative_error']:.2g} % of its RMS")
+        click.echo(f"dispersion: error {100 * summary['dispersion_relative_error']:.2g} % of its RMS in x")
     mains = "no mains seen" if found.mains_hz != found.mains_hz else f"mains at {found.mains_hz:.4f} Hz"
-    click.echo(f"{mains}; imaginary parts are {found.imaginary_pull:.2f} of their errors, 1 is right")
+    click.secho(
+        f"{mains}; imaginary parts are {found.imaginary_pull:.2f} of their errors, 1 is right",
+        fg="yellow" if found.imaginary_pull > MUCH else None,
+    )
     for check in found.phases:
         off = abs(check.mean_deg) > FAR * check.sigma_deg + SLIGHT_DEG
-        phase = f"phase {check.mean_deg:+.3f} ± {check.sigma_deg:.2g}° beyond their plant"
-        doubt = f", as {check.delay_us:.1f} µs: is its plant another? (--fit-plants)" if off else ""
+        phase = f"phase {check.mean_deg:+.3f} ± {check.sigma_deg:.2g}° beyond"
         click.secho(
-            f"  {check.family}: {check.columns} supplies, {phase}{doubt}",
+            f"  {check.family}: {check.columns} supplies, {check.delay_us:+.1f} µs later than their plant, {phase}"
+            + (": are its bandwidths others? (--fit-plants)" if off else ""),
             fg="yellow" if off else None,
         )
     if "pull_of_truth" in summary:

@@ -94,6 +94,8 @@ def analyse(
     lines = _lines(plan, taken, progress)
     families = _with_plants(lines, families, fit_plants and not len(lines.other_names))
     transfer = response_of(families, lines.supplies, lines.hz)
+    checks = _checks(lines, families, transfer)
+    transfer = transfer * _later(checks, families, lines)
     value, noise, imaginary = _at_rest(lines, families, transfer)
     sigma = np.hypot(noise, value * doubt_of(families, lines.supplies, lines.hz))
     good = ~np.isin(lines.supplies, list(left_out))
@@ -119,7 +121,7 @@ def analyse(
     told = np.isfinite(value) & good
     return Analysis(
         response,
-        _checks(lines, families, transfer),
+        checks,
         tuple(families),
         float(np.sqrt(np.mean((imaginary[told] / noise[told]) ** 2))) if told.any() else float("nan"),
         float(np.mean(lines.mains_hz)),
@@ -207,6 +209,7 @@ def _at_rest(lines: _Lines, families: Sequence[Family], transfer: Complexes) -> 
 
 
 def _checks(lines: _Lines, families: Sequence[Family], transfer: Complexes) -> tuple[Phases, ...]:
+    """Of an open loop: a closed one turns phases by itself."""
     if lines.other_names:
         return ()
     phase, sigma = plants.column_phases(lines.ratio / transfer, lines.variance / np.abs(transfer) ** 2)
@@ -216,3 +219,11 @@ def _checks(lines: _Lines, families: Sequence[Family], transfer: Complexes) -> t
         if at.any():
             made.append(plants.check(family, lines.hz[at], phase[at], sigma[at]))
     return tuple(made)
+
+
+def _later(checks: Sequence[Phases], families: Sequence[Family], lines: _Lines) -> Complexes:
+    """[line] the delay that each family has beyond its plant: it turns a response, and would make it too small."""
+    delay_us = {check.family: check.delay_us for check in checks}
+    names = [plants.family_of(families, supply).name for supply in lines.supplies]
+    seconds = 1e-6 * np.array([delay_us.get(name, 0.0) for name in names])
+    return np.asarray(np.exp(-2j * np.pi * lines.hz * seconds), np.complex128)

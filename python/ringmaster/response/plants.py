@@ -125,20 +125,20 @@ def doubt_of(families: Sequence[Family], supplies: Sequence[str], hz: Floats) ->
 
 @dataclass(frozen=True)
 class Phases:
-    """Of one family, what its phases say beyond its plant: a check."""
+    """Of one family, what its phases say beyond its plant: how much later it is, which is divided out, and a check."""
 
     family: str
     columns: int
+    delay_us: float
+    """By the slope of the phases over the frequency: cycles, cables, another plant."""
     mean_deg: float
-    """Of all."""
+    """Of all, beyond that delay."""
     sigma_deg: float
     """Its error."""
     rms_deg: float
     """Of single columns about it."""
     expected_deg: float
     """What their errors alone make of that."""
-    delay_us: float
-    """By which it is later than its plant, from the slope."""
 
 
 def column_phases(ratio: Complexes, variance: Floats) -> tuple[Floats, Floats]:
@@ -154,20 +154,22 @@ def column_phases(ratio: Complexes, variance: Floats) -> tuple[Floats, Floats]:
 
 
 def check(family: Family, hz: Floats, phase: Floats, sigma: Floats) -> Phases:
-    """Of the columns of one family, phases beyond its plant's."""
+    """Of the columns of one family, by phases beyond its plant's."""
     weight = 1 / sigma**2
-    mean = float(np.sum(weight * phase) / weight.sum())
-    about = phase - mean
     slope = float(np.sum(weight * hz * phase) / np.sum(weight * hz * hz))
+    left = np.angle(np.exp(2j * (phase - slope * hz))) / 2
+    mean = float(np.sum(weight * left) / weight.sum())
+    about = left - mean
+    scatter = np.sqrt(np.sum((weight * about) ** 2)) / weight.sum()
     degrees = float(np.degrees(1))
     return Phases(
         family.name,
         len(hz),
+        -1e6 * slope / (2 * np.pi),
         degrees * mean,
-        degrees * float(max(1 / np.sqrt(weight.sum()), np.sqrt(np.sum((weight * about) ** 2)) / weight.sum())),
+        degrees * float(max(1 / np.sqrt(weight.sum()), scatter)),
         degrees * float(np.sqrt(np.mean(about**2))),
         degrees * float(np.sqrt(np.mean(sigma**2))),
-        -1e6 * slope / (2 * np.pi),
     )
 
 
