@@ -25,7 +25,7 @@ KICKED = 12
 """Correctors of each plane whose other plane is looked at."""
 SMALL = 1e-3
 """Singular values below this share of the largest are left out unless a number is given."""
-STEPS = 5
+STEPS = 12
 Say = Callable[[float], None]
 
 
@@ -99,7 +99,8 @@ def correct(
     progress: Say = lambda _share: None,
 ) -> Correction:
     """Raises ValueError where the mapping has no supplies of magnets, TwinNoAnswer where the ring has no optics."""
-    supplies = {change: _supplies(mapping, change) for change in changes}
+    # skew first: coupled planes have other β, which gradients need not make
+    supplies = {change: _supplies(mapping, change) for change in sorted(changes, reverse=True)}
     if not any(supplies.values()):
         raise ValueError(
             "the mapping has no supplies of magnets that could correct: "

@@ -31,6 +31,8 @@ SPOILT = 0.3
 """Of the worst χ²: those of less may be good ones, which the worst spoil. The next fit says it."""
 LEAST_ELEMENTS = 4
 PASSES = 3
+DOUBTS = 6
+"""Of a cosine, by which another one has to be nearer: noise that is alike in neighbours moves it by some."""
 
 
 @dataclass(frozen=True)
@@ -134,7 +136,7 @@ def _faults(found: _Comparison, names: Sequence[str], planes: NDArray[np.int_], 
         elif alike < BLIND:
             what = "does what no corrector of the model does" if column else "reads what no BPM of the model reads"
             faults.append(Fault("noise", column, at, name, f"{what} (likeness {alike:.2f})"))
-        elif other != at and (1 - alike**2) < CLEARLY * (1 - mine**2) and alike - mine > 3 * _doubt(found, at):
+        elif other != at and (1 - alike**2) < CLEARLY * (1 - mine**2) and alike - mine > DOUBTS * _doubt(found, at):
             mutual = best[other] == at or cosine[other, at] > cosine[other, other]
             faults.append(Fault("swapped", column, at, name, _swapped(names, at, other, sign, mutual), other, sign))
         elif own[at] < 0:
