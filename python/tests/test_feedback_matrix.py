@@ -14,8 +14,8 @@ from ringmaster.errors import ObjectNotFound
 from ringmaster.feedback.compare import difference, singular_values
 from ringmaster.feedback.convert import join, read_any, read_planes
 from ringmaster.feedback.golden import closed_bump, matching
-from ringmaster.machine.mapping import expand, resolve
 from ringmaster.feedback.matrix import Matrix, load_csv, load_values, save_csv, save_values
+from ringmaster.machine.mapping import expand, resolve
 from ringmaster.machine.server_file import instruments, supplies
 from ringmaster.twin import Twin, load_lattice
 

@@ -87,7 +87,17 @@ ELSEWHERE = {
     *("calibration template", "calibration check", "calibration convert", "measure", "bench", "twin"),
     *("generate", "record", "archive", "postmortem", "loco", "gateway fast-archiver", "gateway metrics"),
     *("feedback predict", "feedback matrix twin", "feedback matrix convert", "feedback matrix show"),
-    *("standby run", "standby reset", "tunefeedback matrix", "forward", "sequence check", "sequence simulate", "sequence plot", "cameras", "view"),
+    *(
+        "standby run",
+        "standby reset",
+        "tunefeedback matrix",
+        "forward",
+        "sequence check",
+        "sequence simulate",
+        "sequence plot",
+        "cameras",
+        "view",
+    ),
 }
 """Those that ask none; of a group its name means all that are not above."""
 FILES = {

@@ -256,7 +256,11 @@ def test_the_command_draws_and_tells(rig: Rig, tmp_path: Path) -> None:
         (("--out", "x", "--seconds", "1", "--cycles", "1"), 2, "expected one of them"),
         (("--out", "x", "--seconds", "1", "--record", "much"), 2, 'found "much"'),
         (("--archive", "x"), 2, "--archive: expected CONFIG APPLICATION and no options but"),
-        (("--out", "x", "--cycles", "1", "--until", "levl:1"), 1, 'found "levl", expected a reading of the application'),
+        (
+            ("--out", "x", "--cycles", "1", "--until", "levl:1"),
+            1,
+            'found "levl", expected a reading of the application',
+        ),
         (("--out", "x", "--cycles", "1", "--until", "level:soon"), 1, "expected READING:VALUE or"),
         (("--out", "/proc/none", "--cycles", "1"), 1, "/proc/none"),
         (("--out", "x", "--replay", "x"), 2, "expected another folder"),

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ringmaster.feedback.from_twin import twin_matrix
-from ringmaster.machine.mapping import resolve
 from ringmaster.feedback.matrix import Matrix
+from ringmaster.machine.mapping import resolve
 from ringmaster.machine.server_file import read_yaml
 from ringmaster.places import CONFIGS
 from ringmaster.simulation import Simulation, simulate

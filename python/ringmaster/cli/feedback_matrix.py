@@ -98,8 +98,8 @@ def twin(
     will do, too.
     """
     from ringmaster.feedback.from_twin import twin_matrix
-    from ringmaster.machine.mapping import corrector_of, read_mapping, resolve
     from ringmaster.feedback.matrix import save_csv
+    from ringmaster.machine.mapping import corrector_of, read_mapping, resolve
     from ringmaster.machine.server_file import names_of_server, read_yaml
     from ringmaster.twin import Twin, load_lattice
 

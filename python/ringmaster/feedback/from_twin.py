@@ -3,8 +3,8 @@
 
 import numpy as np
 
-from ringmaster.machine.mapping import Mapping
 from ringmaster.feedback.matrix import Matrix
+from ringmaster.machine.mapping import Mapping
 from ringmaster.twin import Twin
 from ringmaster.twin.response import orbit_response
 

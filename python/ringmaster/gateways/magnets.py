@@ -23,9 +23,9 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ringmaster.machine.mapping import expand
 from ringmaster.gateways.parts import number, parts, text
 from ringmaster.gateways.views import View
+from ringmaster.machine.mapping import expand
 
 if TYPE_CHECKING:
     from ringmaster.machine.server_file import Part

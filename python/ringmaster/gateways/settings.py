@@ -28,12 +28,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ringmaster.machine.server_file import Part, place_of, read_marked_yaml
 from ringmaster.gateways.magnets import magnet_views
 from ringmaster.gateways.names import NameRule
 from ringmaster.gateways.parts import number, part, parts, text, texts
 from ringmaster.gateways.rights import PutRule
 from ringmaster.gateways.views import View
+from ringmaster.machine.server_file import Part, place_of, read_marked_yaml
 
 KEYS = (
     *("workspace", "every_ms", "names", "puts", "streams", "windows"),

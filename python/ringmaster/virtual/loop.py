@@ -218,8 +218,8 @@ def stable_rate_hz() -> float | None:
 def make_matrix(directory: Path, shipped: Shipped) -> Path:
     """The response matrix of the design lattice, as the feedback's file wants it beside itself."""
     from ringmaster.feedback.from_twin import twin_matrix
-    from ringmaster.machine.mapping import read_mapping, resolve
     from ringmaster.feedback.matrix import save_csv
+    from ringmaster.machine.mapping import read_mapping, resolve
     from ringmaster.twin import Twin, load_lattice
 
     lattice = load_lattice(LATTICE)
