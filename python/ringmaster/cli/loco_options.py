@@ -20,7 +20,7 @@ result_argument = click.argument("fit_file", metavar="FIT.h5", type=click.Path(p
 flat_option = click.option("--4d", "flat", is_flag=True, help="Constant momentum: cavities and radiation off.")
 
 
-class Width(click.ParamType):
+class Width(click.ParamType[tuple[str, float]]):
     """PATTERN or PATTERN=WIDTH."""
 
     name = "PATTERN[=WIDTH]"
