@@ -146,7 +146,8 @@ static enum sequence_cause enter_motion(struct entering *it) {
         double const phase = it->act->phase.ops > 0 ? value_of(it, it->act->phase) : 0.0;
         it->rad_per_turn = TURN_RAD * value_of(it, it->act->hz) / setup->turn_rate_hz;
         it->rise_turns = fmax(it->act->ramp_s * setup->turn_rate_hz, (double)setup->period_turns);
-        if (!(it->rad_per_turn >= 0.0 && isfinite(phase)))
+        bool const is_seen = it->rad_per_turn * (double)setup->period_turns <= TURN_RAD / 2.0; /* not as a slower one */
+        if (!(it->rad_per_turn >= 0.0 && is_seen && isfinite(phase)))
             return SEQUENCE_CAUSE_VALUE;
         sequence_sine_begin(&it->motion->sine, it->rad_per_turn, phase, (uint32_t)setup->period_turns);
     }

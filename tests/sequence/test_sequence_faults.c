@@ -181,6 +181,20 @@ static void test_value_out_of_limits(void **state) {
         assert_true(rig_setpoint(rig, i) == i + 1.0);
 }
 
+#define QUICK                                                                                                          \
+    HEAD "counters: [{name: f, value: 6000}]\nsequences: [{name: quick, timeout_s: 1, states: [\n"                     \
+         "  {name: go, do: [{excite: b, amplitude: 1e-4, hz: f, in_s: 0.01}], then: [{to: end}]},\n"                   \
+         "  {name: end, end: done}]}]\n"
+
+/** A frequency that is known only when the state is entered, above half of the steps' rate. */
+static void test_sine_that_steps_are_too_slow_for(void **state) {
+    struct sequence_rig *const rig = *state;
+    rig_begin(rig, QUICK);
+    rig_run(rig, 1.0);
+    assert_cause(rig, VALUE);
+    assert_true(rig_reading(rig, "result") == 3.0 && rig_reading(rig, "moving") == 0.0);
+}
+
 static void test_run_0_leaves_all_where_it_is(void **state) {
     struct sequence_rig *const rig = *state;
     begin_long(rig);
@@ -310,6 +324,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test_setup_teardown(test_parameter_that_is_lost, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_supply_that_trips, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_value_out_of_limits, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_sine_that_steps_are_too_slow_for, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_run_0_leaves_all_where_it_is, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_server_that_ends_midway, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_called_sequences_are_unwound, set_up, tear_down),
