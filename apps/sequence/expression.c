@@ -72,7 +72,8 @@ static enum sequence_code const FUNCTIONS[] = {SEQUENCE_ABS, SEQUENCE_SQRT, SEQU
 
 char const *sequence_code_name(enum sequence_code code) { return CODES[code].name; }
 
-/** Only the first fault of a text is told. Returns false: of an expression, that it is a number. */
+/** Only the first fault of a text is told, in ASCII: what is quoted may end within a character. Returns false: of an
+ * expression, that it is a number. */
 __attribute__((format(printf, 3, 4))) static bool parse_fail(struct parsing *it, char const *at, char const *format,
                                                              ...) {
     if (it->has_failed)
@@ -81,6 +82,8 @@ __attribute__((format(printf, 3, 4))) static bool parse_fail(struct parsing *it,
     va_start(arguments, format);
     vsnprintf(it->fault->text, sizeof it->fault->text, format, arguments);
     va_end(arguments);
+    for (char *byte = it->fault->text; *byte != '\0'; ++byte)
+        *byte = (unsigned char)*byte < 128 ? *byte : '?';
     it->fault->at = (uint32_t)(at - it->text) + 1;
     it->has_failed = true;
     return false;
@@ -230,7 +233,7 @@ static bool parse_operand(struct parsing *it) {
         return parse_name(it);
     if (*at == '\0')
         return parse_fail(it, at, "it ends here, expected a number or a name");
-    return parse_fail(it, at, "found \"%.1s\", expected a number or a name", (unsigned char)*at < 128 ? at : "?");
+    return parse_fail(it, at, "found \"%.1s\", expected a number or a name", at);
 }
 
 static bool parse_sign(struct parsing *it) {
@@ -359,7 +362,6 @@ bool sequence_expression_compile(char const *text, struct sequence_symbol const 
     expression->is_truth = parse_or(&it);
     skip_blanks(&it);
     if (!it.has_failed && *it.at != '\0')
-        parse_fail(&it, it.at, "found \"%.20s\", expected an operator or the end",
-                   (unsigned char)*it.at < 128 ? it.at : "?");
+        parse_fail(&it, it.at, "found \"%.20s\", expected an operator or the end", it.at);
     return !it.has_failed;
 }

@@ -287,6 +287,8 @@ static void test_files_that_are_refused(void **state) {
         {WRONG("{set: a, to: bas}", END), "unknown name \"bas\" (did you mean \"base\"?)"},
         {WRONG("{wait: base}", END), "\"base\" has no meaning here"},
         {WRONG("{wait: x1 > 1}", END), "found a condition, expected a number"},
+        {WRONG("", "{when: max(x1\xc3\xa9, to: end}"), "found \"?\", expected \",\""}, /* no half of a character */
+        {WRONG("", "{when: x1 > 1 aaaaaaaaaaaaaaaaaaa\xc3\xa9, to: end}"), "found \"aaaaaaaaaaaaaaaaaaa?\""},
         {WRONG("", "{when: x1, to: end}"), "found a number, expected a condition"},
         {WRONG("", "{when: amplitude > 9, to: end}"), "is never true"},
         {WRONG("", "{to: ende}"), "there is no state \"ende\" (did you mean \"end\"?)"},
