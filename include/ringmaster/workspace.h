@@ -79,6 +79,10 @@ struct rm_object const *rm_workspace_object(struct rm_workspace const *workspace
 enum rm_code rm_workspace_find(struct rm_workspace const *workspace, enum rm_object_kind kind, char const *name,
                                struct rm_object const **object, void const **memory, struct rm_error *error);
 
+/** True while the process lives that owns the segment in which `memory` lies, as rm_workspace_find gave it: what a dead
+ * one has left can still be read. Takes some system calls. */
+bool rm_workspace_owner_alive(struct rm_workspace const *workspace, void const *memory);
+
 /** Finds a stream by name, "bpm01/turn", "bpm01/fast", "bpm01/low_latency". */
 enum rm_code rm_workspace_stream(struct rm_workspace const *workspace, char const *name, struct rm_stream_view *view,
                                  struct rm_error *error);

@@ -1390,6 +1390,8 @@ struct rm_object const *rm_workspace_object(struct rm_workspace const *workspace
 enum rm_code rm_workspace_find(struct rm_workspace const *workspace, enum rm_object_kind kind, char const *name,
                                struct rm_object const **object, void const **memory, struct rm_error *error);
 
+bool rm_workspace_owner_alive(struct rm_workspace const *workspace, void const *memory);
+
 enum rm_code rm_workspace_stream(struct rm_workspace const *workspace, char const *name, struct rm_stream_view *view,
                                  struct rm_error *error);
 

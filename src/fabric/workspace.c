@@ -269,6 +269,11 @@ struct rm_mapped_segment const *rm_workspace_holder(struct rm_workspace const *w
     return NULL;
 }
 
+bool rm_workspace_owner_alive(struct rm_workspace const *workspace, void const *memory) {
+    struct rm_mapped_segment const *const holder = rm_workspace_holder(workspace, memory);
+    return holder != NULL && segment_lives(workspace, holder);
+}
+
 struct rm_mapped_segment const *rm_workspace_segment(struct rm_workspace const *workspace, char const *owner) {
     for (size_t i = 0; i < workspace->segment_count; ++i)
         if (strcmp(workspace->segment[i].owner, owner) == 0)
