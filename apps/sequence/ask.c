@@ -84,7 +84,28 @@ static struct rm_parameter const *find_parameter(struct sequence_asks const *ask
     return code == RM_OK ? memory : NULL;
 }
 
-/** One value as the bytes of an element. Returns how many; 0: of such elements there is none. */
+/** The value of another owner's parameter. NaN: there is none, its owner has ended, or says itself that it is invalid. */
+static double read_parameter(struct sequence_asks const *asks, char const *name) {
+    struct rm_parameter const *const parameter = find_parameter(asks, name);
+    struct rm_parameter_reading when;
+    double unused;
+    if (parameter == NULL || !rm_workspace_owner_alive(asks->workspace, parameter) ||
+        rm_parameter_read(parameter, &unused, sizeof unused, &when) == 0 || when.severity == RM_SEVERITY_INVALID)
+        return (double)NAN;
+    return rm_parameter_read_f64(parameter);
+}
+
+/** A whole number as the `bytes` bytes of an element. 0: it is none of those. */
+static size_t encode_whole(double value, double least, double beyond, size_t bytes, void *encoded) {
+    double const whole = round(value);
+    if (!(whole >= least && whole < beyond))
+        return 0;
+    uint64_t const as = whole < 0.0 ? (uint64_t)(int64_t)whole : (uint64_t)whole;
+    memcpy(encoded, &as, bytes); /* the low bytes: the machine is a little-endian one */
+    return bytes;
+}
+
+/** One value as the bytes of an element. Returns how many; 0: of such elements there is none, or it is out of range. */
 static size_t encode(uint64_t element_type, double value, void *bytes) {
     switch (element_type) {
     case RM_ELEMENT_F64:
@@ -96,23 +117,19 @@ static size_t encode(uint64_t element_type, double value, void *bytes) {
         return sizeof single;
     }
     case RM_ELEMENT_I64:
-    case RM_ELEMENT_U64: {
-        int64_t const whole = (int64_t)fmax(fmin(value, 9e18), -9e18);
-        memcpy(bytes, &whole, sizeof whole);
-        return sizeof whole;
-    }
+        return encode_whole(value, -0x1p63, 0x1p63, sizeof(int64_t), bytes);
+    case RM_ELEMENT_U64:
+        return encode_whole(value, 0.0, 0x1p64, sizeof(uint64_t), bytes);
     case RM_ELEMENT_I32:
-    case RM_ELEMENT_U32: {
-        int32_t const whole = (int32_t)fmax(fmin(value, 2147483647.0), -2147483648.0);
-        memcpy(bytes, &whole, sizeof whole);
-        return sizeof whole;
-    }
+        return encode_whole(value, -0x1p31, 0x1p31, sizeof(int32_t), bytes);
+    case RM_ELEMENT_U32:
+        return encode_whole(value, 0.0, 0x1p32, sizeof(uint32_t), bytes);
     default:
         return 0;
     }
 }
 
-/** RM_OK with a verdict in `reply`; anything else may be tried again. */
+/** RM_OK with a verdict in `reply`, as of a value that the parameter cannot have; anything else may be tried again. */
 static enum rm_code ask_once(struct sequence_asks *asks, struct sequence_ask *ask, struct rm_reply *reply) {
     struct rm_parameter const *const parameter = find_parameter(asks, ask->parameter);
     union {
@@ -127,6 +144,8 @@ static enum rm_code ask_once(struct sequence_asks *asks, struct sequence_ask *as
         count = parameter->value_bytes < sizeof bytes ? parameter->value_bytes : sizeof bytes;
         snprintf(bytes, count, "%s", ask->words);
     }
+    if (count == 0)
+        return RM_OK;
     return rm_requests_put(asks->owner, asks->workspace, ask->parameter, 0, bytes, count, TIMEOUT_NS, reply, NULL);
 }
 
@@ -144,7 +163,7 @@ static void work_on(struct sequence_asks *asks, struct sequence_ask *ask) {
     if (is_answered && reply.verdict == RM_VERDICT_DONE)
         atomic_fetch_add_explicit(&asks->granted, 1, memory_order_relaxed);
     else if (!is_absent)
-        asks->refused += 1.0;
+        ++asks->untold;
 }
 
 /* ── own settings ── */
@@ -160,6 +179,17 @@ static bool put_own(struct sequence_asks *asks, struct rm_application_setup cons
            reply.verdict == RM_VERDICT_DONE;
 }
 
+/** Adds what was refused to the setting, which a process before this one may have left: so each refusal changes it. */
+static void put_refused(struct sequence_asks *asks, struct rm_application_setup const *setup) {
+    char name[RM_NAME_BYTES];
+    if (asks->untold == 0)
+        return;
+    snprintf(name, sizeof name, "%s/refused", setup->name);
+    double const refused = read_parameter(asks, name) + (double)asks->untold;
+    if (put_own(asks, setup, "refused", 0, &refused, 1))
+        asks->untold = 0;
+}
+
 static void put_if_changed(struct sequence_asks *asks, struct rm_application_setup const *setup, char const *setting,
                            double value, double *put) {
     if (value != *put && put_own(asks, setup, setting, 0, &value, 1))
@@ -172,8 +202,7 @@ static void look_at_parameters(struct sequence_asks *asks, struct rm_application
     double now[SEQUENCE_PARAMETERS_MAX], lost = 0.0;
     bool has_changed = false;
     for (uint32_t i = 0; i < file->parameters; ++i) {
-        struct rm_parameter const *const parameter = find_parameter(asks, file->parameter[i].parameter);
-        now[i] = parameter != NULL ? rm_parameter_read_f64(parameter) : (double)NAN;
+        now[i] = read_parameter(asks, file->parameter[i].parameter);
         if (!isfinite(now[i])) {
             lost += 1.0;
             now[i] = isfinite(asks->seen[i]) ? asks->seen[i] : 0.0;
@@ -191,7 +220,7 @@ static void look_at_parameters(struct sequence_asks *asks, struct rm_application
 void sequence_asks_work(struct sequence_asks *asks, struct rm_application_setup const *setup,
                         struct sequence_file const *file) {
     bool const looks = file->parameters > 0 && asks->calls % CALLS_BETWEEN_LOOKS == 0;
-    bool has_work = looks || asks->refused != asks->refused_put;
+    bool has_work = looks || asks->untold > 0;
     ++asks->calls;
     for (uint32_t i = 0; i < asks->asks && !has_work; ++i)
         has_work = atomic_load_explicit(&asks->ask[i].wanted, memory_order_relaxed) != asks->ask[i].done;
@@ -199,7 +228,7 @@ void sequence_asks_work(struct sequence_asks *asks, struct rm_application_setup 
         return;
     for (uint32_t i = 0; i < asks->asks; ++i)
         work_on(asks, &asks->ask[i]);
-    put_if_changed(asks, setup, "refused", asks->refused, &asks->refused_put);
+    put_refused(asks, setup);
     if (looks)
         look_at_parameters(asks, setup, file);
 }

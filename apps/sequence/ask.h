@@ -48,7 +48,9 @@ struct sequence_asks {
     uint64_t calls;
     /** What own settings were put to last. */
     double seen[SEQUENCE_PARAMETERS_MAX];
-    double refused, refused_put, lost_put;
+    double lost_put;
+    /** Requests that were refused and are not yet in the setting `refused`. */
+    uint64_t untold;
 };
 
 /** Makes a request of each action that is one. False: there is no memory. */
