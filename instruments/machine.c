@@ -194,16 +194,15 @@ uint32_t rm_machine_beam_knob(void) { return RM_MACHINE_BEAM; }
 
 /* ── the fast part ── */
 
-static float *orbit_of(struct rm_machine *machine) { return machine->true_orbit; }
-
 /** The orbit of the columns as they are, by the active model. */
 static void add_up(struct rm_machine *machine, double time) {
     struct rm_machine_model const *model = machine->active;
-    float *orbit = orbit_of(machine);
+    float *orbit = machine->true_orbit;
     memcpy(orbit, model->base, model->fast.padded * sizeof *orbit);
     for (uint32_t c = 0; c < machine->fast_count; ++c)
         machine->weight[c] = (float)(machine->now[c] - model->then[c]);
     rm_orbit_matrix_add(&model->fast, 0, machine->fast_count, machine->weight, orbit);
+    rm_machine_add_products(machine, model, orbit);
     rm_machine_add_ground(machine, time, orbit);
 }
 
@@ -219,7 +218,7 @@ static void take_model(struct rm_machine *machine) {
     atomic_store_explicit(&machine->spare, left, memory_order_release); /* pairs with hand_over */
     if (!machine->stepped)
         return;
-    float *orbit = orbit_of(machine);
+    float *orbit = machine->true_orbit;
     memcpy(machine->rest, orbit, ready->fast.padded * sizeof *orbit);
     add_up(machine, machine->time);
     for (uint32_t r = 0; r < ready->fast.padded; ++r)

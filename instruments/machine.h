@@ -15,6 +15,9 @@
  * they are, finds the nonlinear closed orbit and R and D about it, and hands them over; the change is blended in over
  * `blend_ms`. So the matrix is never fixed: moving a quadrupole, or a large corrector through a sextupole, changes R.
  *
+ * A sextupole whose supply stands off its design adds what the square of x − x₀ makes in the field that the supply has
+ * changed (machine_products.c).
+ *
  * ## What a controller must not know
  * The lattice here has gradient errors (`beta_beat`), its magnets stand beside the axis and are rolled, sextupoles are
  * off and have skew windings. The BPMs have gains, rolls, offsets, crosstalk and a pin-cushion, the correctors gains

@@ -46,11 +46,21 @@ static void add_apertures(struct checkpoint *checkpoint, struct rm_machine const
     ADD_SOME(checkpoint, model->then, model->matrix.columns);
 }
 
+static void add_products(struct checkpoint *checkpoint, struct rm_machine const *machine,
+                         struct rm_products_model const *model) {
+    if (machine->products.count == 0)
+        return;
+    ADD_ONE(checkpoint, model->blocks);
+    ADD_SOME(checkpoint, model->place, rm_products_model_places(machine));
+    add_matrix(checkpoint, &model->orbit);
+}
+
 static void add_model(struct checkpoint *checkpoint, struct rm_machine const *machine,
                       struct rm_machine_model const *model) {
     add_matrix(checkpoint, &model->fast);
     add_matrix(checkpoint, &model->ground);
     add_apertures(checkpoint, machine, &model->aperture);
+    add_products(checkpoint, machine, &model->products);
     ADD_SOME(checkpoint, model->base, model->fast.padded);
     ADD_SOME(checkpoint, model->then, machine->column_count);
     ADD_ONE(checkpoint, model->motion.optics);

@@ -138,6 +138,25 @@ struct rm_machine_apertures {
     float *now, *weight;
 };
 
+/** What sextupoles that stand off their design make of squares of the orbit (machine_products.c). */
+struct rm_products_model {
+    /** Number of blocks in use. */
+    uint32_t blocks;
+    /** [block][fast column][lane] the orbit at the sextupoles of a unit of each column. */
+    float *place;
+    /** The orbit that a square at a lane makes, m per m². */
+    struct rm_orbit_matrix orbit;
+};
+
+/** The sextupoles that have supplies. */
+struct rm_machine_products {
+    uint32_t count;
+    /** Their windings, by elements. */
+    uint32_t *winding;
+    /** The stepping thread's: squares at all lanes, m². */
+    float *kick;
+};
+
 /** What the background found, and the fast part uses until the next one. */
 struct rm_machine_model {
     struct rm_orbit_matrix fast, ground;
@@ -147,6 +166,7 @@ struct rm_machine_model {
     float *base;
     /** [columns] the values about which the orbit is linear. */
     double *then;
+    struct rm_products_model products;
     /** The beam's own motion. */
     struct rm_motion_optics motion;
 };
@@ -301,6 +321,7 @@ struct rm_machine {
     _Atomic uint64_t fills;
     _Atomic double current_ma;
     struct rm_machine_apertures apertures;
+    struct rm_machine_products products;
     /** What others have that a checkpoint keeps. */
     struct rm_machine_kept {
         void *at;
@@ -395,6 +416,21 @@ void rm_machine_aperture_model_free(struct rm_aperture_model *model);
 /** Orbit and response at the apertures, as the lattice is now or was some looks ago, into a model. */
 enum rm_code rm_machine_apertures_fill(struct rm_machine *machine, struct rm_machine_model *model,
                                        struct rm_error *error);
+
+/* machine_products.c */
+/** Finds the sextupoles, after the strengths. RM_E_NO_SPACE. */
+enum rm_code rm_machine_products_make(struct rm_machine *machine, struct rm_error *error);
+void rm_machine_products_free(struct rm_machine *machine);
+/** False: there is no memory. */
+bool rm_products_model_make(struct rm_machine const *machine, struct rm_products_model *model);
+void rm_products_model_free(struct rm_products_model *model);
+/** Number of floats of rm_products_model.place. */
+size_t rm_products_model_places(struct rm_machine const *machine);
+/** Those that stand off their design now, after a look, into a model. */
+enum rm_code rm_machine_products_fill(struct rm_machine *machine, struct rm_machine_model *model,
+                                      struct rm_error *error);
+/** Adds their orbit, with the weights as they are. */
+void rm_machine_add_products(struct rm_machine *machine, struct rm_machine_model const *model, float *orbit);
 
 /* machine_refresh.c */
 enum rm_code rm_machine_model_make(struct rm_machine *machine, struct rm_machine_model *model, struct rm_error *error);

@@ -20,7 +20,8 @@ enum rm_code rm_machine_model_make(struct rm_machine *machine, struct rm_machine
                       rm_orbit_matrix_make(&model->ground, rows, ground);
     model->base = made ? rm_orbit_vector(&model->fast) : NULL;
     model->then = calloc(machine->column_count, sizeof *model->then);
-    if (model->base == NULL || model->then == NULL || !rm_motion_optics_make(machine, &model->motion))
+    if (model->base == NULL || model->then == NULL || !rm_motion_optics_make(machine, &model->motion) ||
+        !rm_products_model_make(machine, &model->products))
         return rm_fail(error, RM_E_NO_SPACE, "no memory for the machine of %u BPMs", machine->bpm_count);
     return RM_OK;
 }
@@ -29,6 +30,7 @@ void rm_machine_model_free(struct rm_machine_model *model) {
     rm_orbit_matrix_free(&model->fast);
     rm_orbit_matrix_free(&model->ground);
     rm_machine_aperture_model_free(&model->aperture);
+    rm_products_model_free(&model->products);
     free(model->base);
     free(model->then);
     rm_motion_optics_free(&model->motion);
@@ -147,6 +149,8 @@ enum rm_code rm_machine_refresh(struct rm_machine *machine, struct rm_error *err
         return code;
     }
     code = rm_machine_apertures_fill(machine, machine->build, error);
+    if (code == RM_OK)
+        code = rm_machine_products_fill(machine, machine->build, error);
     if (code != RM_OK)
         return code;
     build_model(machine, machine->build);

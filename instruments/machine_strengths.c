@@ -41,6 +41,7 @@ void rm_machine_strengths_free(struct rm_machine *machine) {
     free(machine->magnet);
     free(machine->winding);
     free(machine->piece);
+    rm_machine_products_free(machine);
 }
 
 /* ── one element ── */
@@ -168,7 +169,7 @@ enum rm_code rm_machine_strengths_find(struct rm_machine *machine, struct rm_err
         if (others == 0)
             machine->gradient_count = machine->strength_count;
     }
-    return code;
+    return code == RM_OK ? rm_machine_products_make(machine, error) : code;
 }
 
 /* ── what they do ── */

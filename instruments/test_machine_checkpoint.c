@@ -12,9 +12,15 @@ enum { EVERY = 16, BEFORE = 200, AFTER = 200, LOOK_EVERY = 70, READ = 5 };
 static struct rm_beam_config const beam = {
     .betatron_um = 1, .synchrotron_um = 2, .kick_um = 30, .kick_every_turns = 500, .seed = 3};
 
-/** All that has a memory. */
-static void make_busy(struct machine_rig *rig) {
+/** All that has a memory; where `sextupole` says so, a supply of a sextupole instead of a quadrupole's. */
+static void make_busy(struct machine_rig *rig, bool sextupole) {
+    static char name[] = "SD1_S05_01";
     rig_init(rig);
+    if (sextupole) {
+        rig->config.group[2].elements = name;
+        rig->config.group[2].change = RM_CHANGE_SEXTUPOLE;
+        rig->config.group[2].per_unit = 0.5;
+    }
     rig->config.disturbances.mains[0].hz = 50;
     rig->config.disturbances.mains[0].orbit_m = 10e-6;
     rig->config.disturbances.mains_count = 1;
@@ -52,18 +58,17 @@ static void run_on(struct machine_rig *rig, uint32_t steps, double (*read)[READ]
     }
 }
 
-static void test_a_run_goes_on_to_the_same_bits(void **state) {
-    (void)state;
+static void go_on_to_the_same_bits(bool sextupole) {
     char path[] = "/tmp/ringmaster-checkpoint-XXXXXX";
     struct machine_rig *rig = calloc(2, sizeof *rig);
     double(*read)[BEFORE][READ] = calloc(3, sizeof *read);
     struct rm_machine_moment moment = {.origin = 5, .turn = 77}, found;
     close(mkstemp(path));
-    make_busy(&rig[0]);
+    make_busy(&rig[0], sextupole);
     run_on(&rig[0], BEFORE, read[0]); /* its last look waits to be taken */
     assert_int_equal(rm_machine_save(rig[0].machine, &moment, path, &rig[0].error), RM_OK);
     run_on(&rig[0], AFTER, read[1]);
-    make_busy(&rig[1]);
+    make_busy(&rig[1], sextupole);
     rig[1].steps = BEFORE;
     assert_int_equal(rm_machine_load(rig[1].machine, path, &found, &rig[1].error), RM_OK);
     assert_memory_equal(&found, &moment, sizeof moment);
@@ -75,6 +80,16 @@ static void test_a_run_goes_on_to_the_same_bits(void **state) {
     unlink(path);
     free(read);
     free(rig);
+}
+
+static void test_a_run_goes_on_to_the_same_bits(void **state) {
+    (void)state;
+    go_on_to_the_same_bits(false);
+}
+
+static void test_a_run_with_a_sextupole_goes_on_to_the_same_bits(void **state) {
+    (void)state;
+    go_on_to_the_same_bits(true);
 }
 
 /** Of the same sizes, with other errors or another motion. */
@@ -129,6 +144,7 @@ int main(int argc, char **argv) {
         return EXIT_FAILURE;
     struct CMUnitTest const tests[] = {
         cmocka_unit_test(test_a_run_goes_on_to_the_same_bits),
+        cmocka_unit_test(test_a_run_with_a_sextupole_goes_on_to_the_same_bits),
         cmocka_unit_test(test_another_machines_checkpoint_is_refused),
         cmocka_unit_test(test_what_is_no_checkpoint_of_it_is_refused),
     };

@@ -3,8 +3,8 @@
  * all disturbances on, at 10 kHz. Every step is timed by itself, as many as there are rounds; printed are the median and
  * the 99th percentile, the share of a core that 10 kHz take, what a turn of the beam's own motion takes in the best of
  * many rounds, with the quadrupoles of the first family felt every RM_MACHINE_STRENGTH_TURNS, what the fastest of ten looks of
- * the background takes, and what losing beam costs: the orbit at the apertures, a turn far from them, and a look at a
- * turn that is near. */
+ * the background takes, what losing beam costs: the orbit at the apertures, a turn far from them, and a look at a turn
+ * that is near; and what steps and looks take while six sextupoles stand off their design. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -14,7 +14,7 @@
 #include "cost.h"
 #include "instruments/machine.h"
 
-enum { LOSS_ROUNDS = 1000, LOSS_TURNS = 256, LOOKS = 10, ROUNDS = 200, ROUND_TURNS = 8000 };
+enum { LOSS_ROUNDS = 1000, LOSS_TURNS = 256, LOOKS = 10, ROUNDS = 200, ROUND_TURNS = 8000, SEXTUPOLES = 6 };
 
 static char *lattice_path;
 static double const RATE_HZ = 10e3, TURN_RATE_HZ = 1.157e6;
@@ -32,7 +32,7 @@ static uint32_t fill_group(struct rm_machine_group *group, char plane, uint32_t 
 /** "CS_*", "CL_*", "CF_*" of the shipped lattice; of another all that are correctors. */
 static void fill_ring_machine(struct rm_ring_machine *config, struct rm_lattice const *lattice) {
     static char names[][8] = {"CS_*", "CL_*", "CF_*"};
-    static char bpms[] = "BPM*", at[] = "CF_S03_01", family[] = "QF1_*";
+    static char bpms[] = "BPM*", at[] = "CF_S03_01", family[] = "QF1_*", six[] = "SD1_S0[1-3]_0[12]";
     config->bpms = bpms;
     config->bpm_count = rm_lattice_find(lattice, bpms, RM_ELEMENT_KINDS, NULL, 0);
     for (int n = 0; n < 3; ++n)
@@ -47,19 +47,37 @@ static void fill_ring_machine(struct rm_ring_machine *config, struct rm_lattice 
     config->supply_count =
         fill_group(strengths, 'q', rm_lattice_find(lattice, family, RM_ELEMENT_KINDS, NULL, 0), config->supply_count);
     strengths->elements = family;
+    strengths = &config->group[config->group_count++];
+    config->supply_count = fill_group(strengths, 'q', SEXTUPOLES, config->supply_count);
+    strengths->elements = six;
+    strengths->change = RM_CHANGE_SEXTUPOLE;
+    strengths->per_unit = 0.01;
     config->disturbances.insertion_at = at;
     config->chamber_m[0] = config->chamber_m[1] = 13.5e-3;
     config->current_ma = 400;
 }
 
-static void time_steps(struct rm_machine *machine, uint32_t steps, double *ticks, double *current, uint32_t supplies) {
+/** The sextupoles' supplies, which come last, stay. */
+static void time_steps(struct rm_machine *machine, uint32_t first, uint32_t steps, double *ticks, double *current,
+                       uint32_t supplies) {
     for (uint32_t s = 0; s < steps; ++s) {
-        for (uint32_t c = 0; c < supplies; ++c)
+        for (uint32_t c = 0; c + SEXTUPOLES < supplies; ++c)
             current[c] = (double)((s + c) % 7) - 3;
         uint64_t const begun = rm_tsc();
-        rm_machine_step(machine, s / RATE_HZ, current);
+        rm_machine_step(machine, (first + s) / RATE_HZ, current);
         ticks[s] = (double)(rm_tsc() - begun);
     }
+}
+
+/** Ticks of steps about a look at which the sextupoles' supplies are off. */
+static void time_products(struct rm_machine *machine, uint32_t steps, double *ticks, double *current,
+                          uint32_t supplies) {
+    struct rm_error error;
+    for (uint32_t c = supplies - SEXTUPOLES; c < supplies; ++c)
+        current[c] = 20;
+    rm_machine_step(machine, steps / RATE_HZ, current);
+    bench_must(rm_machine_refresh(machine, &error), &error);
+    time_steps(machine, steps + 1, steps, ticks, current, supplies);
 }
 
 /** Ticks of a turn of the motion, in the best round: the others have interruptions. */
@@ -136,7 +154,7 @@ static void machine_cost_measure(struct rm_ring_machine const *config, uint32_t 
     uint64_t const begun = rm_monotonic_ns();
     bench_must(rm_machine_make(config, TURN_RATE_HZ, &machine, &error), &error);
     double const made_ms = 1e-6 * (double)(rm_monotonic_ns() - begun), tick_ns = 1e9 / rm_tsc_hz_measure();
-    time_steps(machine, steps, ticks, current, config->supply_count);
+    time_steps(machine, 0, steps, ticks, current, config->supply_count);
     struct bench_figure const figure = bench_figure_of(ticks, steps, 0);
     double const median = tick_ns * figure.median, late = tick_ns * figure.p99;
     printf("%u BPMs, %u supplies: made in %.0f ms\n", config->bpm_count, config->supply_count, made_ms);
@@ -150,6 +168,10 @@ static void machine_cost_measure(struct rm_ring_machine const *config, uint32_t 
     printf("losses at %u apertures: the orbit %.0f ns, a turn %.1f ns, a look %.0f ns\n",
            rm_machine_aperture_count(machine), tick_ns * losses[0], tick_ns * losses[1], tick_ns * losses[2]);
     printf("a look of the background: %.1f ms\n", 1e3 * look_at_machine(machine));
+    time_products(machine, steps, ticks, current, config->supply_count);
+    struct bench_figure const products = bench_figure_of(ticks, steps, 0);
+    printf("with %d sextupoles off their design: a step: median %.0f ns, 99 %% below %.0f ns; a look %.1f ms\n",
+           SEXTUPOLES, tick_ns * products.median, tick_ns * products.p99, 1e3 * look_at_machine(machine));
     rm_machine_free(machine);
     free(ticks);
     free(current);
