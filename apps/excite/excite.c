@@ -168,6 +168,7 @@ static double run_sines(struct rm_application_setup const *setup, struct excite 
         excite_supplies_excite(&memory->supplies, array_of(setup, setting, EXCITE_AMPLITUDE),
                                array_of(setup, setting, EXCITE_HZ), array_of(setup, setting, EXCITE_PHASE));
         reading[EXCITE_BEGIN_TURN] = (double)run->begin_turn;
+        reading[EXCITE_FULL_TURN] = reading[EXCITE_END_TURN] = 0.0; /* not those of the run before */
     }
     if (run->state == EXCITE_FULL && was != EXCITE_FULL)
         reading[EXCITE_FULL_TURN] = (double)given->turn;

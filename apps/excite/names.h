@@ -32,7 +32,7 @@ enum excite_setting {
 enum excite_reading {
     /** state: enum excite_state. */
     EXCITE_TOLD_STATE,
-    /** begin_turn, full_turn, end_turn: of the run that began last. */
+    /** begin_turn, full_turn, end_turn: of the run that began last; 0: not yet. */
     EXCITE_BEGIN_TURN,
     EXCITE_FULL_TURN,
     EXCITE_END_TURN,

@@ -33,7 +33,8 @@ static void begin_fall(struct excite_run *run, uint64_t turn, double from) {
 
 bool excite_run_go(struct excite_run *run, uint64_t turn, bool asked, double ramp_turns, double full_turns) {
     bool const begins = asked && run->was_asked == 0 && run->state == EXCITE_IDLE;
-    run->was_asked = asked;
+    if (run->state == EXCITE_IDLE || !asked) /* asked for again while it falls: the next one begins when it is idle */
+        run->was_asked = asked;
     if (begins)
         *run = (struct excite_run){.state = EXCITE_RISING,
                                    .was_asked = true,

@@ -10,7 +10,7 @@
 
 struct excite_run {
     enum excite_state state;
-    /** The permission of the step before: a run begins where it is given. */
+    /** Whether the permission has begun a run already: one begins where it is given, or when the run before has fallen. */
     uint32_t was_asked;
     uint64_t begin_turn, fall_turn;
     /** [state] turns of the ramp, and at full amplitude. */

@@ -220,6 +220,27 @@ static void test_a_sine_that_is_cut_is_counted(void **state) {
     assert_true(reading(test, "clipped") > 0.0);
 }
 
+/** The permission is given again before the run before has fallen: the next one follows it. */
+static void test_a_run_follows_one_that_falls(void **state) {
+    struct test *test = *state;
+    steps(test, 10);
+    set(test, "amplitude", 0, 0.5);
+    set(test, "hz", 0, 37.0);
+    set(test, "run", 0, 1.0);
+    steps(test, 2000);
+    set(test, "run", 0, 0.0);
+    steps(test, 500);
+    set(test, "run", 0, 1.0);
+    steps(test, 490);
+    assert_true(reading(test, "state") == FALLING && reading(test, "runs") == 0.0);
+    steps(test, 20);
+    assert_true(reading(test, "state") == RISING && reading(test, "runs") == 1.0);
+    assert_true(reading(test, "full_turn") == 0.0 && reading(test, "end_turn") == 0.0);
+    steps(test, 1000);
+    assert_true(reading(test, "state") == FULL);
+    assert_true(reading(test, "full_turn") == reading(test, "begin_turn") + 100000.0);
+}
+
 /** Another server that has a copy of its state commands the same, to the bit: on its way, and in a run. */
 static void test_another_server_goes_on(void **state) {
     struct test *test = *state;
@@ -256,6 +277,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test_setup_teardown(test_sines_are_those_of_the_turn, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_what_does_not_fit_is_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_a_sine_that_is_cut_is_counted, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_a_run_follows_one_that_falls, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_another_server_goes_on, set_up, tear_down),
     };
     if (argc != 2)
