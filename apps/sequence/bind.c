@@ -84,9 +84,8 @@ static void note_uses(struct sequence_program const *program, struct sequence_bi
                 for (uint32_t m = 0; group != SEQUENCE_NONE && m < program->group[group].count; ++m)
                     uses[program->member[program->group[group].first + m]] = true;
             }
-            bool const *const called = binding->uses + (size_t)node->call * actuators;
             for (uint32_t a = 0; node->call != SEQUENCE_NONE && a < actuators; ++a)
-                uses[a] |= called[a];
+                uses[a] |= binding->uses[(size_t)node->call * actuators + a];
         }
     }
 }

@@ -10,7 +10,7 @@
 #include "evaluate.h"
 #include "interval.h"
 
-/** Variables of an expression whose corners are tried; of more the intervals alone are looked at. */
+/** Variables of an expression whose corners are tried; more of them have their first values. */
 enum { CORNER_VARIABLES_MAX = 8, WITNESS_BYTES = 160 };
 
 static double const NO_END = (double)INFINITY;
