@@ -76,6 +76,32 @@ def test_it_goes_from_a_step_to_a_step(machine: Machine, tmp_path: Path) -> None
     assert machine.puts == []
 
 
+def test_it_goes_on_behind_a_step_that_was_jumped_to(machine: Machine, tmp_path: Path) -> None:
+    session = Session(tmp_path / "session", "demo", STEPS, lambda _: None)
+    for name in ("one", "two"):
+        write(session.folder, name)
+    session.begin()
+    session.run("second", "second")
+    assert [one.name for one in session.run()] == ["second", "third"]
+    with pytest.raises(ValueError, match="nothing to do: the session begins after third"):
+        session.run()
+
+
+def test_states_of_an_earlier_pass_are_not_scored(machine: Machine, tmp_path: Path) -> None:
+    steps = (STEPS[1], Step("again", "it would move", SHOW, ("change", "undo")))
+    session = Session(tmp_path / "session", "demo", steps, lambda _: None)
+    for name in ("one", "two"):
+        write(session.folder, name)
+    session.begin()
+    session.run()
+    assert list(states(session.folder)) == ["00-before", "01-second", "02-again"]
+    machine.stand("ps/qf", 0.5)
+    session.run("second", "second")
+    assert list(states(session.folder)) == ["00-before", "01-second"]
+    session.begin()
+    assert list(states(session.folder)) == ["00-before"]
+
+
 def test_its_commands_are_known_and_each_that_moves_has_an_undo() -> None:
     steps = steps_of(Commissioned("optics", "elettra2_like", "feedback"))
     assert len({step.name for step in steps}) == len(steps)

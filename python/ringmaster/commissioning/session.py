@@ -94,17 +94,26 @@ class Session:
 
     def begin(self) -> None:
         """Keeps the server's configuration, and where all supplies stand before anything is done."""
+        self._forget_states(0)
         with attach(self.workspace) as ws:
             (self.folder / SERVER).write_text(ws.texts["server/config"])
         self._keep(0, BEFORE)
         self._record([])
 
     def run(self, first: str | None = None, last: str | None = None) -> list[Done]:
-        """From one step to another, or from where it ended. Raises StepFailed, ValueError for no step of it."""
+        """From one step to another, or from where it ended. Raises StepFailed, ValueError for no step of it.
+
+        What an earlier pass kept of the steps from there on is of another machine, and goes.
+        """
         done = self.done()
-        begin = self._index(first) if first is not None else len(done)
+        after = self._index(done[-1].name) + 1 if done else 0
+        begin = after if first is None else self._index(first)
         end = self._index(last) + 1 if last is not None else len(self.steps)
-        done = done[:begin]
+        if begin >= end:
+            at = f"begins after {self.steps[begin - 1].name}" if begin else "has no step"
+            raise ValueError(f"there is nothing to do: the session {at}; say by --from where to begin again")
+        done = [one for one in done if self._index(one.name) < begin]
+        self._forget_states(begin + 1)
         for number, step in enumerate(self.steps[begin:end], begin + 1):
             done.append(self._do(number, step))
             if done[-1].status != 0:
@@ -124,6 +133,12 @@ class Session:
         if not path.exists():
             return []
         return [Done(**entry) for entry in json.loads(path.read_text())["done"]]
+
+    def _forget_states(self, first: int) -> None:
+        """Those of this number and later ones."""
+        for path in (self.folder / STATES).glob("*.yaml"):
+            if int(path.name.partition("-")[0]) >= first:
+                path.unlink()
 
     def _index(self, name: str) -> int:
         names = [step.name for step in self.steps]
