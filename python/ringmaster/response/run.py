@@ -131,7 +131,9 @@ def _kept(ws: Workspace, application: str) -> Iterator[None]:
         try:
             _ask(ws, f"{application}/run", 0.0)
             _until_idle(ws, application)
-            for name, value in before.items():
+            # first without amplitude: what stood there may be too fast for frequencies that are not back yet
+            _put(ws, f"{application}/amplitude", np.zeros_like(np.atleast_1d(before["amplitude"]), np.float64))
+            for name, value in sorted(before.items(), key=lambda item: item[0] == "amplitude"):
                 _put(ws, f"{application}/{name}", np.atleast_1d(np.asarray(value, np.float64)))
         except (RequestRefused, RequestUnanswered, RuntimeError) as error:
             raise NotPutBack(
