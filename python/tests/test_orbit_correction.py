@@ -1,10 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """The static correction of an orbit: what it solves, what it moves, and what it leaves alone."""
 
+from collections.abc import Iterator
+from pathlib import Path
+
 import numpy as np
 import pytest
+from conftest import MakeOwner
 from numpy.typing import NDArray
+from supplies_memory import Machine, in_memory
 
+from ringmaster.cli.orbit import _Task
+from ringmaster.feedback.matrix import Matrix
+from ringmaster.moving.change import load, undo
+from ringmaster.moving.change_journal import Journal
 from ringmaster.orbit.solve import Problem, Regularisation, solve
 from ringmaster.orbit.static import Orbit, matrix_of, rf_of, rms
 from ringmaster.response.measured import MeasuredResponse
@@ -107,3 +116,30 @@ def test_an_error_is_the_orbit_less_its_target() -> None:
     orbit = Orbit(("b/x1", "b/y1"), np.array([3.0, 5.0]), np.zeros(2), np.array([1.0, np.nan]))
     assert rms(orbit.error_nm, orbit.rows, "x") == 2.0
     assert np.isnan(rms(orbit.error_nm, orbit.rows, "y"))
+
+
+@pytest.fixture
+def machine(make_owner: MakeOwner, monkeypatch: pytest.MonkeyPatch) -> Iterator[Machine]:
+    with in_memory(make_owner, monkeypatch) as made:
+        yield made
+
+
+def test_rounds_that_were_done_are_on_file_when_a_later_one_ends_early(
+    machine: Machine, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows, left = ("b/x1", "b/y1"), [1]
+
+    def measure(_settle_s: float) -> Orbit:
+        if not left:
+            raise KeyboardInterrupt
+        left.pop()
+        return Orbit(rows, np.array([1.0, 0.0]), np.zeros(2), np.zeros(2))
+
+    matrix = Matrix(rows, ("ps/qf", "ps/qd"), np.eye(2), None)
+    output, kept = tmp_path / "orbit.yaml", Journal(tmp_path / "kept")
+    with pytest.raises(KeyboardInterrupt):
+        _Task(machine.ws, matrix, Regularisation(), (), 1.0, measure).go(3, 0.0, output, kept)
+    assert machine.number("ps/qf") == -1.0
+    assert f"undo them by: ringmaster change undo {output} --journal {kept.folder}" in capsys.readouterr().err
+    undo(machine.ws, load(output))
+    assert machine.number("ps/qf") == 0.0

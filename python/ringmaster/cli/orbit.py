@@ -244,8 +244,9 @@ def correct(
             return _measure(ws, matrix.rows, of_streams, seconds, target, settle_s)
 
         task, after = _Task(ws, matrix, how, supplies, gain, measured), None
+        kept = journal_of(journal, output)
         if applies:
-            found, change, after = task.go(rounds, settle, output, journal_of(journal, output))
+            found, change, after = task.go(rounds, settle, output, kept)
         else:
             found, change = task.find(measured(0.0))
             change.save(output)
@@ -257,6 +258,8 @@ def correct(
         print_json(_as_json(found, change, after))
         return
     _print(found, change, after, output)
+    if after is not None:
+        click.echo(f"undo it by: {_undo(output, kept)}")
     print_plot(plot)
 
 
@@ -312,12 +315,25 @@ class _Task:
 
         first, change = self.find(self.measure(0.0))
         entry = apply_and_keep(self.ws, change, kept)
-        now = self.measure(settle_s)
-        for _ in range(rounds - 1):
-            entry = kept.join(entry, apply_and_keep(self.ws, self.find(now)[1], kept))
-            now = self.measure(settle_s)
         entry.change.save(output)
+        try:
+            now = self.measure(settle_s)
+            for _ in range(rounds - 1):
+                entry = kept.join(entry, apply_and_keep(self.ws, self.find(now)[1], kept))
+                entry.change.save(output)
+                now = self.measure(settle_s)
+        except BaseException:
+            click.echo(f"rounds that were done stay; undo them by: {_undo(output, kept)}", err=True)
+            raise
         return first, entry.change, now
+
+
+def _undo(output: Path, kept: "Journal") -> str:
+    """The command that takes a change back, wherever it is typed."""
+    from ringmaster.cli.change import journal_of
+
+    beside = journal_of(None, output).folder
+    return f"ringmaster change undo {output}" + ("" if kept.folder == beside else f" --journal {kept.folder}")
 
 
 def _as_json(found: "Correction", change: "Change", after: "Orbit | None") -> dict[str, Any]:
@@ -358,5 +374,3 @@ def _print(found: "Correction", change: "Change", after: "Orbit | None", output:
     click.echo(f"{output}: {len(change.moves)} moves" + (", applied" if after is not None else ", not applied yet"))
     if after is None:
         click.echo(f"apply it by: ringmaster change apply {output}")
-    else:
-        click.echo("undo it by: ringmaster change undo")
