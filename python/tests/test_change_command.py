@@ -2,7 +2,9 @@
 """`ringmaster change` and its journal, on a machine in memory."""
 
 import json
-from collections.abc import Iterator
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,7 @@ from command import ringmaster
 from conftest import MakeOwner
 from supplies_memory import Machine, in_memory
 
+from ringmaster.cli import tune_options
 from ringmaster.moving.change import Change, Move, load, propose
 from ringmaster.moving.change_journal import APPLIED, APPLYING, UNDONE, Journal
 
@@ -100,6 +103,23 @@ def test_what_was_refused_is_not_in_the_journal(machine: Machine, file: Path) ->
     assert not (file.parent / "change-journal").exists()
     ringmaster("change", "apply", str(file), "--force")
     assert standing(machine) == [1.0, 2.0, -2.0]
+
+
+def test_a_ctrl_c_behind_the_last_pause_leaves_what_was_applied_in_the_journal(
+    machine: Machine, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    @contextmanager
+    def late(_title: str) -> Iterator[Callable[[float], None]]:
+        yield lambda _share: None
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(tune_options, "progress_bar", late)
+    kept = Journal(file.parent / "change-journal")
+    ringmaster("change", "apply", str(file))
+    assert standing(machine) == [1.0, 2.0, -2.0]
+    assert [entry.state for entry in kept.entries()] == [APPLIED]
+    ringmaster("change", "undo", str(file))
+    assert [entry.state for entry in kept.entries()] == [UNDONE]
 
 
 def test_a_change_that_was_cut_off_takes_force(machine: Machine, file: Path) -> None:

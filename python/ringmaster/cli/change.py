@@ -193,18 +193,21 @@ def apply_and_keep(ws: "Workspace", read: "Change", kept: "Journal", steps: int 
     from ringmaster.moving.hand import NotPutBack
     from ringmaster.moving.stopping import stopped_at_pauses
 
-    entry = kept.begin(read, ws.name)
+    entry, stays = kept.begin(read, ws.name), False
     try:
-        with told_of_ctrl_c("all is"), progress_bar(read.title) as progress, stopped_at_pauses() as pause:
-            apply_change(ws, read, pause, progress, steps, force)
+        with stopped_at_pauses() as pause:  # until the journal has it: no signal comes between
+            with told_of_ctrl_c("all is"), progress_bar(read.title) as progress:
+                apply_change(ws, read, pause, progress, steps, force)
+            stays = True
+            return kept.applied(entry)
     except NotPutBack as error:
         raise click.ClickException(
             f"{error}; or all of it by `ringmaster change undo {entry.number} --force --journal {kept.folder}`"
         ) from None
     except BaseException:
-        kept.drop(entry)
+        if not stays:
+            kept.drop(entry)
         raise
-    return kept.applied(entry)
 
 
 def _dry_run(ws: "Workspace", read: "Change", force: bool, as_json: bool) -> None:
@@ -271,10 +274,11 @@ def undo_and_keep(
     from ringmaster.moving.change import undo as undo_change
     from ringmaster.moving.stopping import stopped_at_pauses
 
-    with told_of_ctrl_c("all is"), progress_bar(f"undo {read.title}") as progress, stopped_at_pauses() as pause:
-        undo_change(ws, read, pause, progress, steps, force)
-    if entry is not None:
-        kept.undone(entry)
+    with stopped_at_pauses() as pause:
+        with told_of_ctrl_c("all is"), progress_bar(f"undo {read.title}") as progress:
+            undo_change(ws, read, pause, progress, steps, force)
+        if entry is not None:
+            kept.undone(entry)
 
 
 def _which(
