@@ -16,6 +16,7 @@ from ringmaster.bba.lines import DIFFERENCE, LINES, REST, SUM, SWING_X, SWING_Y,
 from ringmaster.bba.measure import Taken
 from ringmaster.bba.plan import Wishes, check_times
 from ringmaster.bba.plant import Readings
+from ringmaster.bba.swing import _fault
 
 SWING = Swing((30.0, 37.5))
 ROWS = ("bpm01/x1", "bpm01/y1", "bpm01/x2", "bpm01/y2")
@@ -152,3 +153,13 @@ def test_a_file_has_each_group_as_soon_as_it_is_done(tmp_path: Path) -> None:
 
 def test_places_of_lines() -> None:
     assert len({REST, SWING_X, SWING_Y, SUM, DIFFERENCE, TWICE_X, TWICE_Y}) == LINES
+
+
+def test_a_bpm_that_reads_the_other_plane_is_told_so() -> None:
+    """On a ring with coupling the gains of its own planes are right: they are not what is told."""
+    assert _fault(np.array([[1.02, 0.03], [0.2, 0.97]])) == ""
+    assert _fault(np.array([[1.0, 0.01], [-0.65, 1.0]])).startswith("y reads -0.65 of the swing in x: it is rolled, or")
+    assert _fault(np.array([[1.0, 0.3], [0.4, 1.0]])).startswith(
+        "x reads 0.30 of the swing in y and y reads 0.40 of the swing in x: "
+    )
+    assert _fault(np.array([[0.1, 0.0], [0.0, 1.0]])) == "reads 0.1 and 1 times the swing"
