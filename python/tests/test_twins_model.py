@@ -9,9 +9,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from command import ringmaster
 from played_machine import files, instance, resolved
 
+from ringmaster.cli.main import cli
 from ringmaster.errors import TwinNoAnswer
 from ringmaster.machine.knobs import Knobs
 from ringmaster.moving.change import Change, Move
@@ -229,6 +231,23 @@ def test_a_feedback_whose_supplies_do_not_fit_is_named(root: Path) -> None:
         Model(instance(root, orbit=OrbitLoop(("ps/qf01",), 1.0)))
     with pytest.raises(ValueError, match="do not move both tunes"):
         Model(instance(root, tune=TuneLoop({"a": "ps/v01", "b": "ps/v02"}, 1.0)))
+
+
+def test_one_of_the_command_line_is_found_from_other_folders(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it publishes of itself is read by `what-if --on`, wherever that is typed."""
+    lattice, mapping = files(root)
+    monkeypatch.chdir(root)
+    made: list[Instance] = []
+    monkeypatch.setattr("ringmaster.cli.twin_follow._follow", lambda instance, *_: made.append(instance))
+    CliRunner().invoke(cli, ["twin", "follow", lattice.name, "--as", "model", "--map", mapping.name])
+    assert [(it.lattice, it.mapping) for it in made] == [(str(lattice.resolve()), str(mapping.resolve()))]
+
+
+def test_a_running_instance_has_its_own_lattice_and_mapping() -> None:
+    for more in (["--4d"], ["--map", "mapping.yaml"], ["elettra2_like"]):
+        told = CliRunner().invoke(cli, ["twin", "what-if", "--on", "model", "--set", "a=1", *more])
+        assert told.exit_code == 2
+        assert "of the running instance: leave" in told.output
 
 
 def test_an_instance_is_a_plain_text(root: Path) -> None:

@@ -3,6 +3,7 @@
 their periods, which are counted in turns. Ctrl-C ends both.
 """
 
+import json
 import shutil
 import signal
 import subprocess
@@ -139,6 +140,7 @@ def test_two_follow_and_answer_a_setpoint(ring: Ring) -> None:
             for name in NAMES:
                 wait_for(lambda name=name: ws.parameters[f"{name}/looks"].number > 2, f"{name} to follow")  # type: ignore[misc]
             both_answer(ws)
+            what_a_change_would_do(ws)
     finally:
         following.send_signal(signal.SIGINT)
         said, _ = following.communicate(timeout=60)
@@ -158,6 +160,17 @@ def both_answer(ws: Workspace) -> None:
     ws.put(f"{SUPPLY}/setpoint", current)
     answers = {name: answered_periods(ws, name, current, moved) for name in NAMES}
     assert max(answers.values()) <= 2.0 + 0.3, answers  # a slew of 1.5 ms, and the request's way, besides
+
+
+def what_a_change_would_do(ws: Workspace) -> None:
+    """Asked of a running instance, from another folder: from where its supplies stand, and nothing moves."""
+    stands = ws.parameters[f"{SUPPLY}/setpoint"].number
+    command = command_line("twin", "what-if", "--on", "weaker", "--set", f"{SUPPLY}=+0.5", "--json", "-w", ws.name)
+    told = json.loads(subprocess.run(command, check=True, capture_output=True, text=True, cwd="/").stdout)
+    assert told["moves"] == {SUPPLY: {"before": stands, "after": stands + 0.5}}
+    for end, current in (("before", stands), ("after", stands + 0.5)):
+        assert abs(told["ring"]["tune_x"][end] - tune_of("weaker", current)) < 2e-6
+    assert ws.parameters[f"{SUPPLY}/setpoint"].number == stands
 
 
 def attach_names(workspace: str) -> set[str]:

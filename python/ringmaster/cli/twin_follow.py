@@ -75,7 +75,7 @@ def follow(
     if name is None or mapping is None:
         missing = "--as NAME" if name is None else "--map FILE"
         raise click.UsageError(f"{missing} is missing: of a lattice say what it is called, and which element is what")
-    from ringmaster.twins.instance import Instance
+    from ringmaster.twins.instance import Instance, with_lattice
 
     instance = Instance(
         name=name,
@@ -89,7 +89,7 @@ def follow(
         flat=flat,
         relative=relative,
     )
-    _follow(instance, seconds, workspace)
+    _follow(with_lattice(instance, Path.cwd()), seconds, workspace)
 
 
 def _of_file(file: Path, only: str | None, seconds: float | None, workspace: str | None) -> None:

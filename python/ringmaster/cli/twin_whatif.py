@@ -92,9 +92,9 @@ def _asked(lattice: str | None, mapping: Path | None, name: str | None, flat: bo
     from ringmaster.twins.what_if import asking, on_running
 
     if name is not None:
-        if lattice is not None or mapping is not None:
+        if lattice is not None or mapping is not None or flat:
             raise click.UsageError(
-                "--on takes lattice and mapping of the running instance: leave LATTICE and --map out"
+                "--on takes lattice, mapping and 4d of the running instance: leave LATTICE, --map and --4d out"
             )
         from ringmaster.fabric.workspace import attach
 
