@@ -33,6 +33,7 @@ ASKING: dict[str, tuple[str, ...]] = {
     "orbit show": (),
     "orbit correct": ("--response", "response.csv", "-o", "orbit.yaml"),
     "commissioning run": ("session",),
+    "bba measure": ("elettra2_like", "--mapping", "bpms.yaml", "-o", "bba.h5"),
     "top": ("--json",),
     "align": ("--timeout", "0.1"),
     "calibration show": ("bpm01",),
@@ -81,8 +82,8 @@ ASKING: dict[str, tuple[str, ...]] = {
 }
 """Every command that asks a server, and what it needs besides."""
 ELSEWHERE = {
-    *("change show", "change ls", "commissioning score", "commissioning rehearse"),
-    *("change show", "change ls", "commissioning score", "response show", "response compare"),
+    *("change show", "change ls", "commissioning score", "commissioning rehearse", "response show", "response compare"),
+    *("bba report", "bba correct"),
     *("demo", "run", "check", "virtual", "application", "simulate", "doctor", "completion", "replay", "clean", "flags"),
     *("calibration template", "calibration check", "calibration convert", "measure", "bench", "twin"),
     *("generate", "record", "archive", "postmortem", "loco", "gateway fast-archiver", "gateway metrics"),

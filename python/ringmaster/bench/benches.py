@@ -85,7 +85,7 @@ BENCHES = (
     Bench("bba", "bba:BeamBasedAlignment", 20,
           "Measure the fast beam-based alignment beside the sequential one, on model rings with hidden offsets."),
     Bench("loco", "loco:Loco", 40,
-          "Fit machines whose errors are known, correct them, and fit measured data of SPEAR3."),
+          "Fit machines whose errors are known, correct them, and fit measured data."),
     Bench("follow", "follow:Follow", 20,
           "Measure models in step with a machine: updates per second, and how soon they answer, beside pyAT."),
     Bench("tune", "tune:Tune", 20,
