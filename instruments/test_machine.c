@@ -4,6 +4,8 @@
 
 #include <time.h>
 
+#include "machine_orbit.h"
+
 static void test_new_orbit_is_blended_in(void **state) {
     (void)state;
     struct machine_rig rig;
@@ -188,6 +190,32 @@ static void test_what_a_lattice_has_not(void **state) {
     expect_error(&rig, "magnets' errors has no orbit");
 }
 
+/** Whatever the processor has: each row adds its columns in their order, and nothing is contracted. */
+static void test_sums_have_the_bits_of_a_plain_loop(void **state) {
+    (void)state;
+    enum { ROWS = 130, COLUMNS = 41, FIRST = 3 };
+    struct rm_orbit_matrix matrix;
+    float weight[COLUMNS];
+    assert_true(rm_orbit_matrix_make(&matrix, ROWS, COLUMNS));
+    float *sum = rm_orbit_vector(&matrix);
+    for (uint32_t c = 0; c < COLUMNS; ++c) {
+        weight[c] = (float)sin(7.0 * c);
+        for (uint32_t r = 0; r < ROWS; ++r)
+            *rm_orbit_matrix_at(&matrix, r, c) = (float)cos(3.0 * r + c);
+    }
+    for (uint32_t r = 0; r < ROWS; ++r)
+        sum[r] = (float)r;
+    rm_orbit_matrix_add(&matrix, FIRST, COLUMNS - FIRST, weight, sum);
+    for (uint32_t r = 0; r < ROWS; ++r) {
+        float plain = (float)r;
+        for (uint32_t c = FIRST; c < COLUMNS; ++c)
+            plain += *rm_orbit_matrix_at(&matrix, r, c) * weight[c];
+        assert_memory_equal(&sum[r], &plain, sizeof plain);
+    }
+    free(sum);
+    rm_orbit_matrix_free(&matrix);
+}
+
 int main(int argc, char **argv) {
     if (!rig_take_lattice(argc, argv))
         return EXIT_FAILURE;
@@ -200,6 +228,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(test_bpms_see_late),
         cmocka_unit_test(test_background_looks_by_itself),
         cmocka_unit_test(test_what_a_lattice_has_not),
+        cmocka_unit_test(test_sums_have_the_bits_of_a_plain_loop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
