@@ -56,6 +56,9 @@ def correct(
     server reads the table when it starts. Offsets that something speaks against, or with larger errors, stay out. Use
     one of both: calibrated readings have their zero in the centre, golden orbits are of raw ones.
     """
+    from ringmaster.programs.threads import keep_to_one_thread
+
+    keep_to_one_thread()
     from ringmaster.bba.correct import golden, read_table, save_orbit, table
     from ringmaster.bba.report import UM, usable
 

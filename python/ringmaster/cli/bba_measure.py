@@ -77,6 +77,9 @@ def measure(
     supply of their own. Loops must be off. Each group is in FILE when it is done. Whatever ends it, all that was moved
     is put back; --continue measures the rest.
     """
+    from ringmaster.programs.threads import keep_to_one_thread
+
+    keep_to_one_thread()
     from ringmaster.bba import session
     from ringmaster.bba.plan import Wishes
 

@@ -42,6 +42,9 @@ def report(
 
     An offset is what a BPM reads where the beam goes through the centre of its magnet, which is named.
     """
+    from ringmaster.programs.threads import keep_to_one_thread
+
+    keep_to_one_thread()
     from ringmaster.bba.draw import draw
     from ringmaster.bba.report import as_json as plain
     from ringmaster.bba.report import score, tell, truth_of
