@@ -87,9 +87,8 @@ def _fault(gain: Floats) -> str:
     if np.abs(np.abs(other) - 1).max() < FAR and np.abs(own).max() < FAR:
         return SWAPPED
     if np.abs(np.abs(own) - 1).max() < FAR:
-        told = [
-            f"{to} reads {value:.2f} of the swing in {of}" for (to, of), value in zip(("xy", "yx"), other, strict=True)
-        ]
+        planes = (("x", "y"), ("y", "x"))
+        told = [f"{to} reads {value:.2f} of the swing in {of}" for (to, of), value in zip(planes, other, strict=True)]
         far = [text for text, value in zip(told, other, strict=True) if abs(value) >= FAR]
         return f"{' and '.join(far)}: it is rolled, or the ring is coupled (`ringmaster loco` corrects that)"
     return f"reads {own[0]:.2g} and {own[1]:.2g} times the swing"
