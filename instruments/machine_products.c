@@ -16,7 +16,10 @@
 #include "base/zeroed.h"
 #include "machine_parts.h"
 
-enum { PLACES = 8, LANES = 2 * PLACES };
+enum { PLACES = 8, LANES = 2 * PLACES, QUARTER = 4, QUARTERS = LANES / QUARTER };
+
+/** Lanes in one register of any processor. */
+typedef float quarter __attribute__((vector_size(QUARTER * sizeof(float))));
 
 /** A sextupole whose field is nearer to its design's, relatively, has no products: supplies are never quite at zero. */
 static double const LEAST_CHANGE = 1e-4;
@@ -199,10 +202,14 @@ enum rm_code rm_machine_products_fill(struct rm_machine *machine, struct rm_mach
 
 /** Squares of how far the orbit at the places of a block is from that of the look. */
 static void find_squares(float const *place, uint32_t columns, float const *weight, float *kick) {
-    float away[LANES] = {0};
+    void const *at = place;
+    quarter const *value = at;
+    quarter sum[QUARTERS] = {0};
+    float away[LANES];
     for (uint32_t c = 0; c < columns; ++c)
-        for (uint32_t l = 0; l < LANES; ++l)
-            away[l] += place[(size_t)c * LANES + l] * weight[c];
+        for (uint32_t q = 0; q < QUARTERS; ++q)
+            sum[q] += value[c * QUARTERS + q] * weight[c];
+    memcpy(away, sum, sizeof away);
     for (uint32_t p = 0; p < PLACES; ++p) {
         float const x = away[p], y = away[PLACES + p];
         kick[p] = x * x - y * y;
