@@ -7,6 +7,7 @@ from functools import cache
 import numpy as np
 import pytest
 
+from ringmaster.loco.correct import _within
 from ringmaster.loco.data import data_of
 from ringmaster.loco.fit import Fit, Options, fit
 from ringmaster.loco.gradients import Gradient, chosen, usual
@@ -148,3 +149,18 @@ def test_usual_gradients() -> None:
     assert halves.sigma == pytest.approx(2 * 25.0 * 50e-6)
     with pytest.raises(ValueError, match="XX"):
         chosen(lattice, "XX*", "B", 0.1)
+
+
+def test_a_correction_keeps_limits() -> None:
+    random = np.random.default_rng(3)
+    matrix = random.normal(size=(30, 6))
+    matrix[:, 5] = matrix[:, 0] + 0.1 * random.normal(size=30)
+    u, s, vh = np.linalg.svd(matrix, full_matrices=False)
+    target = u.T @ (matrix @ np.array([3.0, 1.0, -1.0, 0.5, 0.0, 0.0]))
+    wide, narrow = np.full(6, 10.0), np.full(6, 1.5)
+    np.testing.assert_allclose(_within(target, s, vh, -wide, wide), [3, 1, -1, 0.5, 0, 0], atol=1e-9)
+    held = _within(target, s, vh, -narrow, narrow)
+    assert np.abs(held).max() <= 1.5
+    cut = np.clip([3, 1, -1, 0.5, 0, 0], -1.5, 1.5)
+    left, cut_left = (np.linalg.norm(s * (vh @ x) - target) for x in (held, cut))
+    assert left < 0.2 * cut_left  # the last column does what the first may not

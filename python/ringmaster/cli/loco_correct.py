@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`ringmaster loco correct`: of a fit, the change of supplies that makes the optics those of the design."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,9 @@ import click
 from ringmaster.cli.loco_options import mapping_option, result_argument, twin_of
 from ringmaster.cli.options import examples, json_option, print_json, workspace_option
 from ringmaster.programs.threads import keep_to_one_thread
+
+MARGIN = 0.99
+"""Of the way to a supply's limit."""
 
 if TYPE_CHECKING:
     from ringmaster.loco.correct import Correction
@@ -53,7 +57,8 @@ def correct(
 ) -> None:
     """Make of FIT.h5 a change of gradients and skew gradients, which `ringmaster change apply` applies.
 
-    The change goes from where the supplies stand now, in the server's workspace. What cannot be reached is told:
+    The change goes from where the supplies stand now, in the server's workspace, and keeps their limits: where one
+    supply is at its end, others do what they can. What cannot be reached is told:
     sextupoles feed down gradients, and there are more of them than quadrupoles.
     """
     keep_to_one_thread()
@@ -69,6 +74,8 @@ def correct(
         raise click.UsageError("give --mapping: the result does not say which supply is which magnet")
     ring = load_lattice(result.lattice)
     twin, resolved = twin_of(ring, not result.is_6d), mapping_of(ring, path)
+    alone = from_zero or (as_json and output is None)
+    limits = {} if alone else _limits([name for one in resolved.strengths for name in one.supplies], workspace)
     with progress_bar("matrix of the optics") as progress:
         found = corrected(
             result,
@@ -77,6 +84,7 @@ def correct(
             method=method,
             changes=changes or CHANGES,
             singular_values=singular_values,
+            limits=limits,
             progress=progress,
         )
     change = _change(fit_file, found, from_zero, workspace) if output is not None or not as_json else None
@@ -86,6 +94,22 @@ def correct(
         print_json(_as_json(found))
         return
     _tell(found, change, output)
+
+
+def _limits(supplies: Sequence[str], workspace: str | None) -> dict[str, tuple[float, float]]:
+    """How far each may still move, down and up."""
+    from ringmaster.fabric.workspace import attach
+
+    left = {}
+    with attach(workspace) as ws:
+        for name in supplies:
+            if name not in ws.supplies:
+                continue
+            setpoint = ws.supplies[name].setpoint
+            low, high, stands = setpoint.limits.control_low, setpoint.limits.control_high, setpoint.number
+            if low is not None and high is not None and low <= stands <= high:
+                left[name] = (MARGIN * (low - stands), MARGIN * (high - stands))
+    return left
 
 
 def _change(fit_file: Path, found: "Correction", from_zero: bool, workspace: str | None) -> "Change":

@@ -7,8 +7,10 @@ orbit that a kick makes in the other plane by skew gradients. Or each magnet tak
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
+from scipy.optimize import lsq_linear
 
 from ringmaster.loco.model import Floats
 from ringmaster.loco.report import Optics, apply_gradients, optics_of
@@ -26,6 +28,7 @@ KICKED = 12
 SMALL = 1e-3
 """Singular values below this share of the largest are left out unless a number is given."""
 STEPS = 12
+FREE = (-np.inf, np.inf)
 Say = Callable[[float], None]
 
 
@@ -96,9 +99,13 @@ def correct(
     method: str = METHODS[0],
     changes: Sequence[str] = ("gradient", "skew"),
     singular_values: int | None = None,
+    limits: Mapping[str, tuple[float, float]] = MappingProxyType({}),
     progress: Say = lambda _share: None,
 ) -> Correction:
-    """Raises ValueError where the mapping has no supplies of magnets, TwinNoAnswer where the ring has no optics."""
+    """``limits``: how far each supply may move, down and up, in its unit. Least squares keep them, and another supply
+    does what one cannot. Raises ValueError where the mapping has no supplies of magnets, TwinNoAnswer where the ring
+    has no optics.
+    """
     # skew first: coupled planes have other β, which gradients need not make
     supplies = {change: _supplies(mapping, change) for change in sorted(changes, reverse=True)}
     if not any(supplies.values()):
@@ -121,7 +128,7 @@ def correct(
             if some:
                 share = (done / total, len(some) / total)
                 found[change], used[change] = _least_squares(
-                    ring, change, some, singular_values, values, progress, share
+                    ring, change, some, singular_values, limits, values, progress, share
                 )
                 done += len(some)
         unreached = ()
@@ -143,6 +150,7 @@ def _least_squares(
     change: str,
     supplies: Mapping[str, float],
     count: int | None,
+    limits: Mapping[str, tuple[float, float]],
     values: dict[str, float],
     progress: Say,
     share: tuple[float, float],
@@ -157,10 +165,10 @@ def _least_squares(
         progress(share[0] + share[1] * (number + 1) / len(names))
     u, s, vh = np.linalg.svd(np.stack(columns, axis=1), full_matrices=False)
     kept = min(count, len(s)) if count is not None else int((s > SMALL * s[0]).sum())
-    back = vh[:kept].T / s[:kept] @ u[:, :kept].T
+    low, high = (np.array([limits.get(name, FREE)[end] for name in names]) / np.abs(steps) for end in (0, 1))
     at, off = np.zeros(len(names)), before
     for _ in range(STEPS):
-        tried = at - back @ off
+        tried = at + _within(-(u[:, :kept].T @ off), s[:kept], vh[:kept], low - at, high - at)
         try:
             ring.knobs.set(dict(zip(names, tried * steps, strict=True)))
             new = ring.off(change)
@@ -172,6 +180,18 @@ def _least_squares(
         at, off = tried, new
     values.update({name: float(value) for name, value in zip(names, at * steps, strict=True)})
     return s, kept
+
+
+def _within(wanted: Floats, s: Floats, vh: Floats, low: Floats, high: Floats) -> Floats:
+    """What makes ``wanted`` of the singular vectors, and is nearest to 0. Where that is beyond a limit: what comes
+    nearest to it within them all.
+    """
+    free = vh.T @ (wanted / s)
+    if ((free >= low) & (free <= high)).all():
+        return np.asarray(free, np.float64)
+    small = SMALL * s[0] * np.eye(len(low))
+    found = lsq_linear(np.vstack([s[:, None] * vh, small]), np.concatenate([wanted, np.zeros(len(low))]), (low, high))
+    return np.asarray(np.clip(found.x, low, high), np.float64)
 
 
 def _taken_back(
