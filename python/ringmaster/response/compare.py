@@ -115,7 +115,7 @@ def _judge(
         return "dead", f"answers {size:.2g} of what it should", size
     best = int(np.nanargmax(np.abs(cosine[i])))
     if best != i and abs(own) < ALIKE < abs(cosine[i, best]) - OTHER:
-        mutual = int(np.nanargmax(np.abs(cosine[best]))) == i
+        mutual = bool(np.isfinite(cosine[best]).any()) and int(np.nanargmax(np.abs(cosine[best]))) == i
         return "other", f"is {'swapped with' if mutual else 'as'} {names[best]}", float(cosine[i, best])
     if own < -ALIKE:
         return "sign", f"has the other sign, gain {gain:.3f}", gain
