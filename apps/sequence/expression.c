@@ -83,7 +83,8 @@ __attribute__((format(printf, 3, 4))) static bool parse_fail(struct parsing *it,
     vsnprintf(it->fault->text, sizeof it->fault->text, format, arguments);
     va_end(arguments);
     for (char *byte = it->fault->text; *byte != '\0'; ++byte)
-        *byte = (unsigned char)*byte < 128 ? *byte : '?';
+        if ((unsigned char)*byte >= 128)
+            *byte = '?';
     it->fault->at = (uint32_t)(at - it->text) + 1;
     it->has_failed = true;
     return false;
