@@ -91,8 +91,7 @@ static enum rm_code fail_field(struct rm_machine const *machine, struct rm_machi
             "no gradient that a supply could change, expected a quadrupole, or a bend with a gradient",
         [RM_CHANGE_SKEW] = "no room for a skew gradient, expected a magnet whose MaxOrder is 1 or more",
         [RM_CHANGE_SEXTUPOLE] =
-            "no sextupole field that a supply could change, expected a magnet whose MaxOrder is 2 or "
-            "more, and whose PolynomB[2] is not 0"};
+            "no sextupole field that a supply could change, expected MaxOrder 2 or more and a PolynomB[2]"};
     return rm_fail(error, RM_E_CONFIG, "machine.strengths: \"%s\" means %s too, which has %s", group->elements,
                    rm_lattice_element(machine->lattice, element)->name, expected[group->change]);
 }
