@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from cffi import FFI
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 ROOT = Path(__file__).parents[2]
@@ -29,6 +29,8 @@ NAMES = ("a", "b", "c", "x", "y", "seconds")
 values = st.floats(-1e3, 1e3)
 constants = st.one_of(st.integers(0, 20).map(str), st.floats(0, 1e3).map(repr), st.just("1e-3"))
 blanks = st.sampled_from(["", " ", "  "])
+unhurried = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+"""A busy host takes the core away while an example is drawn."""
 
 
 def binary(left: str, sign: str, right: str, blank: str) -> str:
@@ -91,7 +93,7 @@ def as_floats(text: str) -> str:
     return re.sub(r"(?<![\w.-])(\d+)(?![\w.])|(?<=-)(?<!e-)(\d+)(?![\w.])", lambda m: f"{m[0]}.0", text)
 
 
-@settings(max_examples=60)
+@unhurried
 @given(number, st.lists(values, min_size=6, max_size=6))
 def test_numbers_are_those_of_python(text: str, operands: list[float]) -> None:
     kind, value, why = said(text, operands)
@@ -107,7 +109,7 @@ def test_numbers_are_those_of_python(text: str, operands: list[float]) -> None:
         assert value == expected, text
 
 
-@settings(max_examples=60)
+@unhurried
 @given(condition, st.lists(values, min_size=6, max_size=6))
 def test_conditions_are_those_of_python(text: str, operands: list[float]) -> None:
     kind, value, why = said(text, operands)
@@ -122,7 +124,7 @@ def test_conditions_are_those_of_python(text: str, operands: list[float]) -> Non
     assert value == expected, text
 
 
-@settings(max_examples=60)
+@unhurried
 @given(
     st.one_of(number, condition),
     st.lists(st.tuples(values, values).map(sorted), min_size=3, max_size=3),
@@ -148,7 +150,7 @@ def test_bounds_hold(
     assert interval[0] - slack <= value <= interval[1] + slack, (text, list(interval))
 
 
-@settings(max_examples=60)
+@unhurried
 @given(st.text(st.sampled_from("abcxy01. ()+-*/<>=!,andortmiqs é_"), max_size=60))
 def test_whatever_the_text_it_is_refused_in_words_or_has_a_value(text: str) -> None:
     kind, _, why = said(text, [1.0] * 6)
