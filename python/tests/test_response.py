@@ -49,6 +49,7 @@ def expected(columns: int = 12, bpms: int = 8, seed: int = 1) -> Expected:
 # ---- frequencies
 
 
+@settings(deadline=None)
 @given(
     st.integers(1, 60),
     st.floats(1.0, 12.0),
