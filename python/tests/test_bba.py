@@ -14,12 +14,12 @@ from ringmaster.bba.kicks import Doubt
 from ringmaster.bba.measure import Taken
 from ringmaster.bba.model import Model
 from ringmaster.bba.model_plant import Errors, ModelPlant, fail_of
-from ringmaster.bba.plan import Plan, Wishes, make_plan
+from ringmaster.bba.plan import Plan, Settings, make_plan
 from ringmaster.bba.plant import BeamLost
 from ringmaster.bba.report import Truth, doubts, score, tell, usable
 from ringmaster.bench.bba import mapping_of_ring
 
-WISHES = Wishes()
+SETTINGS = Settings()
 
 
 class Ring:
@@ -29,8 +29,8 @@ class Ring:
         twin, mapping = mapping_of_ring()
         self.plant = ModelPlant(twin.lattice, mapping, Errors(ground_nm=2.0), 3)
         self.model = Model(self.plant.twin.copy(), mapping)
-        self.plan = make_plan(self.model, WISHES, bpms=(1, 15, 33, 61))
-        self.about = session.about_of("elettra2_like", Path("mapping.yaml"), WISHES, self.plan, "test")
+        self.plan = make_plan(self.model, SETTINGS, bpms=(1, 15, 33, 61))
+        self.about = session.about_of("elettra2_like", Path("mapping.yaml"), SETTINGS, self.plan, "test")
 
     def run(self, out: Path, done: frozenset[int] = frozenset()) -> list[str]:
         """Measures, and gives what was told."""
@@ -113,18 +113,18 @@ def test_what_was_done_is_kept_and_the_rest_is_measured_later(ring: Ring, tmp_pa
             ring.plant._fails = lambda _number, _offsets: None
         assert ring.plant.moved == {}
         assert len(store.load(out).taken) == len(ring.plan.groups) - 1
-        plan, done = session.plan_of(ring.model, WISHES, out, bpms=(1, 15, 33, 61), go_on=True)
+        plan, done = session.plan_of(ring.model, SETTINGS, out, bpms=(1, 15, 33, 61), go_on=True)
         assert plan.sines == ring.plan.sines
         assert done == {group.number for group in ring.plan.groups[:-1]}
     ring.run(out, frozenset(done))
     assert len(ring.found(out).offsets) == 4
     told_of_silence(ring, out)
     with pytest.raises(ValueError, match="go on with the same options"):
-        session.plan_of(ring.model, replace(WISHES, group=2), out, bpms=(1, 15, 33, 61), go_on=True)
+        session.plan_of(ring.model, replace(SETTINGS, group=2), out, bpms=(1, 15, 33, 61), go_on=True)
 
 
 def test_a_group_keeps_the_tunes_and_patterns_that_differ(ring: Ring) -> None:
-    plan: Plan = make_plan(ring.model, WISHES)
+    plan: Plan = make_plan(ring.model, SETTINGS)
     assert sum(len(group.targets) for group in plan.groups) == 168
     assert max(group.condition for group in plan.groups) < 20
     assert max(abs(shift) for group in plan.groups for shift in group.tune_shift) < 0.02

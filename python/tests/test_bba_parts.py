@@ -14,7 +14,7 @@ from ringmaster.bba.correct import table
 from ringmaster.bba.kicks import Doubt, Others, solve
 from ringmaster.bba.lines import DIFFERENCE, LINES, REST, SUM, SWING_X, SWING_Y, TWICE_X, TWICE_Y, Swing, phasors
 from ringmaster.bba.measure import Taken
-from ringmaster.bba.plan import Wishes, check_times
+from ringmaster.bba.plan import Settings, check_times
 from ringmaster.bba.plant import Readings
 from ringmaster.bba.swing import _fault
 
@@ -101,7 +101,7 @@ def test_a_step_of_another_strength_gives_the_same_centre() -> None:
 
 
 def test_lines_that_would_leak_are_refused() -> None:
-    check_times(Wishes())
+    check_times(Settings())
     for hz, read_s, word in (
         ((15.0, 20.0), 0.1, "apart"),
         ((20.0, 15.0), 0.4, "below"),
@@ -109,7 +109,7 @@ def test_lines_that_would_leak_are_refused() -> None:
         ((15.1, 20.0), 0.4, "periods"),
     ):
         with pytest.raises(ValueError, match=word):
-            check_times(Wishes(hz=hz, read_s=read_s))
+            check_times(Settings(hz=hz, read_s=read_s))
 
 
 def test_a_new_table_has_millimetres() -> None:

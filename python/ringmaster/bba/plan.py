@@ -23,7 +23,7 @@ Limits = Callable[[str], tuple[float, float]]
 
 
 @dataclass(frozen=True)
-class Wishes:
+class Settings:
     """What people choose."""
 
     swing_um: float = 60.0
@@ -75,7 +75,7 @@ def whole_ring(supply: str) -> tuple[float, float]:
 
 def make_plan(
     model: Model,
-    wishes: Wishes,
+    settings: Settings,
     limits: Limits = whole_ring,
     may_swing: Sequence[str] | None = None,
     bpms: Sequence[int] | None = None,
@@ -88,32 +88,32 @@ def make_plan(
         raise ValueError(
             "no BPM has a magnet that can be changed: does the mapping have `strengths` of quadrupoles and sextupoles?"
         )
-    check_times(wishes)
-    sines, least = choose_swing(model, targets, wishes, limits, may_swing)
-    groups = list(_groups(model, targets, wishes, limits))
-    return Plan(Swing(wishes.hz), sines, tuple(groups), wishes.read_s, tuple(without), least)
+    check_times(settings)
+    sines, least = choose_swing(model, targets, settings, limits, may_swing)
+    groups = list(_groups(model, targets, settings, limits))
+    return Plan(Swing(settings.hz), sines, tuple(groups), settings.read_s, tuple(without), least)
 
 
-def check_times(wishes: Wishes) -> None:
+def check_times(settings: Settings) -> None:
     """Raises ValueError where a state is no whole number of periods: lines would leak into each other."""
-    x, y = wishes.hz
-    lines = Swing(wishes.hz).lines_hz
+    x, y = settings.hz
+    lines = Swing(settings.hz).lines_hz
     apart = np.abs(lines[:, None] - lines)[np.triu_indices(len(lines), 1)].min()
-    if x >= y or apart * wishes.read_s < 1 - 1e-9:
+    if x >= y or apart * settings.read_s < 1 - 1e-9:
         told = ", ".join(f"{hz:g}" for hz in lines)
         raise ValueError(
             f"frequencies of {x:g} and {y:g} Hz make lines at {told} Hz, of which two are {apart:g} Hz apart; expected "
-            f"1 / read time = {1 / wishes.read_s:g} Hz at least, and that of x below that of y: choose others by --hz"
+            f"1 / read time = {1 / settings.read_s:g} Hz at least, and that of x below that of y: choose others by --hz"
         )
-    periods = np.array([x, y]) * wishes.read_s
+    periods = np.array([x, y]) * settings.read_s
     if np.abs(periods - np.round(periods)).max() > 1e-6:
         raise ValueError(
-            f"{wishes.read_s:g} s are {periods[0]:g} and {periods[1]:g} periods of the swing; expected whole numbers"
+            f"{settings.read_s:g} s are {periods[0]:g} and {periods[1]:g} periods of the swing; expected whole numbers"
         )
 
 
 def choose_swing(
-    model: Model, targets: Sequence[Target], wishes: Wishes, limits: Limits, may_swing: Sequence[str] | None
+    model: Model, targets: Sequence[Target], settings: Settings, limits: Limits, may_swing: Sequence[str] | None
 ) -> tuple[tuple[Sine, ...], float]:
     """Of each plane the two correctors that, a quarter of a period apart, swing the orbit most evenly in all magnets.
 
@@ -134,14 +134,14 @@ def choose_swing(
         response = model.response([*model.bpms, *inside], elements)[place].T * np.array(scales)[:, None]
         first, second, even = _most_even(response[:, len(model.bpms) :])
         both = response[[first, second], : len(model.bpms)]
-        amplitude = wishes.swing_um * 1e-6 / float(np.sqrt(np.mean(np.sum(both**2, axis=0))))
+        amplitude = settings.swing_um * 1e-6 / float(np.sqrt(np.mean(np.sum(both**2, axis=0))))
         for k, phase in ((first, 0.0), (second, np.pi / 2)):
             most = min(limits(names[k]))
             if amplitude > most:
                 raise ValueError(
                     f"{names[k]} would swing by {amplitude:.4g}, and it may go {most:.4g} further: take less --swing"
                 )
-            sines.append(Sine(names[k], amplitude, wishes.hz[place], phase))
+            sines.append(Sine(names[k], amplitude, settings.hz[place], phase))
         least = min(least, even)
     return tuple(sines), float(least)
 
@@ -160,12 +160,12 @@ def _most_even(inside: Floats) -> tuple[int, int, float]:
     return first, second, least_swing / float(mean)
 
 
-def _groups(model: Model, targets: Sequence[Target], wishes: Wishes, limits: Limits) -> "list[Group]":
+def _groups(model: Model, targets: Sequence[Target], settings: Settings, limits: Limits) -> "list[Group]":
     """Of one kind each, and evenly around the ring: so their patterns differ most, and they are of one family."""
     found: list[Group] = []
-    for kind, step in (("quadrupole", wishes.quadrupole_step), ("sextupole", wishes.sextupole_step)):
+    for kind, step in (("quadrupole", settings.quadrupole_step), ("sextupole", settings.sextupole_step)):
         some = [target for target in targets if target.magnet.kind == kind]
-        found += _told_apart(model, len(found), some, wishes.group, step, limits)
+        found += _told_apart(model, len(found), some, settings.group, step, limits)
     return found
 
 

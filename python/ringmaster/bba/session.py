@@ -13,7 +13,7 @@ from ringmaster.bba.lines import Swing
 from ringmaster.bba.magnets import targets_of
 from ringmaster.bba.measure import Taken, measure
 from ringmaster.bba.model import Model
-from ringmaster.bba.plan import Group, Limits, Plan, Wishes, make_plan, whole_ring
+from ringmaster.bba.plan import Group, Limits, Plan, Settings, make_plan, whole_ring
 from ringmaster.bba.plant import Plant, Sine
 from ringmaster.machine.mapping import read_mapping, resolve
 from ringmaster.twin.lattice import load_lattice
@@ -33,7 +33,7 @@ def model_of(lattice: str, mapping: Path) -> Model:
 
 def plan_of(
     model: Model,
-    wishes: Wishes,
+    settings: Settings,
     out: Path,
     limits: Limits = whole_ring,
     may_swing: Sequence[str] | None = None,
@@ -41,14 +41,14 @@ def plan_of(
     go_on: bool = False,
 ) -> tuple[Plan, set[int]]:
     """What is to be measured, and the groups that ``out`` has already. Raises ValueError where it has others."""
-    plan = make_plan(model, wishes, limits, may_swing, bpms)
+    plan = make_plan(model, settings, limits, may_swing, bpms)
     if not go_on:
         return plan, set()
     before = store.load(out)
     wanted = {group.number: tuple(target.magnet.supply for target in group.targets) for group in plan.groups}
-    if before.about["wishes"] != _plain(wishes):
+    if before.about["settings"] != _plain(settings):
         raise ValueError(
-            f"{out} was measured with {before.about['wishes']}, not with {_plain(wishes)}: go on with the same options"
+            f"{out} was measured with {before.about['settings']}, not with {_plain(settings)}: go on with the same options"
         )
     kept = tuple(Sine(**sine) for sine in before.about["sines"])
     done = {one.group for one in before.taken if one.supplies == wanted.get(one.group)}
@@ -76,20 +76,20 @@ def run(
     measure(plant, plan, keep, done, progress)
 
 
-def about_of(lattice: str, mapping: Path, wishes: Wishes, plan: Plan, where: str) -> dict[str, Any]:
+def about_of(lattice: str, mapping: Path, settings: Settings, plan: Plan, where: str) -> dict[str, Any]:
     """What the file says of itself."""
     return {
         "lattice": lattice,
         "mapping": str(mapping),
-        "wishes": _plain(wishes),
+        "settings": _plain(settings),
         "sines": [asdict(sine) for sine in plan.sines],
         "workspace": where,
     }
 
 
-def _plain(wishes: Wishes) -> dict[str, Any]:
-    plain = asdict(wishes)
-    return plain | {"hz": list(wishes.hz)}
+def _plain(settings: Settings) -> dict[str, Any]:
+    plain = asdict(settings)
+    return plain | {"hz": list(settings.hz)}
 
 
 def analysed(measured: store.Measured, model: Model, doubt: Doubt) -> Found:
@@ -113,7 +113,7 @@ def replanned(measured: store.Measured, model: Model) -> Plan:
         Group(one.group, tuple(by_supply[name] for name in one.supplies), tuple(one.steps.tolist()), 0.0, (0.0, 0.0))
         for one in measured.taken
     ]
-    wishes = measured.about["wishes"]
+    settings = measured.about["settings"]
     sines = tuple(Sine(**sine) for sine in measured.about["sines"])
-    x, y = wishes["hz"]
-    return Plan(Swing((x, y)), sines, tuple(groups), wishes["read_s"], tuple(without), 0.0)
+    x, y = settings["hz"]
+    return Plan(Swing((x, y)), sines, tuple(groups), settings["read_s"], tuple(without), 0.0)

@@ -13,7 +13,7 @@ import numpy as np
 from ringmaster.bba.measure import Taken
 
 KIND = "ringmaster alignment 1"
-ABOUT = ("lattice", "mapping", "wishes", "may_swing", "bpms", "sines", "workspace")
+ABOUT = ("lattice", "mapping", "settings", "may_swing", "bpms", "sines", "workspace")
 """Of what it was made with: what makes the same plan again."""
 
 

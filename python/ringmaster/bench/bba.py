@@ -20,7 +20,7 @@ from ringmaster.bba.magnets import Target
 from ringmaster.bba.measure import Taken, measure
 from ringmaster.bba.model import Model
 from ringmaster.bba.model_plant import Errors, ModelPlant
-from ringmaster.bba.plan import Wishes, make_plan
+from ringmaster.bba.plan import Settings, make_plan
 from ringmaster.bench.measurement import Measurement
 from ringmaster.bench.options import COUNT, option
 from ringmaster.machine.mapping import Mapping, read_mapping, resolve
@@ -175,7 +175,7 @@ class _Ring:
         known = self.design if options.optics == "design" else fitted_twin(self.plant, seed)
         self.model = Model(known, self.mapping)
         slow = [name for name in self.model.correctors if name.rpartition("/")[2].startswith(SLOW)]
-        self.plan = make_plan(self.model, Wishes(), may_swing=slow, bpms=range(options.bpms))
+        self.plan = make_plan(self.model, Settings(), may_swing=slow, bpms=range(options.bpms))
 
     def measured(self, peer: str) -> Row:
         """By one method."""

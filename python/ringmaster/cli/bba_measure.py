@@ -13,7 +13,7 @@ from ringmaster.cli.tune_options import progress_bar, told_of_ctrl_c
 
 if TYPE_CHECKING:
     from ringmaster.bba.model import Model
-    from ringmaster.bba.plan import Plan, Wishes
+    from ringmaster.bba.plan import Plan, Settings
     from ringmaster.bba.plant import Plant
 
 APPLICATION = "excite"
@@ -81,21 +81,21 @@ def measure(
 
     keep_to_one_thread()
     from ringmaster.bba import session
-    from ringmaster.bba.plan import Wishes
+    from ringmaster.bba.plan import Settings
 
-    wishes = Wishes(swing_um, hz, quadrupole_step, sextupole_step, group, read_s)
+    settings = Settings(swing_um, hz, quadrupole_step, sextupole_step, group, read_s)
     if out.exists() and not go_on:
         click.echo(f"{out} is replaced", err=True)
     model = session.model_of(lattice, mapping)
     chosen = _chosen(model, bpms)
     made = (
-        _live(model, wishes, out, chosen, go_on, workspace)
+        _live(model, settings, out, chosen, go_on, workspace)
         if seed is None
-        else _try(model, wishes, out, chosen, go_on, seed)
+        else _try(model, settings, out, chosen, go_on, seed)
     )
     with made as (plant, plan, done, where):
         _tell_plan(plan, done, as_json)
-        about = session.about_of(lattice, mapping, wishes, plan, where)
+        about = session.about_of(lattice, mapping, settings, plan, where)
         kept = told_of_ctrl_c(f"{out} has what was done (--continue goes on), and all that was moved is")
         with kept, progress_bar(f"{len(plan.groups) - len(done)} groups of magnets") as progress:
             session.run(plant, plan, out, about, done, progress, lambda text: click.echo(text, err=True))
@@ -116,7 +116,7 @@ def _chosen(model: "Model", patterns: tuple[str, ...]) -> list[int] | None:
 
 @contextmanager
 def _live(
-    model: "Model", wishes: "Wishes", out: Path, bpms: list[int] | None, go_on: bool, workspace: str | None
+    model: "Model", settings: "Settings", out: Path, bpms: list[int] | None, go_on: bool, workspace: str | None
 ) -> "Iterator[tuple[Plant, Plan, set[int], str]]":
     from ringmaster.bba.live_plant import LivePlant, room_of
     from ringmaster.bba.session import plan_of
@@ -127,7 +127,7 @@ def _live(
     with attach(workspace) as ws, stopped_at_pauses() as pause:
         places = Places(ws)
         may_swing = [name for name in model.correctors if name in ws.supplies and _swings(places.of, name)]
-        plan, done = plan_of(model, wishes, out, lambda name: room_of(ws, name), may_swing, bpms, go_on)
+        plan, done = plan_of(model, settings, out, lambda name: room_of(ws, name), may_swing, bpms, go_on)
         supplies = [target.magnet.supply for group in plan.groups for target in group.targets]
         yield LivePlant(ws, model.mapping, supplies, plan.sines, pause), plan, done, ws.name
 
@@ -141,12 +141,12 @@ def _swings(place_of: "Callable[[str], object]", name: str) -> bool:
 
 @contextmanager
 def _try(
-    model: "Model", wishes: "Wishes", out: Path, bpms: list[int] | None, go_on: bool, seed: int
+    model: "Model", settings: "Settings", out: Path, bpms: list[int] | None, go_on: bool, seed: int
 ) -> "Iterator[tuple[Plant, Plan, set[int], str]]":
     from ringmaster.bba.model_plant import Errors, ModelPlant
     from ringmaster.bba.session import plan_of
 
-    plan, done = plan_of(model, wishes, out, bpms=bpms, go_on=go_on)
+    plan, done = plan_of(model, settings, out, bpms=bpms, go_on=go_on)
     yield ModelPlant(model.twin.lattice, model.mapping, Errors(), seed), plan, done, f"model ring {seed}"
 
 
