@@ -48,7 +48,8 @@ def plan_of(
     wanted = {group.number: tuple(target.magnet.supply for target in group.targets) for group in plan.groups}
     if before.about["settings"] != _plain(settings):
         raise ValueError(
-            f"{out} was measured with {before.about['settings']}, not with {_plain(settings)}: go on with the same options"
+            f"{out} was measured with {before.about['settings']}, not with {_plain(settings)}: "
+            "go on with the same options"
         )
     kept = tuple(Sine(**sine) for sine in before.about["sines"])
     done = {one.group for one in before.taken if one.supplies == wanted.get(one.group)}
