@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cells.h"
 
-#include <math.h>
 #include <string.h>
+
+#include "operate.h"
 
 enum { NUMBERS_MAX = SEQUENCE_CELLS - SEQUENCE_CELL_NUMBER };
 
@@ -68,52 +69,7 @@ bool sequence_lower(struct sequence_expression const *expression, double *number
     return true;
 }
 
-static double work_out_one(uint32_t code, double a, double b) {
-    switch (code) {
-    case SEQUENCE_NEGATE:
-        return -a;
-    case SEQUENCE_ABS:
-        return fabs(a);
-    case SEQUENCE_SQRT:
-        return sqrt(a);
-    case SEQUENCE_SIN:
-        return sin(a);
-    case SEQUENCE_COS:
-        return cos(a);
-    case SEQUENCE_ADD:
-        return a + b;
-    case SEQUENCE_SUBTRACT:
-        return a - b;
-    case SEQUENCE_MULTIPLY:
-        return a * b;
-    case SEQUENCE_DIVIDE:
-        return a / b;
-    case SEQUENCE_MIN:
-        return b < a ? b : a;
-    case SEQUENCE_MAX:
-        return b > a ? b : a;
-    case SEQUENCE_LESS:
-        return a < b;
-    case SEQUENCE_LESS_EQUAL:
-        return a <= b;
-    case SEQUENCE_MORE:
-        return a > b;
-    case SEQUENCE_MORE_EQUAL:
-        return a >= b;
-    case SEQUENCE_EQUAL:
-        return a == b;
-    case SEQUENCE_NOT_EQUAL:
-        return a != b;
-    case SEQUENCE_AND: /* truths are 0 and 1 */
-        return a * b;
-    case SEQUENCE_OR:
-        return b > a ? b : a;
-    default:
-        return 1.0 - a;
-    }
-}
-
 void sequence_work_out(struct sequence_instruction const *instruction, uint32_t count, double *cell) {
     for (struct sequence_instruction const *const end = instruction + count; instruction < end; ++instruction)
-        cell[instruction->to] = work_out_one(instruction->code, cell[instruction->a], cell[instruction->b]);
+        cell[instruction->to] = sequence_operate(instruction->code, cell[instruction->a], cell[instruction->b]);
 }
