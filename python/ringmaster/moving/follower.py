@@ -23,7 +23,7 @@ SETPOINT_SHARE = 1e-3
 SIGMAS = 4.0
 """Or so much of its own noise."""
 ROUNDING = 1e-6
-"""Of a setpoint: on the wire it is an f32."""
+"""Of a setpoint and a readback: on the wire they are an f32."""
 _POLL_S = 0.005
 _NOISE_SAMPLES = 20
 _NOISE_S = 1.0
@@ -98,7 +98,9 @@ class Follower:
                 continue
             supply, rest = self._supplies[name], self._rest[name]
             if supply.readback is not None and np.isfinite(rest.readback):  # else its chain is taken to obey
-                targets.append(_Target(supply, supply.readback, rest.readback + offset, rest.readback_near))
+                target = rest.readback + offset
+                near = rest.readback_near + ROUNDING * max(abs(rest.readback), abs(target))
+                targets.append(_Target(supply, supply.readback, target, near))
         return failed | _wait_until_all(self._ws, targets, pause, timeout, left)
 
 
