@@ -23,10 +23,12 @@ class Moved:
         self.supplies = {NAME: supply}
 
     def stand(self, value: float, beside: float = 0.0) -> None:
+        """Setpoint and readback."""
         self.setpoint.number = float(np.float32(value))
         self.readback.number = float(np.float32(value + beside))
 
-    def check(self) -> None: ...
+    def check(self) -> None:
+        """Its server lives."""
 
 
 def moved_by(offset: float, beside: float = 0.0) -> list[str]:

@@ -20,8 +20,12 @@ from ringmaster.machine.mapping import Mapping as MachineMapping
 from ringmaster.twin import Twin, TwinNoAnswer, orbit_response
 
 METHODS = ("optics", "gradients")
-BETA, DISPERSION_M, COUPLING = 0.01, 2e-3, 0.01
-"""What weighs alike: of Δβ/β, of dispersion, of the other plane's share of a response."""
+BETA, DISPERSION_M = 0.01, 2e-3
+"""What weighs alike: of Δβ/β, of horizontal dispersion."""
+COUPLING, VERTICAL_DISPERSION_M = 0.01, 0.7e-3
+"""What weighs alike, RMS: of the other plane's share of a response, which has many times more elements, and of vertical
+dispersion.
+"""
 RELATIVE_STEP, SKEW_STEP_PER_M = 1e-4, 1e-4
 KICKED = 12
 """Correctors of each plane whose other plane is looked at."""
@@ -70,11 +74,12 @@ class _Ring:
     def off(self, change: str) -> Floats:
         """What is to become 0, in units that weigh alike."""
         _, _, found = self.twin.get_optics(self.places)
-        dispersion = (found.dispersion[:, [0, 2]] - self.dispersion) / DISPERSION_M
+        dispersion = found.dispersion[:, [0, 2]] - self.dispersion
         if change == "gradient":
             beta = (found.beta[:, :2] / self.beta - 1) / BETA
-            return np.concatenate([beta[:, 0], beta[:, 1], dispersion[:, 0]])
-        return np.concatenate([dispersion[:, 1], self.other_plane().reshape(-1) / COUPLING])
+            return np.concatenate([beta[:, 0], beta[:, 1], dispersion[:, 0] / DISPERSION_M])
+        vertical, other = dispersion[:, 1] / VERTICAL_DISPERSION_M, self.other_plane().reshape(-1) / COUPLING
+        return np.concatenate([vertical / np.sqrt(len(vertical)), other / np.sqrt(len(other))])
 
     def other_plane(self) -> Floats:
         """[BPM, corrector] the other plane's orbit over the own plane's RMS."""
