@@ -19,7 +19,7 @@ from ringmaster.fabric.commands import Commands
 from ringmaster.fabric.workspace import Workspace, attach
 from ringmaster.places import find_program
 
-START_S = 20.0
+START_S = 60.0
 STOP_S = 10.0
 ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM)
 
