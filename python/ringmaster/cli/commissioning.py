@@ -187,7 +187,7 @@ def rehearse(folder: Path, seeds: str, alignment_um: float, as_json: bool) -> No
     """Try the session on paper: on the true machines of rings of some seeds, without a ring that runs.
 
     What a response measurement and an alignment would find is computed from the errors that the ring draws, with noise.
-    LOCO, its correction and the orbit's are those of the session. It takes a minute or two of a core for each seed.
+    LOCO, its correction and the orbit's are those of the session. It takes some minutes of a core for each seed.
     """
     from ringmaster.commissioning.rehearsal import Assumed, Rehearsal
     from ringmaster.commissioning.results import as_json as results_as_json
@@ -198,14 +198,22 @@ def rehearse(folder: Path, seeds: str, alignment_um: float, as_json: bool) -> No
     results = {}
     for seed in _range(seeds):
         place = folder / f"seed-{seed}"
-        found = Rehearsal(Ring(), seed, place, Assumed(alignment_um), lambda name, _: click.echo(name, err=True)).run()
+        click.echo(f"seed {seed}", err=as_json)
+        found = Rehearsal(Ring(), seed, place, Assumed(alignment_um), _say_state).run()
         results[str(seed)] = results_as_json(found)
         (place / "score.json").write_text(json.dumps(results[str(seed)], indent=1))
         if not as_json:
-            click.echo(f"seed {seed}")
             _print_scores(found)
     if as_json:
         print_json(results)
+
+
+def _say_state(name: str, state: "Score") -> None:
+    """As it comes: a seed takes minutes."""
+    (x_um, y_um), (x, y) = state.orbit_um, state.beta_beating
+    dispersion = max(state.dispersion_error_mm)
+    words = f"orbit {x_um:.1f} and {y_um:.1f} µm, beating {100 * x:.2f} and {100 * y:.2f} %"
+    click.echo(f"  {name}: {words}, dispersion off by {dispersion:.2f} mm", err=True)
 
 
 @commissioning.command(
