@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run.h"
 
-#include "law/curve.h"
+#include <ringmaster/s_curve.h>
 
 static double share_of(double turns, double all) { return all > 0.0 ? turns / all : 1.0; }
 
 double excite_run_envelope(struct excite_run const *run, uint64_t turn) {
     switch (run->state) {
     case EXCITE_RISING:
-        return excite_curve(share_of((double)(turn - run->begin_turn), run->ramp_turns));
+        return rm_s_curve_clamped(share_of((double)(turn - run->begin_turn), run->ramp_turns));
     case EXCITE_FULL:
         return 1.0;
     case EXCITE_FALLING:
-        return run->fall_from * (1.0 - excite_curve(share_of((double)(turn - run->fall_turn), run->ramp_turns)));
+        return run->fall_from * (1.0 - rm_s_curve_clamped(share_of((double)(turn - run->fall_turn), run->ramp_turns)));
     default:
         return 0.0;
     }

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "law/curve.h"
+#include <ringmaster/s_curve.h>
+
 #include "names.h"
 
 enum { ARRAYS = 10 };
@@ -48,7 +49,7 @@ static void begin_way(struct excite_supplies *supplies, uint32_t i, double turn,
     supplies->way_turns[i] = 0.0;
     if (!(fabs(to) < EXCITE_STAY) || !isfinite(from) || to == from)
         return;
-    double const turns = excite_curve_seconds(to - from, slew / step_turns, least_turns);
+    double const turns = rm_s_curve_seconds(to - from, slew / step_turns, least_turns);
     supplies->from[i] = from;
     supplies->to[i] = to;
     supplies->begun[i] = turn;
@@ -88,7 +89,7 @@ static void go_on(struct excite_supplies *supplies, double turn) {
     uint64_t moving = 0;
     for (uint32_t i = 0; i < supplies->count; ++i) {
         double const share = (turn - begun[i]) / way_turns[i];
-        double const there = from[i] + (to[i] - from[i]) * excite_curve(share);
+        double const there = from[i] + (to[i] - from[i]) * rm_s_curve_clamped(share);
         double const at = share < 1.0 ? there : to[i];
         standing[i] = way_turns[i] > 0.0 ? at : standing[i];
         way_turns[i] = share < 1.0 ? way_turns[i] : 0.0;

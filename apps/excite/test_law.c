@@ -10,7 +10,8 @@
 
 #include <stdlib.h>
 
-#include "law/curve.h"
+#include <ringmaster/s_curve.h>
+
 #include "law/sines.h"
 #include "run.h"
 
@@ -22,19 +23,19 @@ static void a_curve_leaves_and_comes_at_rest(void **state) {
     (void)state;
     double const small = 1e-4;
     double steepest = 0.0;
-    assert_true(excite_curve(-1.0) == 0.0 && excite_curve(0.0) == 0.0);
-    assert_true(excite_curve(1.0) == 1.0 && excite_curve(2.0) == 1.0);
-    assert_true(excite_curve(small) < 11.0 * small * small * small);
-    assert_true(1.0 - excite_curve(1.0 - small) < 11.0 * small * small * small);
+    assert_true(rm_s_curve_clamped(-1.0) == 0.0 && rm_s_curve_clamped(0.0) == 0.0);
+    assert_true(rm_s_curve_clamped(1.0) == 1.0 && rm_s_curve_clamped(2.0) == 1.0);
+    assert_true(rm_s_curve_clamped(small) < 11.0 * small * small * small);
+    assert_true(1.0 - rm_s_curve_clamped(1.0 - small) < 11.0 * small * small * small);
     for (int i = 0; i < 10000; ++i) {
         double const u = small * i;
-        double const slope = (excite_curve(u + small) - excite_curve(u)) / small;
+        double const slope = (rm_s_curve_clamped(u + small) - rm_s_curve_clamped(u)) / small;
         assert_true(slope >= 0.0);
         steepest = fmax(steepest, slope);
     }
-    assert_float_equal(steepest, EXCITE_CURVE_PEAK, 1e-6);
-    assert_float_equal(excite_curve_seconds(-4.0, 10.0, 0.1), 0.75, 1e-12);
-    assert_float_equal(excite_curve_seconds(-0.4, 10.0, 0.1), 0.1, 1e-12);
+    assert_float_equal(steepest, RM_S_CURVE_PEAK, 1e-6);
+    assert_float_equal(rm_s_curve_seconds(-4.0, 10.0, 0.1), 0.75, 1e-12);
+    assert_float_equal(rm_s_curve_seconds(-0.4, 10.0, 0.1), 0.1, 1e-12);
 }
 
 struct fixture {
@@ -128,7 +129,7 @@ static void a_run_that_is_taken_back_falls_from_where_it_is(void **state) {
     excite_run_go(&run, 50, true, 100, 500);
     excite_run_go(&run, 60, false, 100, 500);
     double const there = excite_run_envelope(&run, 60);
-    assert_true(run.state == EXCITE_FALLING && fabs(there - excite_curve(0.6)) < 1e-12);
+    assert_true(run.state == EXCITE_FALLING && fabs(there - rm_s_curve_clamped(0.6)) < 1e-12);
     assert_false(excite_run_go(&run, 110, true, 100, 500)); /* it falls to its end first */
     assert_float_equal(excite_run_envelope(&run, 110), there / 2.0, 1e-12);
     excite_run_go(&run, 160, true, 100, 500);

@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include <ringmaster/s_curve.h>
+
 #include "ask.h"
 #include "law/shape.h"
 
@@ -112,7 +114,7 @@ static double choose_kind(struct entering *it) {
                        : it->act->kind == SEQUENCE_ACT_RAMP && it->act->shape == SEQUENCE_S_CURVE
                            ? SEQUENCE_MOTION_S_CURVE
                            : SEQUENCE_MOTION_LINEAR;
-    return it->motion->kind == SEQUENCE_MOTION_S_CURVE ? SEQUENCE_S_CURVE_PEAK : 1.0;
+    return it->motion->kind == SEQUENCE_MOTION_S_CURVE ? RM_S_CURVE_PEAK : 1.0;
 }
 
 /** How long it takes. In turns. */

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "motion.h"
 
+#include <ringmaster/s_curve.h>
+
 #include "law/shape.h"
 
 static double motion_share(struct sequence_motion *motion, struct sequence_table const *tables, uint64_t turns) {
@@ -9,7 +11,7 @@ static double motion_share(struct sequence_motion *motion, struct sequence_table
     case SEQUENCE_MOTION_LINEAR:
         return x;
     case SEQUENCE_MOTION_S_CURVE:
-        return sequence_s_curve(x);
+        return rm_s_curve(x);
     case SEQUENCE_MOTION_TABLE:
         return sequence_table_share(tables[motion->table].point, tables[motion->table].points, x);
     case SEQUENCE_MOTION_PULSE:

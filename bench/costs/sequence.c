@@ -7,9 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <ringmaster/s_curve.h>
+
 #include "apps/sequence/ask.h"
 #include "apps/sequence/compile.h"
-#include "apps/sequence/law/shape.h"
 #include "apps/sequence/run.h"
 #include "cost.h"
 
@@ -176,7 +177,7 @@ static uint64_t make_hand_steps(void *subject) {
         switch (hand->state) {
         case HAND_RAMPS:
             for (uint32_t i = 0; i < SUPPLIES; ++i) {
-                double const x = hand->from[i] + hand->way[i] * sequence_s_curve(share);
+                double const x = hand->from[i] + hand->way[i] * rm_s_curve(share);
                 hand->setpoint[i] = x < hand->low[i] ? hand->low[i] : x > hand->high[i] ? hand->high[i] : x;
             }
             hand->state = share < 1.0 ? HAND_RAMPS : HAND_ENDED;

@@ -2,7 +2,8 @@
 /** The sines of excite, for tests that drive them from Python. */
 #include <stdlib.h>
 
-#include "apps/excite/law/curve.h"
+#include <ringmaster/s_curve.h>
+
 #include "apps/excite/law/sines.h"
 
 void property_sines(double const *amplitude, double const *hz, double const *phase, uint32_t count, double step_s,
@@ -28,7 +29,7 @@ void property_sines(double const *amplitude, double const *hz, double const *pha
     free(memory);
 }
 
-double property_curve(double share) { return excite_curve(share); }
+double property_curve(double share) { return rm_s_curve_clamped(share); }
 
 double property_steepest(double amplitude, double hz, double step_s) {
     return excite_sines_steepest(amplitude, hz, step_s);

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Shapes of ways: which share of a way is done at a share of its time. Pure functions. */
+/** Shapes of ways beside the S-curve of ringmaster/s_curve.h: which share of a way is done at a share of its time. Pure
+ * functions. */
 #ifndef SEQUENCE_LAW_SHAPE_H
 #define SEQUENCE_LAW_SHAPE_H
 
 #include <stdint.h>
-
-/** Fifth order: speed and acceleration are zero at both ends. Its fastest point is SEQUENCE_S_CURVE_PEAK of its mean. */
-static inline double sequence_s_curve(double x) { return x * x * x * (10.0 + x * (-15.0 + 6.0 * x)); }
-
-#define SEQUENCE_S_CURVE_PEAK 1.875
 
 /** Straight lines between points at equal parts of the time. `x` is 0 to 1, and there are two points at least. */
 static inline double sequence_table_share(double const *point, uint32_t points, double x) {
