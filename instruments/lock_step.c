@@ -24,6 +24,6 @@ bool rm_lock_step_wait(struct rm_lock_step *lock_step) {
     else if (++lock_step->looks > LEAST_LOOKS &&
              (double)(now - lock_step->idle.since_tsc) / lock_step->tsc_hz > RM_LOCK_STEP_SECONDS)
         return false;
-    rm_idle_wait(&lock_step->idle, now, (uint64_t)(SPIN_SECONDS * lock_step->tsc_hz));
+    rm_idle_wait(&lock_step->idle, now, lock_step->naps ? 0 : (uint64_t)(SPIN_SECONDS * lock_step->tsc_hz));
     return true;
 }

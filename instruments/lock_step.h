@@ -35,6 +35,8 @@ struct rm_lock_step {
     struct rm_idle idle;
     /** Looks since that wait began. */
     uint64_t looks;
+    /** The cores are everyone's (polling.naps): it naps at once. */
+    bool naps;
 };
 
 /** The cycle whose setpoints must be there before `turn` may be sent. False: there is none. */

@@ -455,7 +455,7 @@ enum rm_code rm_sender_run(struct rm_sender_setup const *setup, double tsc_hz, a
         return rm_fail(error, RM_E_NO_SPACE, "no memory to send");
     sender->setup = setup;
     sender->stop = stop;
-    sender->lock_step = (struct rm_lock_step){.config = setup->lock_step, .tsc_hz = tsc_hz};
+    sender->lock_step = (struct rm_lock_step){.config = setup->lock_step, .tsc_hz = tsc_hz, .naps = setup->naps};
     enum rm_code code = sender_make(sender, tsc_hz, error);
     if (code == RM_OK && wait_for_links(sender, setup->port_count)) {
         begin_turns(sender, tsc_hz);
