@@ -24,6 +24,7 @@ bool rm_host_inputs_allocate(struct rm_host_inputs *inputs, uint32_t count) {
 void rm_host_inputs_start(struct rm_host_inputs *inputs, struct rm_stream_view const *view) {
     inputs->seen_count = 0;
     inputs->awaits = false;
+    inputs->behind = 0;
     inputs->view = view;
     inputs->begins = true;
     inputs->closing_turns = 0;
@@ -59,8 +60,12 @@ static bool host_inputs_survey(struct rm_host_inputs *inputs, struct rm_clock_re
         epochs += inputs->epoch[i];
         rm_turn const head = rm_stream_head(&inputs->view[i]);
         are_whole = are_whole && head != RM_TURN_NONE;
-        *least = head < *least ? head : *least;
+        if (head < *least) {
+            *least = head;
+            inputs->behind = i;
+        }
     }
+    inputs->clock_epoch = clock->turn_epoch;
     if (epochs != inputs->turn_epochs)
         inputs->next = RM_TURN_NONE;
     inputs->turn_epochs = epochs;
@@ -91,6 +96,19 @@ static bool host_inputs_are_overdue(struct rm_host_inputs const *inputs, struct 
     return true;
 }
 
+/** Whether the input that was furthest behind still is, so that no survey of all could find the next turn complete. */
+static bool host_inputs_still_wait(struct rm_host_inputs const *inputs, struct rm_clock_reading const *clock,
+                                   uint64_t tsc) {
+    if (inputs->count == 0 || inputs->next == RM_TURN_NONE || clock->turn_epoch != inputs->clock_epoch)
+        return false;
+    struct rm_stream_view const *const view = &inputs->view[inputs->behind];
+    rm_turn const head = rm_stream_head(view);
+    rm_turn passed;
+    return head < inputs->next && head + STEPPED_BACK_PERIODS * inputs->period >= inputs->next &&
+           atomic_load_explicit(&view->header->turn_epoch, memory_order_relaxed) == inputs->epoch[inputs->behind] &&
+           !(host_inputs_are_overdue(inputs, clock, tsc, &passed) && passed >= inputs->next);
+}
+
 /** The newest turn that is complete or whose deadline has passed. */
 static bool find_newest(struct rm_host_inputs *inputs, struct rm_clock_reading const *clock, uint64_t tsc,
                         rm_turn *newest, bool *late) {
@@ -106,7 +124,7 @@ bool rm_host_inputs_due(struct rm_host_inputs *inputs, struct rm_clock_reading c
                         struct rm_host_due *due) {
     rm_turn newest;
     bool late;
-    if (!find_newest(inputs, clock, tsc, &newest, &late))
+    if (host_inputs_still_wait(inputs, clock, tsc) || !find_newest(inputs, clock, tsc, &newest, &late))
         return false;
     if (inputs->next != RM_TURN_NONE && newest < inputs->next) {
         if (newest + STEPPED_BACK_PERIODS * inputs->period >= inputs->next)
@@ -145,7 +163,6 @@ static bool host_inputs_choose(struct rm_host_inputs *inputs, struct rm_clock_re
     bool const behind = found && (inputs->next == RM_TURN_NONE || newest > inputs->next);
     inputs->turn = behind ? newest : inputs->next;
     inputs->skipped = host_inputs_skipped(inputs, inputs->turn);
-    inputs->clock_epoch = clock->turn_epoch;
     if (!inputs->awaits)
         await_all(inputs);
     inputs->awaits = true;

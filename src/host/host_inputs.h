@@ -34,6 +34,10 @@ struct rm_host_inputs {
     uint64_t closing_turns;
     /** Sum of the turn-counter epochs of streams and clock: when it changes, turns are counted anew. */
     uint64_t turn_epochs;
+    /** The clock's alone. */
+    uint64_t clock_epoch;
+    /** The input that was furthest behind at the last survey. While it stays there, none is needed. */
+    uint32_t behind;
     /** The turn after the last step's; RM_TURN_NONE: begin with the newest. No turn gets two steps, also where the
      * streams were started again in between. */
     rm_turn next;
@@ -53,11 +57,8 @@ struct rm_host_inputs {
     uint64_t skipped;
     /** [input] its stream's turn-counter epoch at the last survey of all. */
     uint64_t *epoch;
-
-    uint64_t clock_epoch;
     /** Inputs that have not reached the turn. */
     uint32_t *pending;
-
     uint32_t pending_count;
     /** Number of inputs that have been seen. While it is 0, a later turn may be waited for instead. */
     uint32_t seen_count;
