@@ -11,9 +11,9 @@ static double const SPIN_SECONDS = 200e-6; /**< in simulated time: a ring with a
 
 /** For how long a core without work spins before it naps; 0: it never naps. */
 static uint64_t spin_ticks_of(struct rm_config const *config, double tsc_hz) {
-    if (config->simulated_time)
-        return (uint64_t)(SPIN_SECONDS * tsc_hz);
-    return config->polling.naps ? 1 : 0;
+    if (config->polling.naps)
+        return 1;
+    return config->simulated_time ? (uint64_t)(SPIN_SECONDS * tsc_hz) : 0;
 }
 
 static struct rm_role const *const ROLE[] = {
