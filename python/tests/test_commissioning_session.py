@@ -3,6 +3,7 @@
 
 import json
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -87,6 +88,27 @@ def test_it_goes_on_behind_a_step_that_was_jumped_to(machine: Machine, tmp_path:
         session.run()
 
 
+def test_a_machine_stands_still_while_a_step_computes(machine: Machine, tmp_path: Path) -> None:
+    told: list[str] = []
+
+    @contextmanager
+    def standing() -> Iterator[None]:
+        told.append("it stands")
+        yield
+        told.append("it goes on")
+
+    steps = (Step("ask", "it shows", SHOW), Step("think", "it shows", SHOW, computes=True))
+    session = Session(tmp_path / "session", "demo", steps, told.append, standing)
+    write(session.folder, "one")
+    session.begin()
+    session.run()
+    assert told.index("it stands") > told.index("\n── 2. think: it shows")
+    assert any("one, made by nothing" in line for line in told[told.index("it stands") : told.index("it goes on")])
+    assert [step.name for step in steps_of(Commissioned("x", "y", "")) if step.computes] == [
+        "fit-1", "correct-1", "centres", "fit-2", "correct-2",
+    ]  # fmt: skip
+
+
 def test_states_of_an_earlier_pass_are_not_scored(machine: Machine, tmp_path: Path) -> None:
     steps = (STEPS[1], Step("again", "it would move", SHOW, ("change", "undo")))
     session = Session(tmp_path / "session", "demo", steps, lambda _: None)
@@ -105,7 +127,7 @@ def test_states_of_an_earlier_pass_are_not_scored(machine: Machine, tmp_path: Pa
 def test_its_commands_are_known_and_each_that_moves_has_an_undo() -> None:
     steps = steps_of(Commissioned("optics", "elettra2_like", "feedback"))
     assert len({step.name for step in steps}) == len(steps)
-    moving = "apply-1 hold-1 apply-2 hold-2 apply-golden orbit-1 apply-3 orbit-2 close"
+    moving = "apply-1 apply-golden orbit-1 apply-2 orbit-2 close"
     assert [step.name for step in steps if step.moves] == moving.split()
     for words in {step.words[:2] for step in steps} | {step.undo[:2] for step in steps if step.undo}:
         assert "Usage:" in ringmaster(*words, "--help").stdout, words

@@ -149,8 +149,9 @@ def _run_seeds(folder: Path, seeds: list[int], span: tuple[str | None, str | Non
     for seed in seeds:
         place, workspace = folder / f"seed-{seed}", f"commissioning-{seed}"
         say(f"\n══ seed {seed}")
-        with running(ring, seed, place, workspace):
-            session = Session(place, workspace, steps_of(Machine(workspace, ring.lattice, ring.application)), say)
+        steps = steps_of(Machine(workspace, ring.lattice, ring.application))
+        with running(ring, seed, place, workspace) as machine:
+            session = Session(place, workspace, steps, say, machine.standing)
             session.begin()
             _go(session, *span)
         found = scores(place, place / TRUTH, place / MAPPING)

@@ -76,14 +76,10 @@ class Rehearsal:
     def run(self) -> dict[str, Score]:
         """The steps of a session; where it stood after each, as it was truly."""
         self._keep("before")
-        start = self.paper.orbit_nm()
-        for number in (1, 2):
-            response = self._optics(number)
-            self._steer(response, start, f"hold-{number}")
+        response = self._optics(1)
         target = self.paper.centres_nm(1e3 * self.assumed.alignment_um)
         self._steer(response, target, "orbit-1")
-        response = self._optics(3)
-        self._steer(response, target, "orbit-2")
+        self._steer(self._optics(2), target, "orbit-2")
         return self.states
 
     def _keep(self, name: str) -> None:

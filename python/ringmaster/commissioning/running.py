@@ -3,8 +3,10 @@
 reads it.
 """
 
+import os
 import re
 import shutil
+import signal
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -78,8 +80,24 @@ def _write_matrix(ring: Ring, path: Path) -> None:
     save_csv(path, twin_matrix(twin, resolve(lattice, read_mapping(CONFIGS / ring.feedback))))
 
 
+class Machine:
+    """A virtual ring that runs in lock-step with its server."""
+
+    def __init__(self, sender: Program) -> None:
+        self._sender = sender
+
+    @contextmanager
+    def standing(self) -> Iterator[None]:
+        """In which its time stands still: it would go on as fast as it can, and take two cores from what computes."""
+        os.kill(self._sender.pid, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            os.kill(self._sender.pid, signal.SIGCONT)
+
+
 @contextmanager
-def running(ring: Ring, seed: int, folder: Path, workspace: str) -> Iterator[None]:
+def running(ring: Ring, seed: int, folder: Path, workspace: str) -> Iterator[Machine]:
     """Starts both, waits until all supplies have answered, and ends them on leaving. Raises ProgramFailed."""
     with ExitStack() as stack:
         links = Path(stack.enter_context(scratch_folder("demo")))
@@ -92,7 +110,7 @@ def running(ring: Ring, seed: int, folder: Path, workspace: str) -> Iterator[Non
         with attach_to(workspace, server, ("server", "ring")) as ws:
             _wait_until_joined(ws, (server, sender))
         try:
-            yield
+            yield Machine(sender)
         finally:
             server.check()
             sender.check()

@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic, sleep
@@ -47,6 +48,8 @@ class Step:
     """After `ringmaster`."""
     undo: tuple[str, ...] = ()
     """What takes it back; nothing where it moves nothing for good."""
+    computes: bool = False
+    """It asks nothing of the machine but where supplies stand, so a machine whose time is simulated may stand still."""
 
     @property
     def moves(self) -> bool:
@@ -79,11 +82,20 @@ class Done:
 class Session:
     """Of one folder and one workspace."""
 
-    def __init__(self, folder: Path, workspace: str, steps: Sequence[Step], say: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        workspace: str,
+        steps: Sequence[Step],
+        say: Callable[[str], None],
+        standing: Callable[[], AbstractContextManager[None]] = nullcontext,
+    ) -> None:
+        """``standing``: in which the machine's time stands still."""
         self.folder = folder
         self.workspace = workspace
         self.steps = tuple(steps)
         self._say = say
+        self._standing = standing
         (folder / LOGS).mkdir(parents=True, exist_ok=True)
         (folder / STATES).mkdir(exist_ok=True)
 
@@ -153,7 +165,7 @@ class Session:
         self._say(f"\n── {number}. {step.name}: {step.about}")
         self._say(f"$ {step.command}")
         begin, turn = monotonic(), self._turn()
-        with self._log(number, step).open("w") as log:
+        with self._log(number, step).open("w") as log, self._standing() if step.computes else nullcontext():
             log.write(f"$ {step.command}\n")
             status = _typed(step.words, self.folder, log, self._say)
         seconds, machine_s = monotonic() - begin, self._turn() - turn

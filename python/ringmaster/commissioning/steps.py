@@ -8,8 +8,6 @@ from ringmaster.commissioning.session import Step
 MAPPING = "mapping.yaml"
 """In the session's folder."""
 UNDO = ("change", "undo")
-HOLD = "the orbit is that of the beginning again"
-CENTRES = "the beam goes through these centres"
 
 
 @dataclass(frozen=True)
@@ -23,13 +21,19 @@ class Machine:
 
 
 def steps_of(machine: Machine) -> list[Step]:
-    """In their order. Files are in the session's folder, where the commands run."""
-    steps = [_kept(machine)]
-    for number in (1, 2):
-        steps += [*_optics(machine, number), _steered(machine, f"hold-{number}", number, "start.csv", HOLD)]
-    steps += [*_alignment(machine), _steered(machine, "orbit-1", 2, "golden.yaml", CENTRES)]
-    steps += [*_optics(machine, 3), _steered(machine, "orbit-2", 3, "golden.yaml", CENTRES)]
-    return steps + (_closed(machine) if machine.feedback else [])
+    """In their order. Files are in the session's folder, where the commands run.
+
+    Optics before alignment, as that tells magnets apart by the optics; and once more behind it, as an orbit that has
+    moved to the centres feeds down less, or otherwise, in sextupoles.
+    """
+    return [
+        *_optics(machine, 1),
+        *_alignment(machine),
+        _steered(machine, 1),
+        *_optics(machine, 2),
+        _steered(machine, 2),
+        *(_closed(machine) if machine.feedback else []),
+    ]
 
 
 def _model(machine: Machine) -> tuple[str, ...]:
@@ -50,11 +54,13 @@ def _optics(machine: Machine, number: int) -> list[Step]:
             f"fit-{number}",
             "gradients, skew, gains and rolls that explain it",
             ("loco", "fit", response, *_model(machine), "-o", fit),
+            computes=True,
         ),
         Step(
             f"correct-{number}",
             "the change of quadrupoles and skew windings that takes the errors away",
             ("loco", "correct", fit, "-o", change, *_here(machine)),
+            computes=True,
         ),
         Step(
             f"apply-{number}",
@@ -78,6 +84,7 @@ def _alignment(machine: Machine) -> list[Step]:
             "centres",
             "the golden orbit through these centres",
             ("bba", "correct", "bba.h5", "--change", "golden.yaml", *named, *_here(machine)),
+            computes=True,
         ),
         Step(
             "apply-golden",
@@ -88,17 +95,14 @@ def _alignment(machine: Machine) -> list[Step]:
     ]
 
 
-def _kept(machine: Machine) -> Step:
-    """The orbit of the beginning is kept: currents of reverse bends bend, too, and an orbit that moves feeds down."""
-    words = ("orbit", "show", "-o", "start.csv", *_here(machine))
-    return Step("start", "the orbit as it is, to come back to", words)
-
-
-def _steered(machine: Machine, name: str, of_response: int, target: str, about: str) -> Step:
-    change = f"{name}.yaml"
-    response = ("--response", f"response-{of_response}.h5", "--mapping", MAPPING)
-    how = ("--target", target, "--apply", "--rounds", "3", "-o", change)
-    return Step(name, about, ("orbit", "correct", *response, *how, *_here(machine)), (*UNDO, change, *_here(machine)))
+def _steered(machine: Machine, number: int) -> Step:
+    """Currents of reverse bends bend, too, so the orbit is steered after each correction of the optics."""
+    change = f"orbit-{number}.yaml"
+    response = ("--response", f"response-{number}.h5", "--mapping", MAPPING)
+    how = ("--target", "golden.yaml", "--apply", "--rounds", "3", "-o", change)
+    about = "the beam goes through the centres"
+    words = ("orbit", "correct", *response, *how, *_here(machine))
+    return Step(f"orbit-{number}", about, words, (*UNDO, change, *_here(machine)))
 
 
 def _closed(machine: Machine) -> list[Step]:
