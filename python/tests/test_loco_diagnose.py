@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from ringmaster.loco.data import Data
-from ringmaster.loco.diagnose import Fault, before_fit, excluded, repaired
-from ringmaster.loco.fit import Options
-from ringmaster.loco.gradients import chosen
+from ringmaster.loco.diagnose import Fault, before_fit, confirmed, excluded, repaired
+from ringmaster.loco.fit import Fitter, Options
+from ringmaster.loco.gradients import chosen, usual
 from ringmaster.loco.model import Floats, Model, State
 from ringmaster.loco.session import diagnosed
 from ringmaster.loco.trial import Errors, made, measured, model_of
@@ -101,3 +101,60 @@ def test_what_only_the_fit_sees() -> None:
     assert "lies" in str(faults[0])
     assert np.isinf(found.data.sigma[30]).all()
     assert found.reduced < 1.2
+
+
+@cache
+def usual_model() -> Model:
+    twin = Twin(load_lattice("elettra2_like"))
+    twin.enable_6d()
+    return model_of(twin, usual(twin.lattice))
+
+
+@pytest.mark.parametrize(("seed", "at", "other"), [(5, 11, 8), (8, 100, 107), (15, 4, 5)])
+def test_optics_that_are_off_are_no_swap(seed: int, at: int, other: int) -> None:
+    """12 % of β-beating and 15 % of coupling make one of two neighbours look like the other."""
+    model = usual_model()
+    machine = made(model, Errors(beta_beat=0.12, skew=0.6), seed)
+    data = measured(model, machine, False, seed + 100)
+    design = model.answers(np.zeros(len(model.gradients)))
+    assert machine.beating > 0.11
+    assert [str(one) for one in before_fit(data, design)] == []
+    values = data.values.copy()
+    values[[at, other]] = values[[other, at]]
+    found = before_fit(replace(data, values=values), design)
+    assert {(one.at, one.instead) for one in found} == {(at, other), (other, at)}
+    assert all("swapped with" in str(one) for one in found)
+
+
+def test_a_cycle_of_cables() -> None:
+    _, data = trial()
+    values = data.values.copy()
+    values[[40, 43, 47]] = values[[43, 47, 40]]
+    values[[90, 94]] = values[[94, 90]]
+    values[94] = 0
+    found = faults_of(values)
+    assert [(one.at, one.instead, one.kind) for one in found if one.kind == "swapped"] == [
+        (40, 43, "swapped"),
+        (43, 47, "swapped"),
+        (47, 40, "swapped"),
+        (90, 94, "swapped"),
+    ]
+    assert str(found[-2]) == "bpm091/x: takes the place of bpm095/x"
+    assert [one.at for one in found if one.kind == "dead"] == [94]
+
+
+def test_a_suspicion_is_dropped_after_the_fit() -> None:
+    model, data = trial()
+    values = data.values.copy()
+    values[[60, 63]] = values[[63, 60]]
+    values[70] *= 0.4
+    swapped = replace(data, values=values)
+    true = faults_of(values)
+    suspected = [
+        Fault("swapped", False, 20, "bpm021/x", "takes the place of bpm022/x", 21),
+        Fault("gain", True, 3, "x/CS", "has 1.31 of the gain that the others have"),
+    ]
+    begun = State.ideal(len(model.gradients), HALF, model.shape[1])
+    fit = Fitter(model, excluded(swapped, [*true, *suspected]), Options(), begun).run()
+    assert len(true) == 3
+    assert confirmed([*true, *suspected], swapped, fit) == true

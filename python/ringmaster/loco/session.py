@@ -71,22 +71,22 @@ def diagnosed(
     """The fit of data whose faults are put right or left out, and these faults."""
     rows, columns = model.shape
     ideal = State.ideal(len(model.gradients), rows // 2, columns)
-    found = diagnose.before_fit(data, model.answers(ideal.gradients))
-    data = _treated(data, found, faults)
-    fit = Fitter(model, data, options).run(partial(progress, "fit"))
+    first, later = diagnose.before_fit(data, model.answers(ideal.gradients)), list[Fault]()
+    fit = Fitter(model, _treated(data, first, faults), options).run(partial(progress, "fit"))
     if faults == "keep":
-        return fit, found + diagnose.again(fit)
+        return fit, diagnose.confirmed(first, data, fit) + diagnose.again(fit)
     for _ in range(ROUNDS):
-        more = _new(diagnose.again(fit), found)
-        if not any(one.excludes for one in more):
+        kept, more = diagnose.confirmed(first, data, fit), _new(diagnose.again(fit), first + later)
+        back = sum(one.excludes for one in first) - sum(one.excludes for one in kept)
+        first, out = kept, sum(one.excludes for one in more)
+        if not back and not out:
             break
-        found += more
+        later += more
         # after the fit a swap may be one of neighbours that are almost alike: it is left out and not guessed
-        data = _treated(data, more, "exclude")
-        begin = replace(fit.state)
-        word = f"fit again, without {sum(one.excludes for one in more)} more"
-        fit = Fitter(model, data, options, begin).run(partial(progress, word))
-    return fit, found
+        treated = _treated(_treated(data, first, faults), later, "exclude")
+        word = f"fit again, {back} back" if back else f"fit again, without {out} more"
+        fit = Fitter(model, treated, options, replace(fit.state)).run(partial(progress, word))
+    return fit, first + later
 
 
 def _new(faults: Sequence[Fault], known: Sequence[Fault]) -> list[Fault]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ringmaster.errors import TwinNoAnswer
 from ringmaster.loco.data import NM, Data
 from ringmaster.loco.fit import scaled
 from ringmaster.loco.gradients import Gradient
@@ -58,10 +59,12 @@ def made(model: Model, errors: Errors, seed: int) -> Machine:
     skew = np.array([one.component == "A" for one in model.gradients])
     shape = drawn(len(widths), widths)
     ideal = beta_of(model, np.zeros(len(widths)))
-    scale = 1.0
+    scale, low, high = 1.0, 0.0, np.inf
     for _ in range(12):
-        found = beating_of(model, scale * np.where(skew, 0, shape), ideal)
-        scale *= np.clip(errors.beta_beat / found, 0.3, 2.0) if found else 1.0
+        found = _beating_or_inf(model, scale * np.where(skew, 0, shape), ideal)
+        low, high = (scale, high) if found < errors.beta_beat else (low, scale)
+        tried = scale * (np.clip(errors.beta_beat / found, 0.3, 2.0) if found else 1.0)
+        scale = float(tried if low < tried < high or not found else (low + high) / 2)
     gradients = np.where(skew, errors.skew, scale) * shape
     state = State(
         gradients,
@@ -84,6 +87,13 @@ def beta_of(model: Model, gradients: Floats) -> Floats:
 def beating_of(model: Model, gradients: Floats, design: Floats) -> float:
     """RMS of Δβ/β over BPMs and planes."""
     return float(np.sqrt(np.mean((beta_of(model, gradients) / design - 1) ** 2)))
+
+
+def _beating_or_inf(model: Model, gradients: Floats, design: Floats) -> float:
+    try:
+        return beating_of(model, gradients, design)
+    except TwinNoAnswer:
+        return np.inf
 
 
 def measured(model: Model, machine: Machine, users: bool, seed: int) -> Data:
