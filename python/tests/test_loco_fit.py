@@ -3,6 +3,7 @@
 
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from ringmaster.loco.normal import dense_jacobian, gradient_of, normal_matrix, p
 from ringmaster.loco.report import pulls
 from ringmaster.loco.trial import Errors, Machine, as_measured, beta_of, gauged, made, measured, model_of
 from ringmaster.machine.mapping import Group, Mapping
+from ringmaster.response.measured import load, save
 from ringmaster.twin import Twin, load_lattice
 
 
@@ -136,6 +138,20 @@ def test_names_that_do_not_match() -> None:
     found = data_of(some, Mapping(model.bpms, rows, whole, None))
     assert found.notes == ("reading bpm168/x was not measured", "reading bpm168/y was not measured")
     assert np.isinf(found.sigma[167]).all()
+
+
+def test_what_a_column_shares_is_its_gain(tmp_path: Path) -> None:
+    """The error of a plant is one number of a column, which its gain takes: it makes no element doubtful."""
+    model = trial_model(24)
+    data = measured(model, Machine(State.ideal(len(model.gradients), 168, model.shape[1]), 0.0), False, seed=1)
+    exact = as_measured(data)
+    groups = tuple(Group((one.element,), "xy"[one.plane], (one.supply,), one.rad_per_unit) for one in model.columns)
+    doubt = np.full(model.shape[1], 0.02)
+    save(tmp_path / "response.h5", replace(exact, sigma=np.hypot(exact.sigma, doubt * exact.values), gain_sigma=doubt))
+    response = load(tmp_path / "response.h5")
+    found = data_of(response, Mapping(model.bpms, exact.rows, groups, None))
+    assert np.abs(response.sigma / exact.sigma).max() > 10
+    np.testing.assert_allclose(found.sigma, data.sigma, rtol=1e-6)
 
 
 def test_usual_gradients() -> None:

@@ -266,6 +266,14 @@ def test_a_wrong_plant_shows_in_the_phases_and_a_fitted_one_does_not() -> None:
     unknown = [replace(SLOW, plant=Plant(RATE_HZ), given=False), RF]
     found = analyse(machine.rows, made, taken, unknown, rf=machine.rf)
     assert pulls(found, machine, truth) < 2.5  # the error of a plant is one number of all its columns
+    told = found.response
+    truth = truth[:, [machine.columns.index(name) for name in told.columns]]
+    single = told.single_sigma
+    gain = (told.values * truth / single**2).sum(axis=0) / ((truth / single) ** 2).sum(axis=0)
+    assert told.gain_sigma is not None
+    assert (told.gain_sigma > 0).all()
+    assert 0.8 < np.sqrt(np.mean(((gain - 1) / told.gain_sigma) ** 2)) < 3  # but for what columns share:
+    assert 0.9 < np.sqrt(np.mean(((told.values - gain * truth) / single) ** 2)) < 1.15
     plant = next(family.plant for family in found.families if family.name == "slow")
     hz = np.linspace(60, 200, 20)
     assert np.abs(plant.response(hz) / SLOW.plant.response(hz) - 1).max() < 0.01

@@ -81,11 +81,11 @@ def data_of(measured: MeasuredResponse, mapping: Mapping) -> Data:
     order = [*mapping.rows[0::2], *mapping.rows[1::2]]
     chosen = [i for i, supply in enumerate(measured.columns) if supply in correctors]
     values = np.full((len(order), len(chosen) + 1), np.nan)
-    sigma = np.full_like(values, np.nan)
+    sigma, single = np.full_like(values, np.nan), measured.single_sigma  # corrector gains take what a column shares
     for row, name in enumerate(order):
         if name in at:
             values[row, :-1], values[row, -1] = measured.values[at[name], chosen], measured.dispersion[at[name]]
-            sigma[row, :-1], sigma[row, -1] = measured.sigma[at[name], chosen], measured.dispersion_sigma[at[name]]
+            sigma[row, :-1], sigma[row, -1] = single[at[name], chosen], measured.dispersion_sigma[at[name]]
     usable = np.isfinite(values) & np.isfinite(sigma) & (sigma > 0)
     if not usable.any():
         raise ValueError("nothing of the response was measured, or no error of it is known: measure it again")

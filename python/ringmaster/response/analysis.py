@@ -97,7 +97,8 @@ def analyse(
     checks = _checks(lines, families, transfer)
     transfer = transfer * _later(checks, families, lines)
     value, noise, imaginary = _at_rest(lines, families, transfer)
-    sigma = np.hypot(noise, value * doubt_of(families, lines.supplies, lines.hz))
+    doubt = doubt_of(families, lines.supplies, lines.hz)
+    sigma = np.hypot(noise, value * doubt)
     good = ~np.isin(lines.supplies, list(left_out))
     value[:, ~good], sigma[:, ~good] = np.nan, np.nan
     names = np.array(lines.supplies)
@@ -115,6 +116,7 @@ def analyse(
         np.sqrt(np.mean([fit.rms**2 for fit in lines.fits], axis=0)),
         np.mean([fit.mean for fit in lines.fits], axis=0),
         dict(about or {}),
+        doubt[~is_rf],
     )
     present = np.min([fit.present for fit in lines.fits], axis=0)
     silent = present < PRESENT

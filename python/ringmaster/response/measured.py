@@ -35,12 +35,22 @@ class MeasuredResponse:
     """[row] mean reading meanwhile."""
     about: Mapping[str, str | float] = field(default_factory=dict)
     """How it was measured: "mode", "feedback" ("open" or "divided out"), "workspace", "first_turn", "seconds", …"""
+    gain_sigma: Floats | None = None
+    """[column] what of ``sigma`` all elements of a column share, relative: the error of its plant. None: nothing."""
 
     def column(self, supply: str) -> Floats:
         """Of one supply. Raises ValueError for one that was not measured."""
         return np.asarray(self.values[:, self.columns.index(supply)], np.float64)
 
+    @property
+    def single_sigma(self) -> Floats:
+        """[row, column] the error of each element by itself, for a fit that has a gain of each column."""
+        if self.gain_sigma is None:
+            return self.sigma
+        return np.asarray(np.sqrt(np.maximum(self.sigma**2 - (self.gain_sigma * self.values) ** 2, 0.0)), np.float64)
 
+
+_GAIN_SIGMA = "gain_sigma"
 _ARRAYS = ("values", "sigma", "dispersion", "dispersion_sigma", "noise_nm", "orbit_nm")
 
 
@@ -55,6 +65,8 @@ def save(path: Path, response: MeasuredResponse) -> None:
         file.create_dataset("columns", data=list(response.columns), dtype=_TEXT)
         for name in _ARRAYS:
             file.create_dataset(name, data=getattr(response, name))
+        if response.gain_sigma is not None:
+            file.create_dataset(_GAIN_SIGMA, data=response.gain_sigma)
     part.replace(path)
 
 
@@ -68,12 +80,15 @@ def load(path: Path) -> MeasuredResponse:
                 raise ValueError(f"{path}: its kind is {file.attrs.get('kind')!r}, expected {_KIND!r}")
             names = {key: tuple(name.decode() for name in file[key][...]) for key in ("rows", "columns")}
             about = {key.removeprefix("about."): value for key, value in file.attrs.items() if key.startswith("about.")}
-            arrays = {key: np.asarray(file[key][...], np.float64) for key in _ARRAYS}
+            arrays = {key: np.asarray(file[key][...], np.float64) for key in (*_ARRAYS, _GAIN_SIGMA) if key in file}
     except (KeyError, OSError) as error:
         raise ValueError(f"{path}: no measured response: {error}") from None
+    missing = [key for key in _ARRAYS if key not in arrays]
+    if missing:
+        raise ValueError(f"{path}: no measured response: it has no {', '.join(missing)}")
     shape = (len(names["rows"]), len(names["columns"]))
     for key, array in arrays.items():
-        wanted = shape if key in ("values", "sigma") else shape[:1]
+        wanted = shape if key in ("values", "sigma") else shape[1:] if key == _GAIN_SIGMA else shape[:1]
         if array.shape != wanted:
             raise ValueError(f"{path}: {key} has shape {array.shape}, expected {wanted}")
     return MeasuredResponse(names["rows"], names["columns"], about=about, **arrays)
