@@ -4,11 +4,12 @@
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 import pytest
 
-from ringmaster.loco.correct import _within
+from ringmaster.loco.correct import _least_squares, _within
 from ringmaster.loco.data import data_of
 from ringmaster.loco.fit import Fit, Options, fit
 from ringmaster.loco.gradients import Gradient, chosen, usual
@@ -180,3 +181,26 @@ def test_a_correction_keeps_limits() -> None:
     cut = np.clip([3, 1, -1, 0.5, 0, 0], -1.5, 1.5)
     left, cut_left = (np.linalg.norm(s * (vh @ x) - target) for x in (held, cut))
     assert left < 0.2 * cut_left  # the last column does what the first may not
+
+
+class Bent:
+    """One supply, and one number that is off by less and less of it: a whole step from far away goes too far."""
+
+    def __init__(self) -> None:
+        self.knobs, self._at = self, 0.0
+
+    def set(self, values: dict[str, float]) -> None:
+        """Where the supply stands."""
+        self._at = values["q"]
+
+    def off(self, change: str) -> np.ndarray:
+        """What is to become 0; it does at 1."""
+        assert change == "gradient"
+        return np.array([np.arctan(3 * (self._at - 1))])
+
+
+def test_a_correction_from_far_away_goes_back_where_a_step_makes_it_worse() -> None:
+    ring, values = cast(Any, Bent()), dict[str, float]()
+    _least_squares(ring, "gradient", {"q": 1e-4}, None, {}, values, lambda _: None, (0, 1))
+    assert values["q"] == pytest.approx(1, abs=0.05)
+    assert ring.off("gradient") == pytest.approx(0, abs=0.15)

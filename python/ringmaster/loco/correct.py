@@ -31,7 +31,8 @@ KICKED = 12
 """Correctors of each plane whose other plane is looked at."""
 SMALL = 1e-3
 """Singular values below this share of the largest are left out unless a number is given."""
-STEPS = 12
+STEPS, SHARES = 12, (1.0, 0.5, 0.25)
+"""Of the search, and which shares of a step are tried."""
 FREE = (-np.inf, np.inf)
 Say = Callable[[float], None]
 
@@ -173,18 +174,32 @@ def _least_squares(
     low, high = (np.array([limits.get(name, FREE)[end] for name in names]) / np.abs(steps) for end in (0, 1))
     at, off = np.zeros(len(names)), before
     for _ in range(STEPS):
-        tried = at + _within(-(u[:, :kept].T @ off), s[:kept], vh[:kept], low - at, high - at)
+        step = _within(-(u[:, :kept].T @ off), s[:kept], vh[:kept], low - at, high - at)
+        found = _best_share(ring, change, names, steps, at, step, off)
+        if found is None:
+            ring.knobs.set(dict(zip(names, at * steps, strict=True)))
+            break
+        at, off = found
+    values.update({name: float(value) for name, value in zip(names, at * steps, strict=True)})
+    return s, kept
+
+
+def _best_share(
+    ring: _Ring, change: str, names: Sequence[str], steps: Floats, at: Floats, step: Floats, off: Floats
+) -> tuple[Floats, Floats] | None:
+    """Where the first share of a step that makes it better leads, and what is off there: far from the design a whole
+    one goes too far. None: none does.
+    """
+    for share in SHARES:
+        tried = at + share * step
         try:
             ring.knobs.set(dict(zip(names, tried * steps, strict=True)))
             new = ring.off(change)
         except TwinNoAnswer:
-            new = None
-        if new is None or new @ new > off @ off:
-            ring.knobs.set(dict(zip(names, at * steps, strict=True)))
-            break
-        at, off = tried, new
-    values.update({name: float(value) for name, value in zip(names, at * steps, strict=True)})
-    return s, kept
+            continue
+        if new @ new < off @ off:
+            return tried, new
+    return None
 
 
 def _within(wanted: Floats, s: Floats, vh: Floats, low: Floats, high: Floats) -> Floats:
