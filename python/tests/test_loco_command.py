@@ -76,7 +76,7 @@ def test_fit_report_correct(machines: Machines, tmp_path: Path) -> None:
     model = machines.model
     ideal = beta_of(model, np.zeros(len(model.gradients)))
     model.put(machines.machine.state.gradients)
-    knobs = Knobs(model.twin.copy(), machines.mapping)
+    knobs = Knobs(model.twin.copy(), machines.mapping, orbit_held=True)
     knobs.set({move.name: move.after for move in moves})
     _, _, optics = knobs.twin.get_optics(model.bpms)
     assert np.sqrt(np.mean((optics.beta[:, :2] / ideal - 1) ** 2)) < 2e-3

@@ -187,7 +187,7 @@ class Bent:
     """One supply, and one number that is off by less and less of it: a whole step from far away goes too far."""
 
     def __init__(self) -> None:
-        self.knobs, self._at = self, 0.0
+        self._at = 0.0
 
     def set(self, values: dict[str, float]) -> None:
         """Where the supply stands."""

@@ -274,7 +274,7 @@ def corrected(found: Fit, design: Twin, machine: Machine) -> float:
     model = Model(design, found.model.bpms, found.model.columns, found.model.gradients)
     ideal = beta_of(model, np.zeros(len(model.gradients)))
     model.put(machine.state.gradients)
-    Knobs(model.twin, mapping).set(change.values)
+    Knobs(model.twin, mapping, orbit_held=True).set(change.values)
     _, _, optics = model.twin.get_optics(model.bpms)
     return float(np.sqrt(np.mean((optics.beta[:, :2] / ideal - 1) ** 2)))
 

@@ -13,11 +13,13 @@ class Knobs:
     """The supplies of one twin. Values count from the lattice as it stood when this was made: at 0 it stands so again.
 
     A kick is added by the correctors' calibration. One current makes the gradient of a bend and its angle: a relative
-    change ε of a bend of curvature h adds the dipole field ε h, as a reverse bend's kick.
+    change ε of a bend of curvature h adds the dipole field ε h, as a reverse bend's kick. With ``orbit_held`` it adds
+    none: correctors beside the bend take it back, and so the orbit stays, and what sextupoles feed down.
     """
 
-    def __init__(self, twin: Twin, mapping: MachineMapping) -> None:
+    def __init__(self, twin: Twin, mapping: MachineMapping, *, orbit_held: bool = False) -> None:
         self.twin = twin
+        self._bends = not orbit_held
         self._knob: dict[str, Callable[[float], None]] = {}
         for group in mapping.groups:
             for element, name in zip(group.elements, group.actuators, strict=True):
@@ -61,7 +63,11 @@ class Knobs:
 
     def _relative(self, magnet: Sequence[int], order: int, per_unit: float) -> Callable[[float], None]:
         base = {i: float(self.twin[i].PolynomB[order]) for i in magnet}
-        bends = {i: (float(self.twin[i].PolynomB[0]), self._curvature(i)) for i in magnet} if order == 1 else {}
+        bends = (
+            {i: (float(self.twin[i].PolynomB[0]), self._curvature(i)) for i in magnet}
+            if order == 1 and self._bends
+            else {}
+        )
 
         def set_relative(value: float) -> None:
             share = value * per_unit
