@@ -4,8 +4,6 @@
 #ifndef RINGMASTER_S_CURVE_H
 #define RINGMASTER_S_CURVE_H
 
-#include <math.h>
-
 /** Its steepest slope, in distances per duration. */
 #define RM_S_CURVE_PEAK 1.875
 
@@ -19,7 +17,7 @@ static inline double rm_s_curve_clamped(double share) {
 
 /** Seconds that a way takes: `least_s`, or as long as `slew` per second asks for. */
 static inline double rm_s_curve_seconds(double distance, double slew, double least_s) {
-    double const needed = RM_S_CURVE_PEAK * fabs(distance) / slew;
+    double const needed = RM_S_CURVE_PEAK * (distance < 0 ? -distance : distance) / slew;
     return needed > least_s ? needed : least_s;
 }
 
