@@ -105,7 +105,7 @@ def test_a_machine_stands_still_while_a_step_computes(machine: Machine, tmp_path
     assert told.index("it stands") > told.index("\n── 2. think: it shows")
     assert any("one, made by nothing" in line for line in told[told.index("it stands") : told.index("it goes on")])
     assert [step.name for step in steps_of(Commissioned("x", "y", "")) if step.computes] == [
-        "fit-1", "correct-1", "centres", "fit-2", "correct-2",
+        "fit-1", "correct-1", "centres", "fit-2", "correct-2", "fit-3", "correct-3",
     ]  # fmt: skip
 
 
@@ -127,7 +127,7 @@ def test_states_of_an_earlier_pass_are_not_scored(machine: Machine, tmp_path: Pa
 def test_its_commands_are_known_and_each_that_moves_has_an_undo() -> None:
     steps = steps_of(Commissioned("optics", "elettra2_like", "feedback"))
     assert len({step.name for step in steps}) == len(steps)
-    moving = "apply-1 apply-golden orbit-1 apply-2 orbit-2 close"
+    moving = "apply-1 apply-golden orbit-1 apply-2 orbit-2 apply-3 orbit-3 close"
     assert [step.name for step in steps if step.moves] == moving.split()
     for words in {step.words[:2] for step in steps} | {step.undo[:2] for step in steps if step.undo}:
         assert "Usage:" in ringmaster(*words, "--help").stdout, words

@@ -79,7 +79,8 @@ class Rehearsal:
         response = self._optics(1)
         target = self.paper.centres_nm(1e3 * self.assumed.alignment_um)
         self._steer(response, target, "orbit-1")
-        self._steer(self._optics(2), target, "orbit-2")
+        for number in (2, 3):
+            self._steer(self._optics(number), target, f"orbit-{number}")
         return self.states
 
     def _keep(self, name: str) -> None:

@@ -23,15 +23,14 @@ class Machine:
 def steps_of(machine: Machine) -> list[Step]:
     """In their order. Files are in the session's folder, where the commands run.
 
-    Optics before alignment, as that tells magnets apart by the optics; and once more behind it, as an orbit that has
-    moved to the centres feeds down less, or otherwise, in sextupoles.
+    Optics before alignment, as that tells magnets apart by the optics; and twice behind it: an orbit that has moved to
+    the centres feeds down otherwise in sextupoles, by some percent of beating, of which a correction leaves a tenth.
     """
     return [
         *_optics(machine, 1),
         *_alignment(machine),
         _steered(machine, 1),
-        *_optics(machine, 2),
-        _steered(machine, 2),
+        *(step for number in (2, 3) for step in (*_optics(machine, number), _steered(machine, number))),
         *(_closed(machine) if machine.feedback else []),
     ]
 
