@@ -41,6 +41,7 @@ PRIVATE_HEADERS = {
     "owner.h",
     "pattern.h",
     "pixels.h",
+    "s_curve.h",
     "simd.h",
     "table.h",
     "truncation.h",
