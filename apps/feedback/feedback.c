@@ -160,6 +160,11 @@ static void after_off(struct feedback *feedback, struct rm_step const *given, bo
     }
 }
 
+/** Whether the loop is closed, or will be again by itself. */
+static bool acts(struct feedback const *feedback) {
+    return feedback->states.state == FEEDBACK_ON || feedback->states.state == FEEDBACK_HOLD;
+}
+
 /** Enable conditions that need not be judged within the cycle. */
 static void judge_slowly(struct feedback *feedback) {
     struct feedback_configuration const *configuration = &feedback->configuration;
@@ -168,8 +173,7 @@ static void judge_slowly(struct feedback *feedback) {
         missing |= FEEDBACK_FEW_BPMS;
     if (feedback_too_few(feedback->used_columns, feedback->family_columns, configuration->enable_conditions.actuators))
         missing |= FEEDBACK_FEW_ACTUATORS;
-    bool const acts = feedback->states.state == FEEDBACK_ON || feedback->states.state == FEEDBACK_HOLD;
-    bool const saturates = acts && feedback->saturated > configuration->enable_conditions.saturated;
+    bool const saturates = acts(feedback) && feedback->saturated > configuration->enable_conditions.saturated;
     feedback->saturated_for = saturates ? feedback->saturated_for + 1 : 0;
     if (feedback->saturated_for > feedback->actuator_limits.long_cycles)
         missing |= FEEDBACK_SATURATION;
@@ -231,7 +235,8 @@ static void feedback_prepare(struct rm_application_setup const *setup, void *sta
     command->exchange = feedback->exchange;
     judge_slowly(feedback);
     feedback_excitation_prepare(feedback, setup, given);
-    feedback_golden_approach(&feedback->golden, given->setting + setup->setting_at[FEEDBACK_GOLDEN], feedback->passed);
+    feedback_golden_approach(&feedback->golden, given->setting + setup->setting_at[FEEDBACK_GOLDEN],
+                             acts(feedback) ? feedback->passed : UINT32_MAX);
     feedback_cycle_clear(&feedback->cycle);
     feedback_loop_ready(loop);
     feedback->has_begun = false;

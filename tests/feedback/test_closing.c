@@ -135,6 +135,26 @@ static void test_golden_bump(void **state) {
         assert_true(fabs(test->machine.orbit[row] - golden[row]) < 200.0);
 }
 
+/** The orbit that there is, far from the one before, is taken as the golden one, and the loop closes in the next cycle. */
+static void test_golden_of_an_open_loop_is_there_at_once(void **state) {
+    struct feedback_test *test = *state;
+    open_feedback(test, one_family);
+    disturb(test, 20.0);
+    cycles(test, 10);
+    solve(test);
+    double golden[ROWS];
+    for (uint32_t row = 0; row < ROWS; ++row)
+        golden[row] = test->machine.orbit[row];
+    assert_true(rms_nm(test, X) > 30000.0);
+    put(test, FEEDBACK_GOLDEN, 0, golden, ROWS);
+    cycle(test);
+    set(test, FEEDBACK_LOOP, 1);
+    cycles(test, 100);
+    assert_int_equal(state_of(test), FEEDBACK_ON);
+    for (uint32_t c = 0; c < CORRECTORS; ++c)
+        assert_true(fabs(test->setpoint[c]) < 0.005);
+}
+
 static void test_shadow_sends_nothing(void **state) {
     struct feedback_test *test = *state;
     open_feedback(test, one_family);
@@ -179,6 +199,7 @@ int main(int count, char **argument) {
         cmocka_unit_test_setup_teardown(test_order_leaves_no_trace, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_masks_do_not_bump, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_golden_bump, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_golden_of_an_open_loop_is_there_at_once, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_shadow_sends_nothing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_missing_row_is_an_error, set_up, tear_down),
     };

@@ -20,7 +20,8 @@ struct feedback_golden {
 /** Takes `wanted` over at once. */
 void feedback_golden_begin(struct feedback_golden *golden, double const *wanted);
 
-/** Goes on towards `wanted` by the way of so many cycles. */
+/** Goes on towards `wanted` by the way of so many cycles: UINT32_MAX while the loop is open, as nothing moves by it then,
+ * and a loop that is closed in the next moment is to begin with the orbit that is wanted. */
 void feedback_golden_approach(struct feedback_golden *golden, double const *wanted, uint32_t cycles);
 
 #endif
