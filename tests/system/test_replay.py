@@ -53,7 +53,7 @@ def start_recorder(stack: ExitStack, ws: Workspace, folder: Path) -> Program:
 
     def records() -> bool:
         with attach(ws.name) as now:
-            return "recorder/state" in now.parameters
+            return "recorder/state" in now.parameters and now.parameters["recorder/state"].number == 1
 
     wait_for(has_streams, "the feedback's streams")
     file = folder / "record.yaml"
