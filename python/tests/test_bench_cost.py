@@ -7,11 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ringmaster.bench import added, instructions, memory, polling
+from ringmaster.bench import added, instructions, polling
 from ringmaster.bench.ingest import Ingest, Options
 from ringmaster.bench.log import Log, NotMeasured
 from ringmaster.bench.measure import Setup, measure, of_words
-from ringmaster.bench.setups import frame_bytes
+from ringmaster.plan import memory
+from ringmaster.plan.memory import frame_bytes
 
 SPREAD = {"median": 2.0, "low": 1.0, "high": 3.0, "p99": 4.0, "max": 4.0, "count": 21}
 

@@ -12,13 +12,14 @@ from typing import Any
 
 import click
 
-from ringmaster.bench import added, instructions, load, memory, polling, scale, tables
+from ringmaster.bench import added, instructions, load, polling, scale, tables
 from ringmaster.bench.loads import Replayed
 from ringmaster.bench.measurement import PartByPart, Turn, windows_within
 from ringmaster.bench.options import COUNT, SECONDS, Finite, SomeOf, option
 from ringmaster.bench.receivers import NO_TESTPMD, Received, has_testpmd, measure_window
 from ringmaster.bench.setups import CHAINS, LANES
 from ringmaster.bench.windows import RINGMASTER, TESTPMD, compare, ratios_of
+from ringmaster.plan import memory
 from ringmaster.report.headlines import Figure, exact, of_values
 from ringmaster.report.section import Table
 from ringmaster.report.verdicts import Headline

@@ -9,8 +9,9 @@ from typing import Protocol
 
 import numpy as np
 
-from ringmaster.bench.setups import TURN_RATE_HZ, UDP_PORT, Mapping, frame_bytes, lanes_of, server
+from ringmaster.bench.setups import TURN_RATE_HZ, UDP_PORT, Mapping, lanes_of, server
 from ringmaster.fabric.layout import InstrumentKind
+from ringmaster.plan.memory import frame_bytes
 from ringmaster.recordings.recording import RecordedInstrument, RecordedLane, write_replay
 
 SOURCE = "10.20.0.1"

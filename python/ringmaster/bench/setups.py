@@ -11,8 +11,6 @@ LANES = 12
 """Of a native datagram that fills its 64 bytes: a frame of 106."""
 UDP_PORT = 4660
 TURN_RATE_HZ = 1_157_000.0
-HEADERS_BYTES = 14 + 20 + 8 + 16
-"""Ethernet, IPv4, UDP and the native datagram's own."""
 LOW_LATENCY_RATES: list[Mapping] = [
     {"name": "low_latency", "from": "turn", "filter": "low_latency", "decimation": 12},
     {"name": "loop_low_latency", "from": "low_latency", "filter": "low_latency", "decimation": 10},
@@ -21,11 +19,6 @@ LOW_LATENCY_RATES: list[Mapping] = [
 """The chain for loops alone."""
 CHAINS = ("low_latency", "both")
 """The chain for loops alone; and the server's default, which has the one for archives beside it."""
-
-
-def frame_bytes(lanes: int) -> int:
-    """Of a native datagram, without FCS: 62 with one lane, the nearest there is to 64; 106 with twelve."""
-    return HEADERS_BYTES + 4 * lanes
 
 
 def lanes_of(count: int) -> list[Mapping]:
