@@ -86,7 +86,7 @@ ELSEWHERE = {
     *("bba report", "bba correct"),
     *("demo", "run", "check", "virtual", "application", "simulate", "doctor", "completion", "replay", "clean", "flags"),
     *("calibration template", "calibration check", "calibration convert", "measure", "bench", "twin"),
-    *("generate", "record", "archive", "postmortem", "loco", "gateway fast-archiver", "gateway metrics"),
+    *("plan", "generate", "record", "archive", "postmortem", "loco", "gateway fast-archiver", "gateway metrics"),
     *("feedback predict", "feedback matrix twin", "feedback matrix convert", "feedback matrix show"),
     *(
         "standby run",

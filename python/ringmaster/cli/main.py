@@ -61,6 +61,7 @@ Examples:
   ringmaster sequence run degauss
   ringmaster standby status configs/standby.yaml
   ringmaster doctor --for ingest
+  ringmaster plan configs/demo.yaml
   ringmaster archive ls /archive
   ringmaster gateway epics
   ringmaster gateway tango --port 10001
@@ -98,7 +99,7 @@ MODULES = {
     "tunefeedback": "tunefeedback",
     "sequence": "sequence",
     "response": "response",
-    **{name: name for name in ("align", "doctor", "bench", "measure", "simulate", "twin", "clean", "flags")},
+    **{name: name for name in ("align", "doctor", "plan", "bench", "measure", "simulate", "twin", "clean", "flags")},
     "gateway": "gateway",
     "archive": "archive",
     "postmortem": "postmortem",
