@@ -110,3 +110,14 @@ void rm_core_join(struct rm_core *core) {
     pthread_join(core->thread, NULL);
     sem_destroy(&core->ready);
 }
+
+bool rm_cores_turned(struct rm_core *core, uint32_t count, unsigned *stuck) {
+    for (uint32_t i = 0; i < count; ++i)
+        if (rm_counter_get(core[i].counters, RM_CORE_LOOPS) == core[i].turned_loops) {
+            *stuck = core[i].cpu;
+            return false;
+        }
+    for (uint32_t i = 0; i < count; ++i)
+        core[i].turned_loops = rm_counter_get(core[i].counters, RM_CORE_LOOPS);
+    return true;
+}

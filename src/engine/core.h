@@ -42,6 +42,9 @@ struct rm_core {
     /** Counters of the set "core". */
     rm_counter *counters;
 
+    /** RM_CORE_LOOPS when rm_cores_turned last said yes: its caller's alone. */
+    uint64_t turned_loops;
+
     atomic_bool const *stop;
     pthread_t thread;
     sem_t ready;
@@ -54,5 +57,9 @@ enum rm_code rm_core_start(struct rm_core *core, atomic_bool const *stop, struct
 
 /** Waits for the thread's end; `*stop` was set. */
 void rm_core_join(struct rm_core *core);
+
+/** True when each of `count` cores has gone round since this last returned true; else `*stuck` is the CPU of one that
+ * has not. It looks at counters alone, and disturbs no core. For one thread. */
+bool rm_cores_turned(struct rm_core *core, uint32_t count, unsigned *stuck);
 
 #endif

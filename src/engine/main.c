@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdio.h>
 
+#include "base/notify.h"
 #include "base/options.h"
 #include "config/config.h"
 #include "engine/application_check.h"
@@ -11,7 +12,14 @@
 #include "engine/server.h"
 #include "engine/version.h"
 
-enum { EXIT_GOOD = 0, EXIT_FAILED = 1 };
+enum {
+    EXIT_GOOD = 0,
+    EXIT_FAILED = 1,
+    /** Looks at the cores within the time after which the service manager restarts a silent server. */
+    WATCHDOG_LOOKS = 4
+};
+
+static double const NS_PER_S = 1e9;
 
 static char const USAGE[] =
     "Usage: ringmaster-server run CONFIG.yaml      run until Ctrl-C or SIGTERM\n"
@@ -47,6 +55,41 @@ static void server_announce(struct rm_config const *config, struct rm_server con
                 "mounted hugetlbfs make it faster\n");
 }
 
+static void server_tell_ready(struct rm_config const *config, struct rm_notify const *notify) {
+    char lines[256];
+    snprintf(lines, sizeof lines, "READY=1\nSTATUS=workspace \"%s\": %u instruments on %u ports", config->workspace,
+             config->instrument_count, config->port_count);
+    rm_notify_send(notify, lines);
+}
+
+/** A server of which one core stands still is as good as dead, whatever its other threads do: then nothing is sent. */
+static void server_tell_alive(struct rm_server *server, struct rm_notify const *notify, bool *told_stuck) {
+    unsigned stuck;
+    if (rm_server_turned(server, &stuck)) {
+        rm_notify_send(notify, "WATCHDOG=1");
+        *told_stuck = false;
+    } else if (!*told_stuck) {
+        fprintf(
+            stderr,
+            "ringmaster-server: core %u has not gone round for %.3g s; the service manager restarts the server when "
+            "that lasts %.3g s\n",
+            stuck, (double)notify->watchdog_ns / WATCHDOG_LOOKS / NS_PER_S, (double)notify->watchdog_ns / NS_PER_S);
+        *told_stuck = true;
+    }
+}
+
+/** Until a signal of `ending` comes. */
+static void server_wait(struct rm_server *server, struct rm_notify const *notify, sigset_t const *ending) {
+    bool told_stuck = false;
+    uint64_t const look_ns = notify->watchdog_ns / WATCHDOG_LOOKS;
+    struct timespec const look = {.tv_sec = (time_t)(look_ns / (uint64_t)NS_PER_S),
+                                  .tv_nsec = (long)(look_ns % (uint64_t)NS_PER_S)};
+    /* A stop and a continue from the shell end a wait, too, with EINTR. */
+    while ((notify->watchdog_ns != 0 ? sigtimedwait(ending, NULL, &look) : sigwaitinfo(ending, NULL)) < 0)
+        if (errno == EAGAIN)
+            server_tell_alive(server, notify, &told_stuck);
+}
+
 static int server_run(struct rm_config const *config) {
     /* Blocked before any thread starts, so that all inherit it and this one alone takes the signal. */
     sigset_t ending;
@@ -59,10 +102,14 @@ static int server_run(struct rm_config const *config) {
     if (rm_server_start(config, rm_simd_best(), &server, &error) != RM_OK)
         return server_fail(&error);
     server_announce(config, server);
-    while (sigwaitinfo(&ending, NULL) < 0 && errno == EINTR) {
-        /* A stop and a continue from the shell end up here. */
-    }
+    struct rm_notify notify;
+    if (rm_notify_open(&notify, &error) != RM_OK)
+        server_fail(&error); // the data is worth more than the manager: it runs on, and tells nothing
+    server_tell_ready(config, &notify);
+    server_wait(server, &notify, &ending);
+    rm_notify_send(&notify, "STOPPING=1");
     rm_server_stop(server);
+    rm_notify_close(&notify);
     return EXIT_GOOD;
 }
 

@@ -229,3 +229,7 @@ void rm_server_stop(struct rm_server *server) {
 bool rm_server_huge_pages(struct rm_server const *server) { return server->net_started && rm_net_hugepages(); }
 
 bool rm_server_adopted(struct rm_server const *server) { return server->store.segment.adopted; }
+
+bool rm_server_turned(struct rm_server *server, unsigned *stuck) {
+    return rm_cores_turned(server->core, server->cores_started, stuck);
+}

@@ -30,4 +30,8 @@ void rm_server_stop(struct rm_server *server);
 bool rm_server_huge_pages(struct rm_server const *server);
 bool rm_server_adopted(struct rm_server const *server);
 
+/** True when all cores have gone round since this last returned true; else `*stuck` is one that has not. Call it from
+ * the thread that started the server. */
+bool rm_server_turned(struct rm_server *server, unsigned *stuck);
+
 #endif

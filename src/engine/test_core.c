@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -182,6 +183,59 @@ static void a_refusal_of_the_network_is_passed_on(void **state) {
     assert_int_equal(leaves, 0);
 }
 
+/** A role that stands still while `hold` is set. */
+struct still {
+    atomic_bool hold, holds;
+};
+
+static uint32_t still_duty(void *argument, uint64_t tsc) {
+    (void)tsc;
+    struct still *still = argument;
+    while (atomic_load(&still->hold))
+        atomic_store(&still->holds, true);
+    return 0;
+}
+
+static void turns_within_a_minute(struct rm_core *core, uint32_t count) {
+    unsigned stuck;
+    bool turned = false;
+    for (int i = 0; i < 60000 && !turned; ++i) {
+        turned = rm_cores_turned(core, count, &stuck);
+        usleep(1000);
+    }
+    assert_true(turned);
+}
+
+static void one_core_that_stands_still_is_found_among_those_that_turn(void **state) {
+    (void)state;
+    static struct bench bench;
+    begin(&bench);
+    struct still still = {false, false};
+    rm_counter others[RM_CORE_COUNTERS] = {0};
+    struct rm_core core[2] = {{.cpu = 4711, .counters = others}, bench.core};
+    core[1].duty[core[1].duty_count++] = (struct rm_duty){still_duty, &still};
+    assert_int_equal(rm_core_start(&core[1], &bench.stop, &bench.error), RM_OK);
+    turns_within_a_minute(&core[1], 1);
+
+    unsigned stuck = 0;
+    assert_false(rm_cores_turned(core, 2, &stuck)); /* the other one has not gone round yet */
+    assert_int_equal(stuck, 4711);
+    rm_counter_add(others, RM_CORE_LOOPS, 1);
+    atomic_store(&still.hold, true);
+    while (!atomic_load(&still.holds))
+        usleep(1000);
+    rm_cores_turned(core, 2, &stuck); /* it may have turned before it stood still */
+    for (int i = 0; i < 3; ++i) {
+        rm_counter_add(others, RM_CORE_LOOPS, 1);
+        assert_false(rm_cores_turned(core, 2, &stuck));
+        assert_int_equal(stuck, core[1].cpu);
+    }
+    atomic_store(&still.hold, false);
+    turns_within_a_minute(core, 2); /* the other one's last turn counts still */
+    atomic_store(&bench.stop, true);
+    rm_core_join(&core[1]);
+}
+
 int main(void) {
     struct CMUnitTest const tests[] = {
         cmocka_unit_test(two_roles_share_the_cycle_and_its_time),
@@ -189,6 +243,7 @@ int main(void) {
         cmocka_unit_test(nothing_runs_after_stop),
         cmocka_unit_test(an_impossible_cpu_is_an_error),
         cmocka_unit_test(a_refusal_of_the_network_is_passed_on),
+        cmocka_unit_test(one_core_that_stands_still_is_found_among_those_that_turn),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
