@@ -213,7 +213,7 @@ static void one_core_that_stands_still_is_found_among_those_that_turn(void **sta
     struct still still = {false, false};
     rm_counter others[RM_CORE_COUNTERS] = {0};
     struct rm_core core[2] = {{.cpu = 4711, .counters = others}, bench.core};
-    core[1].duty[core[1].duty_count++] = (struct rm_duty){still_duty, &still};
+    core[1].duty[core[1].duty_count++] = (struct rm_duty){.run = still_duty, .role = &still};
     assert_int_equal(rm_core_start(&core[1], &bench.stop, &bench.error), RM_OK);
     turns_within_a_minute(&core[1], 1);
 
