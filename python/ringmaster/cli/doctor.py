@@ -107,7 +107,7 @@ def doctor(
             }
         )
     else:
-        _print(setting, our_cores, findings, at_length=verbose or bool(wanted))
+        _print(setting, our_cores, findings, verbose or bool(wanted), str(config or "CONFIG"))
     counted = count(findings)
     if counted[Verdict.WRONG] or (strict and counted[Verdict.BETTER]):
         sys.exit(1)
@@ -138,7 +138,9 @@ def _setting(config: Path | None, host: "Host", use: str | None, cores: str | No
     return replace(read, use=Use(use) if use else read.use, cores=listed, cards=named)
 
 
-def _print(setting: "Setting", cores: Sequence[int], findings: "Sequence[Finding]", at_length: bool) -> None:
+def _print(
+    setting: "Setting", cores: Sequence[int], findings: "Sequence[Finding]", at_length: bool, config: str
+) -> None:
     from ringmaster.doctor import cpu_list
     from ringmaster.doctor.show import print_details, print_head, print_summary, print_table
 
@@ -146,4 +148,4 @@ def _print(setting: "Setting", cores: Sequence[int], findings: "Sequence[Finding
     cards = "" if setting.cards else "; all Ethernet cards, unless --cards names some"
     print_head(f"for {setting.use}: {setting.use.about}", f"the server's: {cpu_list.words(cores)}{chosen}{cards}")
     (print_details if at_length else print_table)(findings)
-    print_summary(setting.use, findings, hint=not at_length)
+    print_summary(setting.use, findings, hint=not at_length, config=config)

@@ -62,6 +62,7 @@ Examples:
   ringmaster standby status configs/standby.yaml
   ringmaster doctor --for ingest
   ringmaster plan configs/demo.yaml
+  ringmaster setup configs/elettra.yaml
   ringmaster archive ls /archive
   ringmaster gateway epics
   ringmaster gateway tango --port 10001
@@ -100,6 +101,7 @@ MODULES = {
     "sequence": "sequence",
     "response": "response",
     **{name: name for name in ("align", "doctor", "plan", "bench", "measure", "simulate", "twin", "clean", "flags")},
+    **{name: name for name in ("align", "doctor", "setup", "bench", "measure", "simulate", "twin", "clean", "flags")},
     "gateway": "gateway",
     "archive": "archive",
     "postmortem": "postmortem",

@@ -28,6 +28,8 @@ class Look:
     sample: Sample
     watched: "tuple[Watched, ...]" = ()
     """The configuration's applications, and how long a running server saw them stall."""
+    huge_bytes: int = 0
+    """What the configuration takes on large pages; 0: not known, and the use says."""
 
     @property
     def leaves_none(self) -> bool:

@@ -64,13 +64,31 @@ def examine(
     look_s: float = LOOK_S,
     watched: Sequence[Watched] = (),
 ) -> list[Finding]:
-    """All findings, by area, the worst first within each.
+    """All findings, by area, the worst first within each: ask() of look_at()."""
+    return ask(look_at(host, use, cores, cards, look_s, watched))
+
+
+def look_at(
+    host: Host,
+    use: Use,
+    cores: Sequence[int] = (),
+    cards: Sequence[str] = (),
+    look_s: float = LOOK_S,
+    watched: Sequence[Watched] = (),
+    huge_bytes: int = 0,
+) -> Look:
+    """What the checks look at.
 
     ``cores``: the server's; without, those of choose_cores. ``cards``: Ethernet cards by address, when DPDK shall have
     them, or by interface, when they stay the kernel's; without, all. ``watched``: applications of the configuration.
-    Raises ValueError for what the host has not.
+    ``huge_bytes``: what it takes on large pages, where that is known. Raises ValueError for what the host has not.
     """
-    look = Look(host, use, choose_cores(host, cores), find_cards(host, cards), take(host, look_s), tuple(watched))
+    chosen, found = choose_cores(host, cores), find_cards(host, cards)
+    return Look(host, use, chosen, found, take(host, look_s), tuple(watched), huge_bytes)
+
+
+def ask(look: Look) -> list[Finding]:
+    """All findings, by area, the worst first within each."""
     found: list[Finding] = []
     for area, checks in AREAS.items():
         findings = [check.finding(area, look) for check in checks]

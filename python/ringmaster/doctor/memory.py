@@ -50,7 +50,9 @@ def pools(host: Host, folder: str = POOLS) -> dict[int, int] | None:
 
 
 def wanted_bytes(look: Look) -> int:
-    """What the use wants; a quarter of a small memory."""
+    """What the configuration takes; else what the use wants, and of a small memory a quarter."""
+    if look.huge_bytes > 0:
+        return max(look.huge_bytes, look.use.huge_bytes if look.use is not look.use.TRY else 0)
     memory = meminfo(look.host, "MemTotal")
     return look.use.huge_bytes if memory is None else min(look.use.huge_bytes, memory // 4 // GIB * GIB or memory // 4)
 
@@ -61,7 +63,7 @@ def _shown(found: dict[int, int]) -> str:
 
 def _boot(look: Look) -> tuple[str, ...]:
     if wanted_bytes(look) >= GIB and "pdpe1gb" in (look.host.flags or ()):
-        return ("default_hugepagesz=1G", "hugepagesz=1G", f"hugepages={wanted_bytes(look) // GIB}")
+        return ("default_hugepagesz=1G", "hugepagesz=1G", f"hugepages={-(-wanted_bytes(look) // GIB)}")
     return (f"hugepages={-(-wanted_bytes(look) // (2 * MIB))}",)
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ringmaster.doctor import cpu_list
 from ringmaster.doctor.host import Host
 from ringmaster.doctor.stalls import Watched
 from ringmaster.doctor.uses import Use
@@ -19,7 +20,8 @@ class Setting:
     use: Use
     """`feedback` where cards bring instruments and applications answer them, `ingest` with cards alone, else `try`."""
     cores: tuple[int, ...]
-    """Of all roles but housekeeping and exception path, which may share a core with Linux."""
+    """Of all roles but housekeeping and exception path, which may share a core with Linux; those on which applications
+    spin in processes of their own; and spare ones, to which roles may move."""
     cards: tuple[str, ...]
     """Addresses of those that DPDK shall have, interfaces of those that stay the kernel's."""
     workspace: str = ""
@@ -84,4 +86,6 @@ def _cores(path: Path, read: Mapping[str, Any]) -> tuple[int, ...]:
     cores = {role.get("core") for role in roles}
     if not roles or not all(isinstance(core, int) for core in cores):
         raise ValueError(f"{path}: roles: found one without core, expected a number (ringmaster check {path})")
+    cores |= {application.get("core") for application in _entries(read, "applications")}
+    cores |= set(cpu_list.parse(str(read.get("spare_cores", ""))) or ())
     return tuple(sorted(core for core in cores if isinstance(core, int)))

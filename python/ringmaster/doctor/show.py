@@ -106,8 +106,8 @@ def print_details(findings: Sequence[Finding]) -> None:
         out.print()
 
 
-def print_summary(use: Use, findings: Sequence[Finding], hint: bool) -> None:
-    """The last lines."""
+def print_summary(use: Use, findings: Sequence[Finding], hint: bool, config: str = "CONFIG") -> None:
+    """The last lines. ``config``: the server's configuration that was looked at."""
     out = console()
     out.print(Text(f"for {use}: {summary(findings)}", "bold"))
     if not hint:
@@ -118,4 +118,5 @@ def print_summary(use: Use, findings: Sequence[Finding], hint: bool) -> None:
         out.print(
             f"why, and what to do: ringmaster doctor --for {use} {worst.name}; all commands: --script", style="dim"
         )
+        out.print(f"most of it at once, and undone on request: ringmaster setup {config}", style="dim", soft_wrap=True)
     out.print(f"other uses: {', '.join(f'--for {other}' for other in Use if other is not use)}", style="dim")
