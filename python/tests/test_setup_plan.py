@@ -193,6 +193,7 @@ def in_folder(server: Path, *words: str, expect: int = 0) -> str:
 
 def test_the_command_shows_applies_and_undoes(server: Path) -> None:
     config = str(server / "ring.yaml")
+    write(server, {"/sys/kernel/mm/transparent_hugepage/enabled": "always [madvise] never\n"})  # no kernel is here
     before = snapshot(server)
     shown = in_folder(server, config)
     assert "the server's: cores 5-6; Linux's: cores 0-4,7; cards 0000:81:00.0" in shown
