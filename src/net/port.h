@@ -259,6 +259,10 @@ bool rm_net_hugepages(void);
 enum rm_code rm_net_thread_join(struct rm_error *error);
 void rm_net_thread_leave(void);
 
+/** Gives back the packet buffers that the calling thread keeps for itself, some 200 of each port. For a thread that
+ * leaves a port to another one: else the buffers of a port would be in those that have served it, and none be left. */
+void rm_net_thread_flush(void);
+
 /** Opens and starts a port. The error names the port and what to do (interface missing, path not writable, …). */
 enum rm_code rm_port_open(struct rm_port_config const *config, struct rm_port **port, struct rm_error *error);
 void rm_port_close(struct rm_port *port);

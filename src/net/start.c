@@ -13,6 +13,7 @@
 #include <rte_errno.h>
 #include <rte_lcore.h>
 #include <rte_log.h>
+#include <rte_mempool.h>
 
 #include "base/cores.h"
 #include "base/fail.h"
@@ -191,7 +192,21 @@ enum rm_code rm_net_thread_join(struct rm_error *error) {
                    rte_strerror(rte_errno), RTE_MAX_LCORE);
 }
 
+static void flush_pool(struct rte_mempool *pool, void *context) {
+    (void)context;
+    struct rte_mempool_cache *const cache = rte_mempool_default_cache(pool, rte_lcore_id());
+    if (cache != NULL)
+        rte_mempool_cache_flush(cache, pool);
+}
+
+void rm_net_thread_flush(void) {
+    if (eal_is_started() && rte_lcore_id() != LCORE_ID_ANY)
+        rte_mempool_walk(flush_pool, NULL);
+}
+
 void rm_net_thread_leave(void) {
-    if (eal_is_started() && rte_lcore_id() != rte_get_main_lcore())
+    if (eal_is_started() && rte_lcore_id() != rte_get_main_lcore()) {
+        rm_net_thread_flush();
         rte_thread_unregister();
+    }
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Ports without a peer: ring, null, pcap. All in one process, as they live. */
+#include <pthread.h>
+#include <semaphore.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -68,6 +70,54 @@ static void a_ring_gives_back_what_it_was_given(void **state) {
     assert_int_equal(totals.sent, MANY);
     assert_int_equal(totals.missed + totals.errors + totals.unsent, 0);
     assert_true(totals.link_up);
+    rm_port_close(port);
+}
+
+/** A thread that serves the port once, and lives on. */
+struct server_thread {
+    struct rm_port *port;
+    pthread_t thread;
+    sem_t served, end;
+    uint32_t reserved;
+};
+
+static void *serve_once(void *argument) {
+    struct server_thread *const server = argument;
+    struct rm_burst burst = {0};
+    struct rm_error error;
+    if (rm_net_thread_join(&error) == RM_OK) {
+        server->reserved = rm_port_reserve(server->port, 0, &burst, RM_BURST);
+        rm_port_release(server->port, 0, &burst);
+        rm_net_thread_flush();
+    }
+    sem_post(&server->served);
+    sem_wait(&server->end);
+    rm_net_thread_leave();
+    return NULL;
+}
+
+static void a_port_that_goes_from_thread_to_thread_keeps_its_buffers(void **state) {
+    (void)state;
+    enum { THREADS = 24 };
+    struct rm_port_config const config = {.name = "ring", .kind = RM_PORT_RING, .queues = 1, .ring_slots = 64};
+    struct rm_port *const port = open_port(&config);
+    struct server_thread server[THREADS];
+    uint32_t reserved = 0;
+    for (int i = 0; i < THREADS; ++i) {
+        server[i] = (struct server_thread){.port = port};
+        sem_init(&server[i].served, 0, 0);
+        sem_init(&server[i].end, 0, 0);
+        assert_int_equal(pthread_create(&server[i].thread, NULL, serve_once, &server[i]), 0);
+        sem_wait(&server[i].served);
+        reserved += server[i].reserved;
+    }
+    for (int i = 0; i < THREADS; ++i) {
+        sem_post(&server[i].end);
+        pthread_join(server[i].thread, NULL);
+        sem_destroy(&server[i].served);
+        sem_destroy(&server[i].end);
+    }
+    assert_int_equal(reserved, THREADS * RM_BURST);
     rm_port_close(port);
 }
 
@@ -292,6 +342,7 @@ static int stop_net(void **state) {
 int main(void) {
     struct CMUnitTest const tests[] = {
         cmocka_unit_test(a_ring_gives_back_what_it_was_given),
+        cmocka_unit_test(a_port_that_goes_from_thread_to_thread_keeps_its_buffers),
         cmocka_unit_test(a_ring_takes_jumbo_frames),
         cmocka_unit_test(a_full_ring_takes_a_part_and_keeps_the_rest),
         cmocka_unit_test(a_ring_holds_as_many_as_it_was_asked_for),
