@@ -34,3 +34,34 @@ char const *rm_cores_text(cpu_set_t const *cores, char *text, size_t size) {
     }
     return text;
 }
+
+/* Reads a number below CPU_SETSIZE at `*text`, and goes behind it. */
+static bool read_core(char const **text, int *core) {
+    char const *at = *text;
+    for (*core = 0; *at >= '0' && *at <= '9' && *core < CPU_SETSIZE; at++)
+        *core = *core * 10 + (*at - '0');
+    bool const good = at != *text && *core < CPU_SETSIZE;
+    *text = at;
+    return good;
+}
+
+bool rm_cores_read(char const *text, cpu_set_t *cores) {
+    CPU_ZERO(cores);
+    for (;;) {
+        int first, last;
+        if (!read_core(&text, &first))
+            return false;
+        last = first;
+        if (*text == '-') {
+            text++;
+            if (!read_core(&text, &last) || last < first)
+                return false;
+        }
+        for (int core = first; core <= last; core++)
+            CPU_SET(core, cores);
+        if (*text == '\0')
+            return true;
+        if (*text++ != ',')
+            return false;
+    }
+}

@@ -117,6 +117,8 @@ static enum rm_code resolve_server(struct rm_config_file const *file, struct rm_
     if (code == RM_OK)
         code = rm_config_resolve_roles(file, config, error);
     if (code == RM_OK)
+        code = rm_config_resolve_spare_cores(file, config, error);
+    if (code == RM_OK)
         code = rm_config_check_standby(file, config, error);
     if (code == RM_OK)
         code = rm_config_resolve_router(file, config, error);

@@ -42,6 +42,10 @@ enum {
 
     RM_CONFIG_INSTRUMENTS_MAX = 1024,
     RM_CONFIG_ROLES_MAX = 64,
+    /** Most roles of a configuration: those of the file, housekeeping and the exception path. */
+    RM_CONFIG_ROLES_MADE_MAX = RM_CONFIG_ROLES_MAX + 2,
+    /** Most cores of a server, those without roles as well. */
+    RM_CONFIG_CORES_MAX = 64,
     RM_CONFIG_FORMATS_MAX = 16,
     RM_CONFIG_RATES_MAX = 8,
     /** Most decimators in a row from one rate to the next. */
@@ -426,6 +430,10 @@ struct rm_config {
     struct rm_config_application *application;
     /** In the file's order; a housekeeping role that the file lacks comes last. */
     struct rm_config_role *role;
+    /** Cores to which roles may move besides those that have some; ascending. They and the roles' are at most
+     * RM_CONFIG_CORES_MAX. */
+    uint32_t spare_core[RM_CONFIG_CORES_MAX];
+    uint32_t spare_core_count;
     /** What roles forward do; NULL where there are none. */
     struct rm_config_router *router;
     /** Those who send images. */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/describe.h"
+#include "base/cores.h"
 #include "config/instrument_rates.h"
 
 #include <inttypes.h>
@@ -240,6 +241,16 @@ static void print_role(struct rm_config const *config, struct rm_config_role con
     fputs("\n", out);
 }
 
+static void print_spare_cores(struct rm_config const *config, FILE *out) {
+    char list[256];
+    cpu_set_t cores;
+    CPU_ZERO(&cores);
+    for (uint32_t i = 0; i < config->spare_core_count; i++)
+        CPU_SET(config->spare_core[i], &cores);
+    if (config->spare_core_count != 0)
+        fprintf(out, "spare cores: %s\n", rm_cores_text(&cores, list, sizeof list));
+}
+
 /* Chains' answers come last, and are shown with their chains. */
 static uint32_t sender_count(struct rm_config const *config) {
     uint32_t count = 0;
@@ -306,5 +317,6 @@ void rm_config_describe(struct rm_config const *config, FILE *out) {
     fprintf(out, "roles: %u\n", config->role_count);
     for (uint32_t i = 0; i < config->role_count; i++)
         print_role(config, &config->role[i], out);
+    print_spare_cores(config, out);
     rm_config_describe_remarks(config, out);
 }

@@ -223,6 +223,8 @@ struct rm_config_file {
     struct rm_file_turn_window *turn_window;
     struct rm_file_role *roles;
     uint32_t roles_count;
+    /** NULL: none. */
+    char *spare_cores;
     struct rm_file_format *formats;
     uint32_t formats_count;
     struct rm_file_rate *rates;

@@ -28,6 +28,8 @@ enum rm_code rm_config_resolve_rates(struct rm_config_file const *file, struct r
                                      struct rm_error *error);
 enum rm_code rm_config_resolve_roles(struct rm_config_file const *file, struct rm_config *config,
                                      struct rm_error *error);
+enum rm_code rm_config_resolve_spare_cores(struct rm_config_file const *file, struct rm_config *config,
+                                           struct rm_error *error);
 enum rm_code rm_config_resolve_setpoints(struct rm_config_file const *file, struct rm_config *config,
                                          struct rm_error *error);
 /** Names, links and times of the two servers of a pair; which of them is loaded is known. Needs the setpoints. */
