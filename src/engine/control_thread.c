@@ -37,6 +37,7 @@ enum rm_code rm_control_thread_start(struct rm_control_thread_setup const *setup
         return rm_fail(error, RM_E_NO_SPACE, "no memory for the control thread");
     made->setup = *setup;
     made->saved_term = setup->saved_term;
+    rm_control_thread_follow(made, setup->transmit_time);
     made->beside =
         (struct rm_inbox_thread){.look = control_thread_look, .answer = rm_control_thread_answer, .context = made};
     enum rm_code code = control_thread_prepare(made, error);
@@ -47,6 +48,10 @@ enum rm_code rm_control_thread_start(struct rm_control_thread_setup const *setup
     else
         rm_control_thread_stop(made);
     return code;
+}
+
+void rm_control_thread_follow(struct rm_control_thread *control_thread, clockid_t transmit_time) {
+    atomic_store_explicit(&control_thread->transmit_time, transmit_time, memory_order_relaxed);
 }
 
 void rm_control_thread_stop(struct rm_control_thread *control_thread) {

@@ -70,6 +70,9 @@ void rm_control_thread_show_nothing(struct rm_parameter *const *parameter, uint3
 enum rm_code rm_control_thread_start(struct rm_control_thread_setup const *setup,
                                      struct rm_control_thread **control_thread, struct rm_error *error);
 
+/** The transmit role has moved to a thread with this CPU clock. Any thread may call it. */
+void rm_control_thread_follow(struct rm_control_thread *control_thread, clockid_t transmit_time);
+
 /** Joins its thread, and unmaps all. Call it after the roles have stopped, and before they are freed. NULL is allowed.
  */
 void rm_control_thread_stop(struct rm_control_thread *control_thread);

@@ -28,10 +28,10 @@ static uint32_t supply_of(struct rm_control_thread const *control_thread, char c
     return i;
 }
 
-/** How long the thread of the transmit role has run so far. */
-static uint64_t role_ran_ns(struct rm_control_thread const *control_thread) {
+/** How long the thread with this CPU clock has run so far. */
+static uint64_t role_ran_ns(clockid_t transmit_time) {
     struct timespec ran;
-    if (clock_gettime(control_thread->setup.transmit_time, &ran) != 0)
+    if (clock_gettime(transmit_time, &ran) != 0)
         return 0;
     return (uint64_t)ran.tv_sec * 1000000000u + (uint64_t)ran.tv_nsec;
 }
@@ -51,13 +51,15 @@ static bool role_has_time(uint64_t ran_ns, uint64_t waited_ns, char reason[TEXT_
     return false;
 }
 
-/** Waits for the answer. Without one in time the command is withdrawn; false then, with the reason. */
+/** Waits for the answer. Without one in time the command is withdrawn; false then, with the reason. A role that moves to
+ * another thread meanwhile is judged by the thread that it left. */
 static bool wait_for_role(struct rm_control_thread const *control_thread, char reason[TEXT_BYTES]) {
     struct rm_operator_put *const box = control_thread->setup.put;
-    uint64_t const begin = rm_monotonic_ns(), ran = role_ran_ns(control_thread);
+    clockid_t const time = atomic_load_explicit(&control_thread->transmit_time, memory_order_relaxed);
+    uint64_t const begin = rm_monotonic_ns(), ran = role_ran_ns(time);
     while (!rm_mailbox_is_answered(&box->mailbox)) {
         bool const stop = rm_inbox_thread_is_stopping(&control_thread->beside);
-        if ((stop || !role_has_time(role_ran_ns(control_thread) - ran, rm_monotonic_ns() - begin, reason)) &&
+        if ((stop || !role_has_time(role_ran_ns(time) - ran, rm_monotonic_ns() - begin, reason)) &&
             rm_mailbox_withdraw(&box->mailbox))
             return false;
         nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);

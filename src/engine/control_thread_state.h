@@ -41,6 +41,8 @@ struct rm_control_thread {
 
     /** The thread itself. */
     struct rm_inbox_thread beside;
+    /** As setup.transmit_time; the role may have moved since. Relaxed: it says nothing but itself. */
+    _Atomic clockid_t transmit_time;
     /** [application]. */
     struct rm_control_thread_client *client;
     /** Number of grants so far. */

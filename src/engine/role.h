@@ -5,8 +5,9 @@
  * the duty cycle does, how the state is freed. server_roles.c has the table of them by kind, and puts them on cores. A new
  * role is its kind and word in src/config/ (config.h, schema.c, roles.c), a file here, and a line of the table.
  *
- * Order: `make` for all roles, with ports and instruments there, before any core runs. `duty` on the role's core alone,
- * over and over. `free` when all cores have stopped, also where `make` failed or was never called: the state may be
+ * Order: `make` for all roles, with ports and instruments there, before any core runs. `arrive` when a core takes the
+ * role, then `duty` on that core alone, over and over, until another core takes it: all that the one did happens before
+ * what the other does, so a role need not know that threads differ, as long as it keeps nothing in one. `free` when all cores have stopped, also where `make` failed or was never called: the state may be
  * NULL, or half made.
  */
 #ifndef RM_ENGINE_ROLE_H
@@ -15,6 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <ringmaster/counter.h>
 #include <ringmaster/error.h>
 
 #include "config/config.h"
@@ -29,6 +31,9 @@ struct rm_role {
     enum rm_code (*make)(struct rm_server *server, uint32_t role, void **made, struct rm_error *error);
     /** One turn of the duty cycle at `tsc`. Returns packets, or whatever it counts as work; 0 is idle. */
     uint32_t (*duty)(void *made, uint64_t tsc);
+    /** Called on the role's core before its first duty there, with the counters of that core: a role may move to another
+     * one (core.h). NULL: nothing of it goes with the core. */
+    void (*arrive)(void *made, rm_counter *core_counters);
     void (*free)(void *made);
     /** Fills in the tables of commands that this role knows (commands/command.h): RM_ROLE_TABLES_MAX at most. They are
      * done by the commands' thread while the role's core runs. Returns how many; 0: it has none, or a role before it has

@@ -169,6 +169,11 @@ static enum rm_code receive_make(struct rm_server *server, uint32_t index, void 
     return RM_OK;
 }
 
+static void receive_arrive(void *made, rm_counter *core_counters) {
+    struct rm_receive *const receive = made;
+    receive->core_counters = core_counters;
+}
+
 /** Of a role that has ended, or never began. */
 static void receive_free(void *made) {
     struct rm_receive *const receive = made;
@@ -185,4 +190,5 @@ static void receive_free(void *made) {
     free(receive);
 }
 
-struct rm_role const rm_role_receive = {.make = receive_make, .duty = rm_receive_duty, .free = receive_free};
+struct rm_role const rm_role_receive = {
+    .make = receive_make, .duty = rm_receive_duty, .arrive = receive_arrive, .free = receive_free};

@@ -22,7 +22,9 @@ static bool server_allocate(struct rm_server *server, struct rm_config const *co
     server->port = calloc(config->port_count, sizeof *server->port);
     server->instrument = calloc(config->instrument_count + 1, sizeof(void *)); // there may be none
     server->role = calloc(config->role_count, sizeof(void *));
-    return server->port && server->instrument && server->role;
+    server->place = calloc(config->role_count, sizeof *server->place);
+    rm_config_place(config, &server->placement);
+    return server->port && server->instrument && server->role && server->place;
 }
 
 static struct rm_decimator_input decimator_input(struct rm_config_instrument const *instrument) {
@@ -123,7 +125,7 @@ static enum rm_code open_server_parts(struct rm_server *server, struct rm_error 
         code = rm_server_make_roles(server, error);
     if (code == RM_OK)
         rm_store_write_parameters(&server->store, server->config, server->simd, rm_net_hugepages());
-    return code;
+    return code == RM_OK ? rm_server_publish_roles(server, error) : code;
 }
 
 enum rm_code rm_server_open(struct rm_config const *config, enum rm_simd simd, struct rm_server **server,
@@ -148,6 +150,7 @@ static enum rm_code open_telemetry(struct rm_server *server, struct rm_error *er
         return RM_OK;
     server->telemetry = (struct rm_telemetry_view){.config = server->config,
                                                    .store = &server->store,
+                                                   .place = server->place,
                                                    .simd = server->simd,
                                                    .huge_pages = rm_net_hugepages(),
                                                    .tsc_hz = server->tsc_hz,

@@ -15,13 +15,12 @@ static enum rm_code make_owner(struct rm_server *server, struct rm_error *error)
     return rm_workspace_path(server->config->workspace, owner->workspace, error);
 }
 
-/** How long the thread of the transmit role has run. Without such a role the clock is not read. */
-static clockid_t transmit_time(struct rm_server const *server) {
+clockid_t rm_server_transmit_time(struct rm_server const *server) {
     struct rm_config const *const config = server->config;
     clockid_t clock = CLOCK_MONOTONIC;
     for (uint32_t role = 0; role < config->role_count; ++role)
         for (uint32_t i = 0; config->role[role].kind == RM_ROLE_TRANSMIT && i < server->cores_started; ++i)
-            if (server->core[i].cpu == config->role[role].core)
+            if (server->core[i].cpu == server->placement.core[role])
                 pthread_getcpuclockid(server->core[i].thread, &clock);
     return clock;
 }
@@ -37,7 +36,7 @@ enum rm_code rm_server_start_control_thread(struct rm_server *server, struct rm_
         .owner = &server->setpoints.owner,
         .mailbox = transmit != NULL ? rm_transmit_mailbox(transmit, 0) : NULL,
         .put = transmit != NULL ? rm_transmit_put(transmit) : NULL,
-        .transmit_time = transmit_time(server),
+        .transmit_time = rm_server_transmit_time(server),
         .sent = server->setpoints.sent,
         .chain = server->setpoints.chain,
         .peer = transmit != NULL ? rm_transmit_peer_mailbox(transmit) : NULL,

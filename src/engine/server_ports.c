@@ -95,6 +95,8 @@ enum rm_code rm_server_open_ports(struct rm_server *server, struct rm_error *err
     strncat(net.prefix, config->workspace, sizeof net.prefix - 4);
     for (uint32_t i = 0; i < config->role_count; ++i)
         CPU_SET(config->role[i].core, &net.polled);
+    for (uint32_t i = 0; i < config->spare_core_count; ++i)
+        CPU_SET(config->spare_core[i], &net.polled);
     for (uint32_t i = 0; i < config->port_count; ++i)
         if (!config->port[i].cameras)
             rm_net_config_add(&net, &config->port[i].port);
@@ -183,7 +185,7 @@ static void describe_server_port(struct rm_server const *server, uint32_t index,
         fputs("any", out);
     else
         fprintf(out, "%u", queue);
-    fprintf(out, " %u %u %s\n", role, config->role[role].core,
+    fprintf(out, " %u %u %s\n", role, server->placement.core[role],
             rm_steering_name(rm_port_steering(server->port[port].port)));
 }
 

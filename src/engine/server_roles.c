@@ -26,9 +26,32 @@ static struct rm_role const *const ROLE[] = {
 enum rm_code rm_server_make_roles(struct rm_server *server, struct rm_error *error) {
     struct rm_config const *const config = server->config;
     enum rm_code code = RM_OK;
+    for (uint32_t i = 0; i < config->role_count; ++i)
+        atomic_store_explicit(&server->place[i].cpu, RM_PLACE_NONE, memory_order_relaxed);
     for (uint32_t i = 0; code == RM_OK && i < config->role_count; ++i)
         code = ROLE[config->role[i].kind]->make(server, i, &server->role[i], error);
     return code;
+}
+
+enum rm_code rm_server_list(struct rm_server const *server, struct rm_config const *wanted,
+                            struct rm_config_placement const *placement, uint32_t core, struct rm_core_list *list,
+                            struct rm_error *error) {
+    struct rm_config const *const config = server->config;
+    *list = (struct rm_core_list){.target_packets = config->polling.target_packets};
+    for (uint32_t i = 0; i < config->role_count; ++i) {
+        uint32_t const role = placement->order[i];
+        if (placement->core[role] != core)
+            continue;
+        if (list->duty_count == RM_CORE_DUTIES_MAX)
+            return rm_config_fail_entry(wanted, error, "roles", i, "core", "core %u has more than %d roles", core,
+                                        RM_CORE_DUTIES_MAX);
+        struct rm_role const *const kind = ROLE[config->role[role].kind];
+        list->duty[list->duty_count++] =
+            (struct rm_duty){kind->duty, server->role[role], kind->arrive, &server->place[role]};
+        if (kind->latency_critical || spin_ticks_of(config, server->tsc_hz) != 0)
+            list->target_packets = 0;
+    }
+    return RM_OK;
 }
 
 static enum rm_code fill_core(struct rm_server *server, uint32_t index, struct rm_error *error) {
@@ -38,22 +61,12 @@ static enum rm_code fill_core(struct rm_server *server, uint32_t index, struct r
     core->counters = rm_store_memory(&server->store, server->store.core_counters[index]);
     core->ns_per_tick = 1e9 / server->tsc_hz;
     core->spin_ticks = spin_ticks_of(config, server->tsc_hz);
-    core->polling = (struct rm_polling){
-        .target_packets = config->polling.target_packets,
-        .longest_wait_ticks = (uint64_t)(config->polling.longest_wait_ns * 1e-9 * server->tsc_hz),
-    };
-    for (uint32_t role = 0; role < config->role_count; ++role) {
-        if (config->role[role].core != core->cpu)
-            continue;
-        if (core->duty_count == RM_CORE_DUTIES_MAX)
-            return rm_config_fail_entry(config, error, "roles", role, "core", "core %u has more than %d roles",
-                                        core->cpu, RM_CORE_DUTIES_MAX);
-        struct rm_role const *const kind = ROLE[config->role[role].kind];
-        core->duty[core->duty_count++] = (struct rm_duty){kind->duty, server->role[role]};
-        if (kind->latency_critical || core->spin_ticks != 0)
-            core->polling.target_packets = 0;
-    }
-    return RM_OK;
+    core->polling.longest_wait_ticks = (uint64_t)(config->polling.longest_wait_ns * 1e-9 * server->tsc_hz);
+    struct rm_core_list list;
+    enum rm_code const code = rm_server_list(server, config, &server->placement, core->cpu, &list, error);
+    if (code == RM_OK)
+        rm_core_give(core, &list);
+    return code;
 }
 
 enum rm_code rm_server_start_cores(struct rm_server *server, struct rm_error *error) {
@@ -74,16 +87,17 @@ enum rm_code rm_server_start_commands(struct rm_server *server, struct rm_error 
     struct rm_config const *const config = server->config;
     struct rm_command_table table[RM_COMMAND_TABLES_MAX];
     uint32_t count = 0;
+    table[count++] = rm_server_reload_commands(server);
     for (uint32_t i = 0; i < config->role_count && count + RM_ROLE_TABLES_MAX <= RM_COMMAND_TABLES_MAX; ++i) {
         struct rm_role const *const kind = ROLE[config->role[i].kind];
         count += kind->commands != NULL ? kind->commands(server->role[i], &table[count]) : 0;
     }
     char folder[PATH_MAX];
-    enum rm_code code = count == 0 ? RM_OK : rm_workspace_path(config->workspace, folder, error);
+    enum rm_code code = rm_workspace_path(config->workspace, folder, error);
     for (uint32_t i = 0; code == RM_OK && i < config->role_count; ++i) /* while no thread does those of clients */
         if (config->role[i].script[0] != '\0')
             code = rm_command_run_file(table, count, config->role[i].script, stderr, error);
-    if (code == RM_OK && count != 0)
+    if (code == RM_OK)
         code = rm_command_server_start(folder, table, count, &server->commands, error);
     return code;
 }
@@ -99,4 +113,5 @@ void rm_server_free_roles(struct rm_server *server) {
     for (uint32_t i = 0; server->role != NULL && i < server->config->role_count; ++i)
         ROLE[server->config->role[i].kind]->free(server->role[i]);
     free(server->role);
+    free(server->place);
 }

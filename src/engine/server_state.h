@@ -4,6 +4,7 @@
  *     server.c         the order of things, and instruments
  *     server_ports.c   ports, with what each must know of the instruments behind it
  *     server_roles.c   the table of roles (role.h), and the cores they run on
+ *     server_move.c    roles move between cores; server_reload.c has the commands
  *     role_receive.c, role_transmit.c, role_application.c, …   a role each
  *     server_control_thread.c   what the control thread is given
  *     server_router.c           what roles forward share
@@ -14,6 +15,7 @@
 #include <stdatomic.h>
 
 #include "config/config.h"
+#include "config/placement.h"
 #include "engine/control_thread.h"
 #include "engine/core.h"
 #include "engine/exception_path.h"
@@ -66,6 +68,7 @@ struct rm_server_setpoints {
 };
 
 struct rm_command_server;
+struct rm_command_table;
 struct rm_generator;
 
 struct rm_server {
@@ -83,6 +86,12 @@ struct rm_server {
     struct rm_instrument **instrument;
     /** What each role of config->role has made of itself (role.h). */
     void **role;
+    /** [role]: where it runs. */
+    struct rm_place *place;
+    /** Where the roles are to run, and in which order. Written at the start, then by the commands' thread alone. */
+    struct rm_config_placement placement;
+    /** [role]: how often it has moved. The same thread's. */
+    uint32_t moves[RM_CONFIG_ROLES_MADE_MAX];
 
     /** Of this life: TAI nanoseconds at its start. */
     uint64_t generation;
@@ -97,7 +106,7 @@ struct rm_server {
     struct rm_control_thread *control_thread;
     /** The packet generator, made and freed by the first role that generates; NULL: there is none. */
     struct rm_generator *generator;
-    /** NULL: no role has any. */
+    /** NULL: not started yet. */
     struct rm_command_server *commands;
     /** What DPDK's thread reads while rm_telemetry_open has it. */
     struct rm_telemetry_view telemetry;
@@ -128,13 +137,34 @@ enum rm_code rm_server_make_roles(struct rm_server *server, struct rm_error *err
 enum rm_code rm_server_start_cores(struct rm_server *server, struct rm_error *error);
 void rm_server_stop_cores(struct rm_server *server);
 
-/** Does what the scripts of roles say, then serves the commands of those that have some. The cores run. */
+/** The roles of core `core` by a placement, in their order. RM_E_CONFIG: more than a core takes; `wanted` is the file that
+ * has that placement. */
+enum rm_code rm_server_list(struct rm_server const *server, struct rm_config const *wanted,
+                            struct rm_config_placement const *placement, uint32_t core, struct rm_core_list *list,
+                            struct rm_error *error);
+
+/** Publishes where roles run: the parameter "server/roles". */
+enum rm_code rm_server_publish_roles(struct rm_server *server, struct rm_error *error);
+
+/** Moves roles to where `placement` has them, which is a placement of the server's own roles on its own cores, and
+ * returns when they run there. RM_E_CONFIG: `wanted`, the file that has it, gives a core too many. RM_E_BUSY: a core does
+ * not come round; the error says which. On errors nothing has moved. For one thread at a time, while the cores run. */
+enum rm_code rm_server_move(struct rm_server *server, struct rm_config const *wanted,
+                            struct rm_config_placement const *placement, struct rm_error *error);
+
+/** The commands `reload` and `roles`: their context is the server. */
+struct rm_command_table rm_server_reload_commands(struct rm_server *server);
+
+/** Does what the scripts of roles say, then serves the server's commands, and those of roles that have some. The cores
+ * run. */
 enum rm_code rm_server_start_commands(struct rm_server *server, struct rm_error *error);
 void rm_server_free_roles(struct rm_server *server);
 
 /** True where there are chains and no instrument tells the turn: then the transmit role publishes the clock. */
 bool rm_server_transmit_tells(struct rm_server const *server);
 enum rm_code rm_server_start_control_thread(struct rm_server *server, struct rm_error *error);
+/** CPU clock of the thread that runs the transmit role. Without such a role the clock is not read. */
+clockid_t rm_server_transmit_time(struct rm_server const *server);
 void rm_server_free_setpoints(struct rm_server *server);
 
 /** Hosted applications: opened once the control thread has made their folders, closed when the cores have stopped. */

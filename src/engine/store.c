@@ -11,7 +11,7 @@
 #include "engine/version.h"
 #include <ringmaster/parameter.h>
 
-enum { OBJECT_NAME_BYTES = 96, PARAMETER_TEXT_BYTES = 32, STEERING_LINE_BYTES = 128 };
+enum { OBJECT_NAME_BYTES = 96, PARAMETER_TEXT_BYTES = 32, STEERING_LINE_BYTES = 128, ROLE_LINE_BYTES = 80 };
 
 static struct rm_stream stream_of(struct rm_config const *config, struct rm_config_instrument const *instrument) {
     struct rm_stream stream = {
@@ -174,23 +174,30 @@ static void plan_parameters(struct rm_store *store, struct rm_config const *conf
     store->steering =
         rm_plan_parameter(plan, "server/steering", "utf-8", "lines of: instrument, port, queue, role, core, who steers",
                           RM_ELEMENT_U8, (size_t)RM_NETWORKS * STEERING_LINE_BYTES * config->instrument_count, NULL);
+    store->roles = rm_plan_parameter(
+        plan, "server/roles", "utf-8",
+        "lines of: role, kind, core, how often it moved, ns for which it stood still when it moved last", RM_ELEMENT_U8,
+        (size_t)ROLE_LINE_BYTES * config->role_count, NULL);
     store->replies =
         rm_plan_replies(plan, "server/replies", "what was answered to those who asked for a parameter to be set");
 }
 
-/** The distinct cores of the roles, ascending. */
+static void add_core(struct rm_store *store, uint32_t core) {
+    uint32_t at = 0;
+    while (at < store->core_count && store->core[at] < core)
+        ++at;
+    if (at < store->core_count && store->core[at] == core)
+        return;
+    memmove(&store->core[at + 1], &store->core[at], (store->core_count - at) * sizeof *store->core);
+    store->core[at] = core;
+    ++store->core_count;
+}
+
 static void collect_cores(struct rm_store *store, struct rm_config const *config) {
-    for (uint32_t i = 0; i < config->role_count; ++i) {
-        uint32_t const core = config->role[i].core;
-        uint32_t at = 0;
-        while (at < store->core_count && store->core[at] < core)
-            ++at;
-        if (at < store->core_count && store->core[at] == core)
-            continue;
-        memmove(&store->core[at + 1], &store->core[at], (store->core_count - at) * sizeof *store->core);
-        store->core[at] = core;
-        ++store->core_count;
-    }
+    for (uint32_t i = 0; i < config->role_count; ++i)
+        add_core(store, config->role[i].core);
+    for (uint32_t i = 0; i < config->spare_core_count; ++i)
+        add_core(store, config->spare_core[i]);
 }
 
 static bool store_allocate(struct rm_store *store, struct rm_config const *config) {
@@ -200,8 +207,9 @@ static bool store_allocate(struct rm_store *store, struct rm_config const *confi
     store->generator = calloc((size_t)config->role_count * config->port_count, sizeof *store->generator);
     store->gate_counters = calloc(config->role_count, sizeof *store->gate_counters);
     store->latency = calloc(config->role_count, sizeof *store->latency);
-    store->core_counters = calloc(config->role_count, sizeof *store->core_counters);
-    store->core = calloc(config->role_count + 1, sizeof *store->core);
+    uint32_t const cores = config->role_count + config->spare_core_count;
+    store->core_counters = calloc(cores, sizeof *store->core_counters);
+    store->core = calloc(cores + 1, sizeof *store->core);
     return store->instrument && store->port_counters && store->traffic_counters && store->generator &&
            store->gate_counters && store->latency && store->core_counters && store->core;
 }
@@ -267,8 +275,8 @@ void rm_store_write_parameters(struct rm_store *store, struct rm_config const *c
     rm_calibrations_write(store->calibrations, &store->segment, &store->plan);
 }
 
-bool rm_store_write_steering(struct rm_store *store, char const *text) {
-    struct rm_parameter *parameter = rm_store_memory(store, store->steering);
+static bool write_lines(struct rm_store *store, rm_planned_index index, char const *text) {
+    struct rm_parameter *parameter = rm_store_memory(store, index);
     char *padded = calloc(1, parameter->value_bytes + 1);
     if (padded == NULL)
         return false;
@@ -277,3 +285,9 @@ bool rm_store_write_steering(struct rm_store *store, char const *text) {
     free(padded);
     return true;
 }
+
+bool rm_store_write_steering(struct rm_store *store, char const *text) {
+    return write_lines(store, store->steering, text);
+}
+
+bool rm_store_write_roles(struct rm_store *store, char const *text) { return write_lines(store, store->roles, text); }

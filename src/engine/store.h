@@ -51,7 +51,7 @@ struct rm_store {
     rm_planned_index *latency;
     /** In the order of `core`. */
     rm_planned_index *core_counters;
-    /** The distinct cores of the configuration, ascending. */
+    /** The distinct cores of the configuration, spare ones as well, ascending. */
     uint32_t *core;
 
     uint32_t core_count;
@@ -65,6 +65,7 @@ struct rm_store {
     rm_planned_index huge_pages;
     rm_planned_index simd;
     rm_planned_index steering;
+    rm_planned_index roles;
     rm_planned_index replies;
 };
 
@@ -81,8 +82,10 @@ void *rm_store_memory(struct rm_store const *store, rm_planned_index index);
 void rm_store_write_parameters(struct rm_store *store, struct rm_config const *config, enum rm_simd simd,
                                bool huge_pages);
 
-/** Writes which role and core each instrument comes to: lines "INSTRUMENT PORT QUEUE ROLE CORE METHOD". Call it before
- * rm_segment_finish. False when there is no memory. */
+/** Writes which role and core each instrument comes to: lines "INSTRUMENT PORT QUEUE ROLE CORE METHOD". False when there
+ * is no memory. Call both before rm_segment_finish, and when a role has moved. */
 bool rm_store_write_steering(struct rm_store *store, char const *text);
+/** Writes where each role runs: lines "ROLE KIND CORE MOVES STOOD_NS". */
+bool rm_store_write_roles(struct rm_store *store, char const *text);
 
 #endif

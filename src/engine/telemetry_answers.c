@@ -72,11 +72,17 @@ static void answer_info(void *context, char const *parameter, struct rm_telemetr
     add_clock(view, reply);
 }
 
-static void add_roles(struct rm_config const *config, uint32_t core, struct rm_telemetry_list *list) {
+static uint32_t core_of_role(struct rm_telemetry_view const *view, uint32_t role) {
+    return view->place != NULL ? atomic_load_explicit(&view->place[role].cpu, memory_order_relaxed)
+                               : view->config->role[role].core;
+}
+
+static void add_roles(struct rm_telemetry_view const *view, uint32_t core, struct rm_telemetry_list *list) {
+    struct rm_config const *const config = view->config;
     char roles[RM_TELEMETRY_TEXT_BYTES] = "";
     size_t length = 0;
     for (uint32_t i = 0; i < config->role_count; ++i)
-        if (config->role[i].core == core && length < sizeof roles)
+        if (core_of_role(view, i) == core && length < sizeof roles)
             length += (size_t)snprintf(roles + length, sizeof roles - length, "%s%s", length == 0 ? "" : " ",
                                        rm_config_role_name(config->role[i].kind));
     rm_telemetry_add_text(list, roles);
@@ -116,7 +122,7 @@ static void answer_cores(void *context, char const *parameter, struct rm_telemet
         now.busy[i] = rm_counter_get(block[i], RM_CORE_BUSY_TICKS);
         now.idle[i] = rm_counter_get(block[i], RM_CORE_IDLE_TICKS);
         rm_telemetry_add_number(core, store->core[i]);
-        add_roles(view->config, store->core[i], roles);
+        add_roles(view, store->core[i], roles);
     }
     add_busy(view, &now, reply);
     add_columns(reply, RM_COUNTER_SET_CORE, counter, sizeof counter / sizeof counter[0], block, store->core_count);

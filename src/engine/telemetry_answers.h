@@ -30,6 +30,8 @@ struct rm_telemetry_look {
 struct rm_telemetry_view {
     struct rm_config const *config;
     struct rm_store const *store;
+    /** [role]: where it runs; NULL: as the configuration has it. */
+    struct rm_place const *place;
     enum rm_simd simd;
     bool huge_pages;
     double tsc_hz;

@@ -16,6 +16,8 @@
 #include "engine/core.h"
 #include "net/port.h"
 
+void rm_net_thread_flush(void) {}
+
 /* The core joins the network library as every polling thread does; here it is told from what. */
 static _Thread_local int joined;
 static bool net_refuses;
@@ -36,6 +38,8 @@ void rm_net_thread_leave(void) {
 
 struct bench {
     struct rm_core core;
+    struct rm_core_list list;
+    struct rm_place place[2];
     rm_counter counters[RM_CORE_COUNTERS];
     atomic_bool stop;
     struct rm_error error;
@@ -57,6 +61,19 @@ static void begin(struct bench *bench) {
     bench->core.counters = bench->counters;
     net_refuses = false;
     joins = leaves = 0;
+}
+
+static uint32_t role_duty(void *argument, uint64_t tsc);
+
+static void add_role(struct bench *bench, void *role) {
+    struct rm_place *const place = &bench->place[bench->list.duty_count];
+    atomic_store(&place->cpu, RM_PLACE_NONE);
+    bench->list.duty[bench->list.duty_count++] = (struct rm_duty){role_duty, role, NULL, place};
+}
+
+static enum rm_code start(struct bench *bench) {
+    assert_true(rm_core_give(&bench->core, &bench->list));
+    return rm_core_start(&bench->core, &bench->stop, &bench->error);
 }
 
 static uint64_t count(struct bench const *bench, enum rm_core_counter counter) {
@@ -94,10 +111,10 @@ static void two_roles_share_the_cycle_and_its_time(void **state) {
     for (int i = 0; i < 2; ++i) {
         role[i].cpu = bench.core.cpu;
         role[i].stop = &bench.stop;
-        bench.core.duty[bench.core.duty_count++] = (struct rm_duty){role_duty, &role[i]};
+        add_role(&bench, &role[i]);
     }
     uint64_t const before = rm_tsc();
-    assert_int_equal(rm_core_start(&bench.core, &bench.stop, &bench.error), RM_OK);
+    assert_int_equal(start(&bench), RM_OK);
     rm_core_join(&bench.core);
     uint64_t const whole = rm_tsc() - before;
 
@@ -122,8 +139,8 @@ static void a_core_stops_from_outside(void **state) {
     struct bench bench;
     begin(&bench);
     struct role role = {.every = 1, .last = UINT32_MAX, .cpu = bench.core.cpu, .stop = &bench.stop};
-    bench.core.duty[bench.core.duty_count++] = (struct rm_duty){role_duty, &role};
-    assert_int_equal(rm_core_start(&bench.core, &bench.stop, &bench.error), RM_OK);
+    add_role(&bench, &role);
+    assert_int_equal(start(&bench), RM_OK);
     while (atomic_load(&role.calls) < 100)
         sched_yield();
     atomic_store(&bench.stop, true);
@@ -139,9 +156,9 @@ static void nothing_runs_after_stop(void **state) {
     struct bench bench;
     begin(&bench);
     struct role role = {.every = 1, .last = UINT32_MAX, .cpu = bench.core.cpu, .stop = &bench.stop};
-    bench.core.duty[bench.core.duty_count++] = (struct rm_duty){role_duty, &role};
+    add_role(&bench, &role);
     bench.stop = true;
-    assert_int_equal(rm_core_start(&bench.core, &bench.stop, &bench.error), RM_OK);
+    assert_int_equal(start(&bench), RM_OK);
     rm_core_join(&bench.core);
     assert_int_equal(role.calls, 0);
     assert_int_equal(joins, 1);
@@ -161,9 +178,9 @@ static void an_impossible_cpu_is_an_error(void **state) {
         struct bench bench;
         begin(&bench);
         struct role role = {.every = 1, .last = 1, .stop = &bench.stop};
-        bench.core.duty[bench.core.duty_count++] = (struct rm_duty){role_duty, &role};
+        add_role(&bench, &role);
         bench.core.cpu = cpu[i];
-        assert_int_equal(rm_core_start(&bench.core, &bench.stop, &bench.error), RM_E_ARGUMENT);
+        assert_int_equal(start(&bench), RM_E_ARGUMENT);
         assert_int_equal(bench.error.code, RM_E_ARGUMENT);
         char expected[32];
         snprintf(expected, sizeof expected, "core %u: ", cpu[i]);
@@ -178,7 +195,7 @@ static void a_refusal_of_the_network_is_passed_on(void **state) {
     struct bench bench;
     begin(&bench);
     net_refuses = true;
-    assert_int_equal(rm_core_start(&bench.core, &bench.stop, &bench.error), RM_E_NO_SPACE);
+    assert_int_equal(start(&bench), RM_E_NO_SPACE);
     assert_string_equal(bench.error.text, "no more threads");
     assert_int_equal(leaves, 0);
 }
