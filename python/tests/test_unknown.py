@@ -87,6 +87,7 @@ ELSEWHERE = {
     *("demo", "run", "check", "virtual", "application", "simulate", "doctor", "completion", "replay", "clean", "flags"),
     *("calibration template", "calibration check", "calibration convert", "measure", "bench", "twin"),
     *("plan", "generate", "record", "archive", "postmortem", "loco", "gateway fast-archiver", "gateway metrics"),
+    *("reload", "generate", "record", "archive", "postmortem", "loco", "gateway fast-archiver", "gateway metrics"),
     *("feedback predict", "feedback matrix twin", "feedback matrix convert", "feedback matrix show"),
     *(
         "standby run",

@@ -40,6 +40,7 @@ Examples:
   ringmaster demo
   ringmaster check configs/demo.yaml
   ringmaster run configs/demo.yaml
+  ringmaster reload configs/demo.yaml
   ringmaster virtual configs/demo.yaml configs/demo-ring.yaml
   ringmaster ls
   ringmaster get bpm01/turn
@@ -106,6 +107,7 @@ MODULES = {
     "archive": "archive",
     "postmortem": "postmortem",
     "cameras": "cameras",
+    "reload": "reload",
     "generate": "generate",
     "forward": "forward",
     "view": "view",

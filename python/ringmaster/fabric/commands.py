@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a running server can be told in lines of words: a generator's traffic, a router's routes.
+"""What a running server can be told in lines of words: a generator's traffic, a router's routes, roles' cores.
 
     with Commands(workspace.path) as commands:
         commands.run("set 0 rate 99")
@@ -51,18 +51,17 @@ class Commands:
 
     def __init__(self, workspace: Path) -> None:
         """Connects. Raises WorkspaceAbsent where no server takes commands."""
-        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
             folder = os.open(workspace, os.O_PATH | os.O_DIRECTORY)
         except OSError as error:
             raise WorkspaceAbsent(f"{workspace}: {error.strerror}, expected the folder of a workspace") from None
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
             self._socket.connect(f"/proc/self/fd/{folder}/{SOCKET}")  # however long the folder's path is
         except OSError as error:
             self._socket.close()
             raise WorkspaceAbsent(
-                f"{workspace / SOCKET}: {error.strerror}: no server takes commands there; one does "
-                "that has a role generate or forward"
+                f"{workspace / SOCKET}: {error.strerror}: no server takes commands there"
             ) from None
         finally:
             os.close(folder)

@@ -235,7 +235,7 @@ DERIVED: dict[str, tuple[str, bool, str, str]] = {
         "core",
         False,
         "it works nearly all the time: the next stall may cost packets",
-        "Move a role to another core: one line in `roles` of the configuration.",
+        "Move a role to another core: `core` in `roles` of the configuration, then `ringmaster reload` of it.",
     ),
     "not_ready": (
         "standby",
