@@ -83,10 +83,9 @@ ASKING: dict[str, tuple[str, ...]] = {
 """Every command that asks a server, and what it needs besides."""
 ELSEWHERE = {
     *("change show", "change ls", "commissioning score", "commissioning rehearse", "response show", "response compare"),
-    *("bba report", "bba correct", "setup"),
+    *("bba report", "bba correct", "plan", "setup"),
     *("demo", "run", "check", "virtual", "application", "simulate", "doctor", "completion", "replay", "clean", "flags"),
     *("calibration template", "calibration check", "calibration convert", "measure", "bench", "twin"),
-    *("plan", "generate", "record", "archive", "postmortem", "loco", "gateway fast-archiver", "gateway metrics"),
     *("reload", "generate", "record", "archive", "postmortem", "loco", "gateway fast-archiver", "gateway metrics"),
     *("feedback predict", "feedback matrix twin", "feedback matrix convert", "feedback matrix show"),
     *(

@@ -102,7 +102,8 @@ static void what_else_differs_is_named(void **state) {
         {HEAD RING "  - {role: receive, ports: [hall/0], core: @}\n" HOUSE, NULL},
         {"workspace: demo\n" PORTS INSTRUMENTS "roles:\n"
          "  - {role: receive, ports: [ring], core: @}\n  - {role: receive, ports: [hall], core: @}\n"
-         "  - {role: housekeeping, core: @}\n", NULL},
+         "  - {role: housekeeping, core: @}\n",
+         NULL},
         {HEAD "  - {role: receive, ports: [ring, hall], core: @}\n" HOUSE,
          "10:5: roles[0]: the running server has no such role receive, expected one of its own roles: only their cores "
          "and their order change without a restart"},

@@ -6,9 +6,9 @@
  * role is its kind and word in src/config/ (config.h, schema.c, roles.c), a file here, and a line of the table.
  *
  * Order: `make` for all roles, with ports and instruments there, before any core runs. `arrive` when a core takes the
- * role, then `duty` on that core alone, over and over, until another core takes it: all that the one did happens before
- * what the other does, so a role need not know that threads differ, as long as it keeps nothing in one. `free` when all cores have stopped, also where `make` failed or was never called: the state may be
- * NULL, or half made.
+ * role, then `duty` on that core alone, over and over, until another core takes it. All that the one core did happens
+ * before what the other does, so a role need not know that threads differ, as long as it keeps nothing in one. `free`
+ * when all cores have stopped, also where `make` failed or was never called: the state may be NULL, or half made.
  */
 #ifndef RM_ENGINE_ROLE_H
 #define RM_ENGINE_ROLE_H

@@ -60,9 +60,7 @@ class Commands:
             self._socket.connect(f"/proc/self/fd/{folder}/{SOCKET}")  # however long the folder's path is
         except OSError as error:
             self._socket.close()
-            raise WorkspaceAbsent(
-                f"{workspace / SOCKET}: {error.strerror}: no server takes commands there"
-            ) from None
+            raise WorkspaceAbsent(f"{workspace / SOCKET}: {error.strerror}: no server takes commands there") from None
         finally:
             os.close(folder)
         self._lines = self._socket.makefile("r", encoding="utf-8", errors="replace")
