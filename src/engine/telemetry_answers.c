@@ -72,17 +72,12 @@ static void answer_info(void *context, char const *parameter, struct rm_telemetr
     add_clock(view, reply);
 }
 
-static uint32_t core_of_role(struct rm_telemetry_view const *view, uint32_t role) {
-    return view->place != NULL ? atomic_load_explicit(&view->place[role].cpu, memory_order_relaxed)
-                               : view->config->role[role].core;
-}
-
 static void add_roles(struct rm_telemetry_view const *view, uint32_t core, struct rm_telemetry_list *list) {
     struct rm_config const *const config = view->config;
     char roles[RM_TELEMETRY_TEXT_BYTES] = "";
     size_t length = 0;
     for (uint32_t i = 0; i < config->role_count; ++i)
-        if (core_of_role(view, i) == core && length < sizeof roles)
+        if (atomic_load_explicit(&view->place[i].cpu, memory_order_relaxed) == core && length < sizeof roles)
             length += (size_t)snprintf(roles + length, sizeof roles - length, "%s%s", length == 0 ? "" : " ",
                                        rm_config_role_name(config->role[i].kind));
     rm_telemetry_add_text(list, roles);
@@ -113,7 +108,7 @@ static void answer_cores(void *context, char const *parameter, struct rm_telemet
     struct rm_telemetry_view *const view = context;
     struct rm_store const *const store = view->store;
     struct rm_telemetry_look now = {.tsc = rm_tsc()};
-    rm_counter const *block[RM_CONFIG_ROLES_MAX] = {NULL};
+    rm_counter const *block[RM_CONFIG_CORES_MAX] = {NULL};
     (void)parameter;
     struct rm_telemetry_list *const core = rm_telemetry_numbers(reply, "core");
     struct rm_telemetry_list *const roles = rm_telemetry_texts(reply, "roles");

@@ -9,6 +9,7 @@
 #define RM_ENGINE_TELEMETRY_ANSWERS_H
 
 #include "config/config.h"
+#include "engine/core.h"
 #include "engine/store.h"
 #include "net/telemetry.h"
 
@@ -22,15 +23,15 @@ enum {
 /** The counters of all cores at one time. */
 struct rm_telemetry_look {
     uint64_t tsc;
-    uint64_t busy[RM_CONFIG_ROLES_MAX];
-    uint64_t idle[RM_CONFIG_ROLES_MAX];
+    uint64_t busy[RM_CONFIG_CORES_MAX];
+    uint64_t idle[RM_CONFIG_CORES_MAX];
 };
 
 /** What the commands read; their context. Used by one thread at a time. */
 struct rm_telemetry_view {
     struct rm_config const *config;
     struct rm_store const *store;
-    /** [role]: where it runs; NULL: as the configuration has it. */
+    /** [role]: where it runs. */
     struct rm_place const *place;
     enum rm_simd simd;
     bool huge_pages;

@@ -15,7 +15,7 @@
 #include "fabric/counter_names.h"
 #include "fabric/test_workspace.h"
 
-enum { CORES = RM_CONFIG_ROLES_MAX, INSTRUMENTS = RM_CONFIG_INSTRUMENTS_MAX, HISTOGRAMS = 80, WALKS = 100000 };
+enum { CORES = RM_CONFIG_CORES_MAX, INSTRUMENTS = RM_CONFIG_INSTRUMENTS_MAX, HISTOGRAMS = 80, WALKS = 100000 };
 
 static char const LONGEST[] = "a-name-of-24-bytes-"; // and five digits
 
@@ -25,6 +25,7 @@ struct largest {
     struct rm_config_instrument instrument[INSTRUMENTS];
     struct rm_config_port port[RM_CONFIG_PORTS_MAX];
     struct rm_config_role role[CORES];
+    struct rm_place role_place[CORES];
     struct rm_store store;
     rm_planned_index port_counters[RM_CONFIG_PORTS_MAX];
     rm_planned_index core_counters[CORES];
@@ -52,6 +53,7 @@ static void plan_largest(struct largest *largest) {
     for (uint32_t i = 0; i < CORES; ++i) {
         largest->core[i] = 100000 + i;
         largest->role[i] = (struct rm_config_role){.kind = RM_ROLE_EXCEPTION_PATH, .core = 100000 + i};
+        atomic_store(&largest->role_place[i].cpu, largest->core[i]);
         snprintf(number, sizeof number, "%u", largest->core[i]);
         largest->core_counters[i] = plan_block(largest, "core", number, RM_COUNTER_SET_CORE);
     }
@@ -98,8 +100,11 @@ static int make_largest(void **state) {
     largest->store.core = largest->core;
     largest->store.core_count = CORES;
     largest->store.instrument = largest->place;
-    largest->view = (struct rm_telemetry_view){
-        .config = &largest->config, .store = &largest->store, .tsc_hz = 1e9, .started_tsc = rm_tsc()};
+    largest->view = (struct rm_telemetry_view){.config = &largest->config,
+                                               .store = &largest->store,
+                                               .place = largest->role_place,
+                                               .tsc_hz = 1e9,
+                                               .started_tsc = rm_tsc()};
     if (rm_segment_open("largest", "server", &largest->store.plan, &largest->store.segment, &error) != RM_OK)
         return -1;
     fill_counters(largest);
@@ -221,6 +226,23 @@ static void set_ticks(struct largest *largest, uint64_t busy, uint64_t idle) {
     rm_counter_set(block, RM_CORE_IDLE_TICKS, idle);
 }
 
+static char const *roles_of(struct largest *largest, uint32_t core) {
+    reply_ask(&largest->reply, &largest->view, "/ringmaster/cores", "");
+    return reply_list(&largest->reply, "roles")->text[core];
+}
+
+static void a_role_stands_at_the_core_that_runs_it(void **state) {
+    struct largest *const largest = *state;
+    _Atomic uint32_t *const cpu = &largest->role_place[0].cpu;
+    assert_string_equal(roles_of(largest, 0), "exception_path");
+    atomic_store(cpu, RM_PLACE_NONE); // between two cores
+    assert_string_equal(roles_of(largest, 0), "");
+    atomic_store(cpu, largest->core[1]);
+    assert_string_equal(roles_of(largest, 0), "");
+    assert_string_equal(roles_of(largest, 1), "exception_path exception_path");
+    atomic_store(cpu, largest->core[0]);
+}
+
 /** A second of the view's is what its rate says: so long that none passes, then so short that one always does. */
 static void the_busy_share_is_that_since_a_second_ago(void **state) {
     struct largest *const largest = *state;
@@ -295,6 +317,7 @@ int main(void) {
         cmocka_unit_test(histograms_tell_percentiles),
         cmocka_unit_test(any_parameter_is_answered_or_refused),
         cmocka_unit_test(a_wrong_parameter_says_what_is_right),
+        cmocka_unit_test(a_role_stands_at_the_core_that_runs_it),
         cmocka_unit_test(the_busy_share_is_that_since_a_second_ago),
     };
     return cmocka_run_group_tests_name("telemetry", tests, make_largest, drop_largest);
