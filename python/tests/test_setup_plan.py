@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from command import ringmaster
 from fake_host import CPU, DPDK, PCI, Files, write
-from setup_host import CONFIG, ROUTES, Kernel, apply_to, bare, plan_of, snapshot, steps_of, tree
+from setup_host import CONFIG, ROUTES, Kernel, Killed, apply_to, bare, plan_of, snapshot, steps_of, tree
 
 from ringmaster.doctor.host import Host
 from ringmaster.doctor.memory import GIB
@@ -212,6 +212,20 @@ def test_the_command_shows_applies_and_undoes(server: Path) -> None:
     assert "nothing to do" in in_folder(server, "--undo")
 
 
+def test_the_command_knows_a_setup_that_was_killed_half_way_and_undoes_it(server: Path) -> None:
+    config = str(server / "ring.yaml")
+    before = snapshot(server)
+    with pytest.raises(Killed):
+        apply_to(server, Kernel(server, killed_at=4))
+    assert snapshot(server) != before
+    shown = in_folder(server, config)
+    assert "half applied: it ended after" in shown
+    assert "ringmaster setup --undo puts all back" in shown
+    assert json.loads(in_folder(server, config, "--json"))["half_applied"]
+    in_folder(server, "--undo")
+    assert snapshot(server) == before
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -225,8 +239,10 @@ def test_wrong_usage_is_reported(server: Path, words: list[str], message: str) -
 
 
 def test_a_refused_setup_and_one_of_another_configuration_fail_with_what_to_do(server: Path) -> None:
-    config = str(server / "ring.yaml")
-    write(server, {"/proc/net/route": ROUTES + LAN})
+    config, kernel = str(server / "ring.yaml"), "/boot/config-6.1.0"
+    write(server, {kernel: "CONFIG_HZ=250\n"})
+    assert "nothing was changed: this kernel has no vfio-pci" in in_folder(server, config, "--apply", expect=1)
+    write(server, {kernel: bare()[kernel], "/proc/net/route": ROUTES + LAN})
     assert "nothing was changed: 0000:81:00.0 (eth0) has an address" in in_folder(server, config, "--apply", expect=1)
     write(server, {"/proc/net/route": ROUTES, "/other.yaml": CONFIG})
     in_folder(server, config, "--apply")

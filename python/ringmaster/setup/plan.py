@@ -95,7 +95,8 @@ def make_plan(
     line = _command_line(look, [word for step in steps for word in step.boot])
     if line.state is State.HAND:
         steps = [replace(step, state=State.HAND) if step.boot and not step.changes else step for step in steps]
-    made = tuple(_without_made(step, look, journal) for step in (*steps, line))
+    tried = journal if journal is not None and journal.complete else None  # else it may have been killed before
+    made = tuple(_without_made(step, look, tried) for step in (*steps, line))
     return Plan(config, name, setting, look.housekeeping, made)
 
 
@@ -148,7 +149,8 @@ def _ours(look: Look, name: str, steps: Sequence[Step], journal: Journal | None)
     """Files and units of ours."""
     yield _user(look.host)
     yield _file(look.host, "limits", LIMITS_FILE, f"@{GROUP} - memlock unlimited\n", "Cards write into locked memory.")
-    yield _sysctl_file(look, [step.name for step in steps if step.name in SYSCTLS and step.state is State.TODO])
+    before = [entry.step for entry in journal.entries] if journal else []
+    yield _sysctl_file(look, [*before, *(step.name for step in steps if step.state is State.TODO)])
     both = cpu_list.write({*look.cores, *look.housekeeping})
     unit = f"/etc/systemd/system/ringmaster@{name}.service.d/90-setup.conf"
     why = "A service has no isolated core in its mask unless it asks for it."
@@ -179,9 +181,9 @@ def _file(host: Host, name: str, path: str, text: str, why: str) -> Step:
 
 
 def _sysctl_file(look: Look, changed: Sequence[str]) -> Step:
-    """Kernel parameters that this run changes, and those that an earlier one did."""
-    lines = dict(re.findall(r"^([\w.]+) = (\S+)$", look.host.text(SYSCTL_FILE) or "", re.MULTILINE))
-    lines |= {parameter: str(value(look)) for parameter, value in (SYSCTLS[name] for name in changed)}
+    """Kernel parameters that this run changes, and those that an earlier one did, or had begun to."""
+    named = [SYSCTLS[name] for name in changed if name in SYSCTLS]
+    lines = {parameter: str(value(look)) for parameter, value in named}
     why = "Kernel parameters, at each boot."
     if not lines:
         return Step("sysctl.d", State.DONE, "nothing to keep", "", why)
