@@ -63,12 +63,10 @@ static void begin(struct bench *bench) {
     joins = leaves = 0;
 }
 
-static uint32_t role_duty(void *argument, uint64_t tsc);
-
-static void add_role(struct bench *bench, void *role) {
+static void add_role(struct bench *bench, uint32_t (*duty)(void *role, uint64_t tsc), void *role) {
     struct rm_place *const place = &bench->place[bench->list.duty_count];
     atomic_store(&place->cpu, RM_PLACE_NONE);
-    bench->list.duty[bench->list.duty_count++] = (struct rm_duty){role_duty, role, NULL, place};
+    bench->list.duty[bench->list.duty_count++] = (struct rm_duty){duty, role, NULL, place};
 }
 
 static enum rm_code start(struct bench *bench) {
@@ -111,7 +109,7 @@ static void two_roles_share_the_cycle_and_its_time(void **state) {
     for (int i = 0; i < 2; ++i) {
         role[i].cpu = bench.core.cpu;
         role[i].stop = &bench.stop;
-        add_role(&bench, &role[i]);
+        add_role(&bench, role_duty, &role[i]);
     }
     uint64_t const before = rm_tsc();
     assert_int_equal(start(&bench), RM_OK);
@@ -139,7 +137,7 @@ static void a_core_stops_from_outside(void **state) {
     struct bench bench;
     begin(&bench);
     struct role role = {.every = 1, .last = UINT32_MAX, .cpu = bench.core.cpu, .stop = &bench.stop};
-    add_role(&bench, &role);
+    add_role(&bench, role_duty, &role);
     assert_int_equal(start(&bench), RM_OK);
     while (atomic_load(&role.calls) < 100)
         sched_yield();
@@ -156,7 +154,7 @@ static void nothing_runs_after_stop(void **state) {
     struct bench bench;
     begin(&bench);
     struct role role = {.every = 1, .last = UINT32_MAX, .cpu = bench.core.cpu, .stop = &bench.stop};
-    add_role(&bench, &role);
+    add_role(&bench, role_duty, &role);
     bench.stop = true;
     assert_int_equal(start(&bench), RM_OK);
     rm_core_join(&bench.core);
@@ -178,7 +176,7 @@ static void an_impossible_cpu_is_an_error(void **state) {
         struct bench bench;
         begin(&bench);
         struct role role = {.every = 1, .last = 1, .stop = &bench.stop};
-        add_role(&bench, &role);
+        add_role(&bench, role_duty, &role);
         bench.core.cpu = cpu[i];
         assert_int_equal(start(&bench), RM_E_ARGUMENT);
         assert_int_equal(bench.error.code, RM_E_ARGUMENT);
@@ -230,7 +228,8 @@ static void one_core_that_stands_still_is_found_among_those_that_turn(void **sta
     struct still still = {false, false};
     rm_counter others[RM_CORE_COUNTERS] = {0};
     struct rm_core core[2] = {{.cpu = 4711, .counters = others}, bench.core};
-    core[1].duty[core[1].duty_count++] = (struct rm_duty){.run = still_duty, .role = &still};
+    add_role(&bench, still_duty, &still);
+    assert_true(rm_core_give(&core[1], &bench.list));
     assert_int_equal(rm_core_start(&core[1], &bench.stop, &bench.error), RM_OK);
     turns_within_a_minute(&core[1], 1);
 
