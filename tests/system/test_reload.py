@@ -6,6 +6,7 @@ application keeps its grant, and what a reload may not change is refused.
 import json
 import re
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -91,6 +92,7 @@ def test_roles_move_and_nothing_is_lost(root: Path) -> None:
                 grant = ws.grants["square"].read().grant_number
                 move_to_and_fro(ws, root, name)
                 assert ws.grants["square"].read().grant_number == grant
+                ask_two_at_a_time(ws, root, name)
                 terminate(ring)
                 sent = json.loads(ring.words.splitlines()[-1])
             port, bpm = ws.counters("port/ring"), ws.counters("stream/bpm01")
@@ -105,11 +107,26 @@ def test_roles_move_and_nothing_is_lost(root: Path) -> None:
         assert f"roles[0] (receive) moved from core {SERVER_CORE} to core {RING_CORE}" in running.words
 
 
+def ask_two_at_a_time(ws: Workspace, root: Path, name: str) -> None:
+    """The one is answered after the other: all roles are where one of the files has them."""
+    cores = ((SERVER_CORE, RING_CORE), (RING_CORE, SERVER_CORE))
+    files = [write_config(root, name, *both).rename(root / f"{both[0]}.yaml") for both in cores]
+    with ThreadPoolExecutor(2) as clients:
+        list(clients.map(reload, files * 2))
+    placed = cores_of(ws)
+    assert (placed["receive"], placed["transmit"]) in cores
+    assert placed["application"] == placed["receive"]
+
+
 def refuse(ws: Workspace, root: Path, name: str) -> None:
     """What differs in more than cores moves nothing, and is named."""
     before = cores_of(ws)
     first, second = before["transmit"], before["receive"]
     changes = {
+        'queue 0 of port "ring" is already polled by roles[0]': (
+            "ports: [ring]}\n",
+            f"ports: [ring]}}\n  - {{role: receive, core: {second}, ports: [ring/0]}}\n",
+        ),
         "polling.naps": ("naps: true", "naps: false"),
         "setpoints.period_turns": ("period_turns: 10}", "period_turns: 20}"),
         "roles[0].core: core 1023": (f"core: {first}, ports", "core: 1023, ports"),
