@@ -64,17 +64,20 @@ static void compare_entries(struct comparison const *comparison, yaml_node_t con
     }
 }
 
+static bool is_same_scalar(yaml_node_t const *a, yaml_node_t const *b) {
+    size_t const length = a->data.scalar.length;
+    return length == b->data.scalar.length && memcmp(a->data.scalar.value, b->data.scalar.value, length) == 0;
+}
+
 static void compare_nodes(struct comparison const *comparison, yaml_node_t const *running, yaml_node_t const *wanted,
                           char const *key) {
-    if (running->type != wanted->type) {
-        note_difference(comparison, key);
-    } else if (running->type == YAML_MAPPING_NODE) {
+    bool const alike = running->type == wanted->type;
+    if (alike && running->type == YAML_MAPPING_NODE) {
         compare_members(comparison, running, wanted, key, false);
         compare_members(comparison, running, wanted, key, true);
-    } else if (running->type == YAML_SEQUENCE_NODE) {
+    } else if (alike && running->type == YAML_SEQUENCE_NODE) {
         compare_entries(comparison, running, wanted, key);
-    } else if (running->data.scalar.length != wanted->data.scalar.length ||
-               memcmp(running->data.scalar.value, wanted->data.scalar.value, running->data.scalar.length) != 0) {
+    } else if (!alike || !is_same_scalar(running, wanted)) {
         note_difference(comparison, key);
     }
 }
