@@ -87,6 +87,17 @@ ELSEWHERE = {
     *("demo", "run", "check", "virtual", "application", "simulate", "doctor", "completion", "replay", "clean", "flags"),
     *("calibration template", "calibration check", "calibration convert", "measure", "bench", "twin"),
     *("reload", "generate", "record", "archive", "postmortem", "loco", "gateway fast-archiver", "gateway metrics"),
+    *(
+        "plan",
+        "reload",
+        "generate",
+        "record",
+        "archive",
+        "postmortem",
+        "loco",
+        "gateway fast-archiver",
+        "gateway metrics",
+    ),
     *("feedback predict", "feedback matrix twin", "feedback matrix convert", "feedback matrix show"),
     *(
         "standby run",

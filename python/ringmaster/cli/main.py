@@ -104,6 +104,8 @@ MODULES = {
     "plan": "plan",
     "setup": "setup",
     **{name: name for name in ("align", "doctor", "bench", "measure", "simulate", "twin", "clean", "flags")},
+    **{name: name for name in ("align", "doctor", "plan", "setup", "bench", "measure", "simulate", "twin", "clean")},
+    "flags": "flags",
     "gateway": "gateway",
     "archive": "archive",
     "postmortem": "postmortem",
