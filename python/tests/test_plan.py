@@ -2,6 +2,7 @@
 """Plans: of Elettra 2.0 on the shipped machine, of small machines, and what does not fit."""
 
 import json
+import re
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -11,13 +12,15 @@ from command import ringmaster
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ringmaster.doctor import cpu_list
+from ringmaster.plan.apply import planned_text
 from ringmaster.plan.costs import DEFAULT
 from ringmaster.plan.demand import Demand, of_config, read_demand
 from ringmaster.plan.judge import judge
 from ringmaster.plan.machine_file import read_machine
 from ringmaster.plan.place import Rules, make_plan
 from ringmaster.plan.predict import predict
-from ringmaster.plan.roles import receive_load
+from ringmaster.plan.roles import Role, receive_load
 from ringmaster.plan.topology import Core, Machine
 
 MACHINES = Path(__file__).parents[2] / "configs" / "machines"
@@ -201,8 +204,30 @@ def test_the_command_prints_json_draws_and_writes_a_configuration(tmp_path: Path
     assert {port.name: port.queues for port in planned.ports} == said["queues"]
     assert len(planned.roles) == len([role for role in said["roles"] if role["role"] != "process"])
     assert next(one.core for one in planned.applications if one.name == "feedback") is not None
+    spare = re.search('^spare_cores: "(.*)"$', out.read_text(), re.MULTILINE)
+    assert spare is not None
+    kept = set(cpu_list.parse(spare[1]) or ())
+    assert kept
+    assert not kept & {role["core"] for role in said["roles"]} | kept & set(said["linux"])
+    assert len(kept) + len(planned.roles) <= 64
     before, after = ELETTRA2.read_text().splitlines(), out.read_text().splitlines()
     assert [line for line in before if line.startswith("#")] == [line for line in after if line.startswith("#")]
+
+
+def test_spare_cores_are_written_behind_the_roles_replaced_or_taken_out(tmp_path: Path) -> None:
+    """And left as they are where nothing is said of them."""
+    path, roles = tmp_path / "ring.yaml", [Role("receive", 3, (("p", 0),))]
+    path.write_text("ports: [{name: p, kind: memif}]\nroles:\n  - {role: receive, core: 1, ports: [p]}\n# the end\n")
+    written = planned_text(path, roles, {"p": 1}, (1, 2, 4))
+    assert written.splitlines()[1:] == ["roles:", "  - {role: receive, core: 3, ports: [p]}", 'spare_cores: "1-2,4"',
+                                        "# the end"]  # fmt: skip
+    path.write_text(written)
+    assert planned_text(path, roles, {"p": 1}) == written
+    assert 'spare_cores: "5"\n# the end' in planned_text(path, roles, {"p": 1}, (5,))
+    assert "spare_cores" not in planned_text(path, roles, {"p": 1}, ())
+    path.write_text('{"ports": [], "roles": []}')
+    with pytest.raises(ValueError, match="in braces"):
+        planned_text(path, roles, {"p": 1})
 
 
 def test_the_command_ends_with_1_and_writes_nothing_where_it_does_not_fit(tmp_path: Path) -> None:

@@ -9,8 +9,9 @@ from ringmaster.plan.demand import Demand
 from ringmaster.plan.place import Rules, linux_cpus
 from ringmaster.plan.predict import predict
 from ringmaster.plan.roles import Role, dealt_by_file
+from ringmaster.plan.show import move_lines
 from ringmaster.plan.topology import Core, Device, Machine
-from ringmaster.plan.watch import Move, Observed, agreement, compare, moved, observed, propose
+from ringmaster.plan.watch import Move, Observed, agreement, compare, moved, observed, propose, propose_for
 
 
 def core(number: int, busy: int, idle: int, packets: int, bursts: int) -> dict[str, int]:
@@ -54,6 +55,20 @@ def test_a_core_that_is_too_busy_gives_a_role_to_an_empty_one() -> None:
     after = moved(roles, move)
     assert sorted(role.core for role in after) == sorted([1, move.core])
     assert proposed(machine(4), asked, list(after), {1: 0.45, move.core: 0.45}) is None
+
+
+def test_a_move_goes_to_a_core_that_the_server_keeps_where_there_is_one() -> None:
+    """Else it says that the server has to be started anew, with that core."""
+    known, asked = machine(4), demand(4, 4)
+    roles = [Role("receive", 1, (("p0", 0),)), Role("receive", 1, (("p1", 0),))]
+    busy, idle = Observed(0.9, 1e6, 4.0), Observed(0.0, 0.0, 0.0)
+    for seen, kept, cores in (({1: busy, 3: idle}, True, {3}), ({1: busy}, False, {2, 3})):
+        rows = compare(predict(known, asked, DEFAULT, roles, dealt_by_file(asked)), seen)
+        move = propose_for(known, asked, rows, seen, linux_cpus(known, Rules()), Rules())
+        assert move is not None
+        assert (move.kept, move.core in cores) == (kept, True)
+        said = " ".join(line.plain for line in move_lines(rows, move))
+        assert ("ringmaster reload" in said) == kept
 
 
 def test_nothing_moves_where_no_core_would_be_better() -> None:

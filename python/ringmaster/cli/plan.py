@@ -46,7 +46,9 @@ File = click.Path(path_type=Path, exists=True, dir_okay=False)
 @click.option(
     "--limit", type=click.FloatRange(0.05, 1.0), default=0.7, show_default=True, help="Highest load of a core."
 )
-@click.option("--apply", "out", type=click.Path(path_type=Path), metavar="OUT", help="Write CONFIG with these roles.")
+@click.option(
+    "--apply", "out", type=click.Path(path_type=Path), metavar="OUT", help="Write CONFIG with roles as planned."
+)
 @plot_option
 @json_option
 def plan(
@@ -65,7 +67,8 @@ def plan(
     hardware thread of a polling core, a loop's parts in one cache.
 
     It predicts the load of each core, bytes a second of memory, links and slots, and latency; says what does not fit,
-    why, and what it would cost to add. CONFIG is not changed, nor anything of the host: --apply writes another file.
+    why, and what it would cost to add. CONFIG is not changed, nor anything of the host: --apply writes another file,
+    with `spare_cores` beside the roles: `ringmaster reload` may move roles there while the server runs.
 
     `ringmaster plan watch CONFIG` compares the prediction with a server that runs, and proposes one move at a time.
     """
@@ -118,14 +121,14 @@ def _others(demand: "Demand", beside: tuple[Path, ...], here: bool) -> tuple[tup
 
 
 def _apply(judged: "Judged", config: Path, out: Path) -> None:
-    from ringmaster.plan.apply import planned_text
+    from ringmaster.plan.apply import planned_text, spare_cores
 
     if not judged.fits:
         raise click.ClickException(
             f"{out} was not written: {judged.misfits[0].what} does not fit ({judged.misfits[0].why}); "
             f"`ringmaster plan {config}` says what to add"
         )
-    out.write_text(planned_text(config, judged.plan.roles, judged.plan.dealt))
+    out.write_text(planned_text(config, judged.plan.roles, judged.plan.dealt, spare_cores(judged.plan)))
 
 
 def _json(judged: "Judged") -> dict[str, object]:

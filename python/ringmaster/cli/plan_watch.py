@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`ringmaster plan watch`: a running server beside its prediction, and one move at a time."""
 
-import subprocess
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -118,8 +116,11 @@ def _print(rows: "Sequence[Beside]", move: "Move | None") -> None:
 
 def _apply(config: Path, roles: "Sequence[Role]", dealt: "Mapping[str, int]", move: "Move") -> None:
     """The file first: a server that is started anew shall come up with the move."""
+    from ringmaster.errors import WorkspaceError
+    from ringmaster.fabric.commands import CommandRefused
     from ringmaster.fabric.config_file import split
     from ringmaster.plan.apply import planned_text
+    from ringmaster.programs.reload import reload
 
     if split(config)[1] is not None:
         raise click.ClickException(f"{config} is of one of two servers: write the move into the file by hand")
@@ -131,6 +132,10 @@ def _apply(config: Path, roles: "Sequence[Role]", dealt: "Mapping[str, int]", mo
     if not move.kept:
         click.echo("the server has to be started anew for it: it keeps no such core", err=True)
         return
-    done = subprocess.run([sys.executable, "-m", "ringmaster", "reload", str(config)], check=False)
-    if done.returncode != 0:
-        raise click.ClickException(f"the server did not take {config}: it runs as before; {before} is what it runs by")
+    try:
+        done = reload(config)
+    except (CommandRefused, WorkspaceError) as error:
+        before.replace(config)
+        raise click.ClickException(f"{config} is as it was: the server did not make the move: {error}") from None
+    for one in done:
+        click.echo(f"{one.kind} has moved from core {one.before} to core {one.after}", err=True)

@@ -1,19 +1,39 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A plan, written into a configuration: roles, queues of ports, cores of applications. All else stays as it is."""
+"""A plan, written into a configuration: roles, spare cores, queues of ports, cores of applications. All else stays."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ringmaster.doctor import cpu_list
+from ringmaster.plan.place import Plan
 from ringmaster.plan.roles import OWN_PROCESS, Role
 
 Edit = tuple[int, int, str]
 """From one character of the text to another, and what stands there then."""
 
+SERVER_CORES_MAX = 64
+"""Of roles and spare ones together: RM_CONFIG_CORES_MAX."""
 
-def planned_text(config: Path, roles: Sequence[Role], dealt: Mapping[str, int]) -> str:
-    """The configuration's text with these roles. Raises OSError, and ValueError where it is none."""
+
+def spare_cores(plan: Plan) -> tuple[int, ...]:
+    """Cores with nothing to do, in the chiplets of the server's roles: `ringmaster reload` may move roles there."""
+    machine = plan.machine
+    away = {role.core for role in plan.roles} | {*plan.linux, *plan.rules.taken}
+    own = {role.core for role in plan.roles if role.kind != OWN_PROCESS}
+    near = {core.chiplet for core in machine.cores if core.number in own}
+    free = [core.number for core in machine.cores if core.chiplet in near and not away & set(core.threads)]
+    return tuple(free[: max(0, SERVER_CORES_MAX - len(own))])
+
+
+def planned_text(
+    config: Path, roles: Sequence[Role], dealt: Mapping[str, int], spare: Sequence[int] | None = None
+) -> str:
+    """The configuration's text with these roles, and with these spare cores; None: as they are.
+
+    Raises OSError, and ValueError where it is none.
+    """
     from ruamel.yaml import YAML
     from ruamel.yaml.error import YAMLError
 
@@ -22,6 +42,8 @@ def planned_text(config: Path, roles: Sequence[Role], dealt: Mapping[str, int]) 
         top = YAML().compose(text)
     except YAMLError as error:
         raise ValueError(f"{config}: {' '.join(str(error).split())}") from None
+    if top.flow_style:
+        raise ValueError(f"{config}: its keys stand in braces, expected one a line, as YAML: roles are written so")
     cores = {role.application: role.core for role in roles if role.kind == OWN_PROCESS}
     edits = [*_all(text, top, "ports", "queues", dealt, 1), *_all(text, top, "applications", "core", cores, None)]
     lines = [f"  - {{{_entry(role, dealt)}}}" for role in roles if role.kind != OWN_PROCESS]
@@ -30,7 +52,9 @@ def planned_text(config: Path, roles: Sequence[Role], dealt: Mapping[str, int]) 
         edits.append((len(text), len(text), "\nroles:\n" + "\n".join(lines) + "\n"))
     else:
         edits.append(_block(text, written, lines))
-    for begin, end, new in sorted(edits, reverse=True):
+    if spare is not None:
+        edits.append(_spare(text, top, spare, edits[-1][1]))
+    for begin, end, new in sorted(edits, key=lambda edit: edit[:2], reverse=True):
         text = text[:begin] + new + text[end:]
     return text
 
@@ -38,6 +62,16 @@ def planned_text(config: Path, roles: Sequence[Role], dealt: Mapping[str, int]) 
 def _value(mapping: Any, key: str) -> Any:
     """The node of a key's value; None where the mapping has no such key."""
     return next((value for name, value in mapping.value if name.value == key), None)
+
+
+def _spare(text: str, top: Any, spare: Sequence[int], behind_roles: int) -> Edit:
+    """Its line, behind the roles where there is none yet; no line where no core is spare."""
+    line = f'spare_cores: "{cpu_list.write(spare)}"' if spare else ""
+    key = next((name for name, _ in top.value if name.value == "spare_cores"), None)
+    if key is None:
+        return behind_roles, behind_roles, "\n" + line if line else ""
+    end = text.find("\n", key.start_mark.index)
+    return key.start_mark.index, len(text) if end < 0 else end, line
 
 
 def _all(text: str, top: Any, key: str, inner: str, wanted: Mapping[str, int], otherwise: int | None) -> Iterator[Edit]:

@@ -22,12 +22,13 @@ COLOURS = {
     "spread": "#5b9bd5",
     "transmit": "#c1440e",
     "application": "#3a7d44",
-    "process": "#3a7d44",
+    "process": "#6aa84f",
     "forward": "#7b4ea3",
     "generate": "#7b4ea3",
     "Linux": "#9a9a9a",
     "free": "#ffffff",
 }
+WORDS = {"process": "application, a process"}
 FRAME, EMPTY = "#888888", "#e9eef2"
 ACROSS = 4
 """Cores of a chiplet, and chiplets of a socket, in one row."""
@@ -101,8 +102,8 @@ def _socket(axes: "Axes", judged: Judged, socket: int, loads: dict[int, CoreLoad
         )  # fmt: skip
         axes.add_patch(frame)
         cores = [core for core in machine.cores if core.chiplet == chiplet]
-        served = _served(cores, loads)
-        axes.text(left, top + 0.12, served or f"{chiplet}", fontsize=7, va="bottom", weight="bold" if served else None)
+        served = _served(cores, loads, judged.plan.linux)
+        axes.text(left, top + 0.22, served or f"{chiplet}", fontsize=7, va="bottom", weight="bold" if served else None)
         for j, core in enumerate(cores):
             x, y = left + j % wide, top - j // wide - 1
             kind = kind_of(core, loads, judged.plan.linux)
@@ -122,12 +123,12 @@ def _socket(axes: "Axes", judged: Judged, socket: int, loads: dict[int, CoreLoad
     axes.set_title(_title(judged, socket), fontsize=9, loc="left")
 
 
-def _served(cores: Sequence[Core], loads: dict[int, CoreLoad]) -> str:
-    """The ports and applications of a chiplet."""
+def _served(cores: Sequence[Core], loads: dict[int, CoreLoad], linux: Sequence[int]) -> str:
+    """The ports and applications of a chiplet, or Linux."""
     roles = [role for core in cores if core.number in loads for role in loads[core.number].roles]
     ports = dict.fromkeys(port for role in roles if role.kind == "receive" for port in role.ports)
     others = dict.fromkeys(role.application or role.kind for role in roles if role.kind in COLOURS and not role.ports)
-    return ", ".join((*ports, *others))
+    return ", ".join((*ports, *others)) or ("Linux" if all(core.number in linux for core in cores) else "")
 
 
 def _fill(core: Core, loads: dict[int, CoreLoad], kind: str) -> float:
@@ -151,6 +152,8 @@ def _bars(axes: "Axes", judged: Judged) -> None:
         kind = kind_of(core, {one.core: one}, judged.plan.linux) if core else "free"
         load = 100 * one.load
         error = None if kind in ("Linux", "free") else [[load - load / factor], [load * factor - load]]
+        if one.unknown:
+            axes.text(i, load + 2, "?", fontsize=8, ha="center", va="bottom")
         axes.bar(i, load, color=COLOURS["Linux"] if kind == "free" else COLOURS[kind], width=0.75, yerr=error,
                  error_kw={"ecolor": "#444444", "lw": 0.8, "capsize": 2})  # fmt: skip
     limit = 100 * judged.plan.rules.limit
@@ -169,7 +172,7 @@ def _bars(axes: "Axes", judged: Judged) -> None:
 def _legend(axes: "Axes", kinds: Sequence[str]) -> None:
     from matplotlib.patches import Patch
 
-    handles = [Patch(facecolor=COLOURS[kind], label=kind) for kind in kinds]
+    handles = [Patch(facecolor=COLOURS[kind], label=WORDS.get(kind, kind)) for kind in kinds]
     axes.legend(
         handles=handles, frameon=False, fontsize=7, ncols=len(handles), loc="lower right", bbox_to_anchor=(1, 1)
     )

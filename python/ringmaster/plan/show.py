@@ -209,7 +209,9 @@ def move_lines(rows: Sequence[Beside], move: Move | None) -> Iterator[Text]:
     yield Text.assemble(
         ("move ", "bold"), f"{role_words(move.role)} from core {move.role.core} to core {move.core}: {move.reason}"
     )
-    if not move.kept:
+    if move.kept:
+        yield Text("to make it: --apply, or write the core into the file and `ringmaster reload` it", "dim")
+    else:
         yield Text(
             f"the server keeps no core {move.core}: name it in `spare_cores` or `roles`, and start the server anew",
             "yellow",
