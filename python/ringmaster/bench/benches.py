@@ -44,17 +44,17 @@ class Bench:
 
 
 BENCHES = (
-    Bench("rtt", "rtt:RoundTrips", 80,
+    Bench("rtt", "rtt:RoundTrips", 75,
           "Measure the round trip time between two processes on two cores: DPDK beside the kernel's sockets."),
     Bench("jitter", "jitter:Jitter", 55,
           "Measure how evenly groups of datagrams arrive: DPDK beside the kernel's sockets, as the poster does."),
-    Bench("throughput", "throughput:Throughput", 60,
+    Bench("throughput", "throughput:Throughput", 55,
           "Measure throughput, datagram rate and CPU load by kind over the size of the datagrams."),
     Bench("interval", "interval:Interval", 50,
           "Measure the inter-packet time of every instrument, nominal beside measured: Figure 11 of the paper."),
-    Bench("power", "power:Power", 60,
+    Bench("power", "power:Power", 55,
           "Measure what the machine takes: idle and loaded, adaptive polling on and off."),
-    Bench("ingest", "ingest:Ingest", 55,
+    Bench("ingest", "ingest:Ingest", 50,
           "Measure what one receive core costs and carries, beside dpdk-testpmd behind the same sender."),
     Bench("frames", "frames:CameraFrames", 30,
           "Measure how long a camera's frame takes from its last packet to the application, and what a core carries."),
@@ -92,4 +92,6 @@ BENCHES = (
           "Measure what the tune costs on one core, and how accurate it is, beside NAFF and FFT of others."),
     Bench("sequence", "sequence:SequenceSteps", 10,
           "Measure what a step of a sequence with 100 actions takes, and whether its bits are the same each time."),
+    Bench("plan", "plan:PlannedRoles", 20,
+          "Measure the load of two, four and eight receive roles beside what `ringmaster plan` predicts."),
 )  # fmt: skip
