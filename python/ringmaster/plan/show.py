@@ -105,7 +105,7 @@ def flows(judged: Judged) -> Sequence[Flow]:
 
 def _share(flow: Flow) -> tuple[Text, Text]:
     if flow.share is None:
-        return Text("of what it carries: not known", "dim"), Text("")
+        return Text("(its limit is not known)", "dim"), Text("")
     style = "red" if flow.share > LOAD_FULL else "yellow" if flow.share > FLOW_TIGHT else "green"
     return Text(f"of {quantity(flow.most_bytes_per_s or 0, 'B/s', 3)}"), Text(share(flow.share), style)
 
