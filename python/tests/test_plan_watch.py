@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """A running server beside its prediction: what is read from counters, and which move is proposed."""
 
+from pathlib import Path
+
+import click
 import pytest
 from test_plan import demand, machine
 
+from ringmaster.cli.plan_watch import _apply
 from ringmaster.plan.costs import DEFAULT
 from ringmaster.plan.demand import Demand
 from ringmaster.plan.place import Rules, linux_cpus
@@ -110,3 +114,16 @@ def test_what_waits_for_others_gets_an_idle_core() -> None:
     assert move is not None
     assert move.role.kind == "transmit"
     assert "waits" in move.reason
+
+
+def test_a_file_is_as_it_was_where_no_server_makes_the_move(tmp_path: Path) -> None:
+    """Here none runs."""
+    path, roles = tmp_path / "ring.yaml", (Role("receive", 1, (("p0", 0),)),)
+    text = "workspace: no-such-server\nports: [{name: p0, kind: memif}]\n"
+    text += "roles:\n  - {role: receive, core: 1, ports: [p0]}\n"
+    path.write_text(text)
+    move = Move(roles[0], 2, "why")
+    with pytest.raises(click.ClickException, match="is as it was: the server did not make the move"):
+        _apply(path, moved(roles, move), {"p0": 1}, move)
+    assert path.read_text() == text
+    assert list(tmp_path.iterdir()) == [path]
