@@ -7,6 +7,7 @@
     libexec/ringmaster/                    programs and libraries that the command line looks for: links, applications
     lib/ringmaster/python/                 the Python packages that it needs, as they are in .venv
     share/ringmaster/                      the package `ringmaster`, configurations, lattices, examples, the template
+    share/man/                             a page for each command and each public header; share/…: completion of shells
     share/ringmaster/installed.txt         all of these, for --uninstall: directories end in a slash
 
 Nothing in there knows the prefix: the tree can be moved, and DESTDIR and prefix may be anything.
@@ -21,6 +22,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from importlib.metadata import Distribution, distributions
 from pathlib import Path
@@ -102,7 +104,7 @@ def install_programs(tree: Tree) -> None:
         tree.copy(pva, f"libexec/ringmaster/{pva.name}")
     for path in found:
         if not (tree.top / "libexec/ringmaster" / path.name).exists():
-            tree.link(f"libexec/ringmaster/{path.name}", path)
+            tree.link(f"libexec/ringmaster/{path.name}", path.resolve())
 
 
 def needed() -> Iterator[Distribution]:
@@ -147,6 +149,25 @@ def install_command_line(tree: Tree) -> None:
         tree.place(to).write_text(text)
 
 
+def install_manual(tree: Tree) -> None:
+    """A page for each command and each header; they are made with what is installed."""
+    version = subprocess.check_output([tree.top / "bin/ringmaster", "--version"], text=True).strip()
+    made_s = int(os.environ.get("SOURCE_DATE_EPOCH", time.time()))
+    edition = [version, time.strftime("%Y-%m-%d", time.gmtime(made_s))]
+    packages = (tree.top / SHARE / "python", tree.top / "lib/ringmaster/python")
+    environment = os.environ | {
+        "PYTHONPATH": ":".join(map(str, packages)),
+        "RINGMASTER_LIBEXEC": str(tree.top / "libexec/ringmaster"),
+    }
+    programs = sorted(str(path) for path in tree.top.glob("bin/ringmaster-*"))
+    with tempfile.TemporaryDirectory(prefix="ringmaster-manual-") as made:
+        commands = ["command_pages.py", f"{made}/man1", *edition, *programs]
+        headers = ["header_pages.py", f"{made}/man3", *edition]
+        for tool, *arguments in (commands, headers):
+            subprocess.run([sys.executable, ROOT / "tools" / tool, *arguments], check=True, env=environment)
+        tree.copy_all(Path(made), "share/man")
+
+
 def install(top: Path) -> None:
     """Everything; what an earlier installation left there goes first."""
     if not (ROOT / "ringmaster").exists():
@@ -159,6 +180,7 @@ def install(top: Path) -> None:
         install_python(tree)
         install_texts(tree)
         install_command_line(tree)
+        install_manual(tree)
     finally:  # what was made before something failed can be taken away, too
         tree.close()
     print(f"installed below {top}; `make uninstall` with the same DESTDIR and prefix takes it away")

@@ -61,6 +61,10 @@ def test_the_command_line_runs_with_its_own_programs_and_configurations(installe
     assert "168 BPMs" in run(installed, "ringmaster", "twin", "elettra2_like", cwd=tmp_path)
     for completion in ("bash-completion/completions/ringmaster", "zsh/site-functions/_ringmaster"):
         assert "_RINGMASTER_COMPLETE" in (installed / "share" / completion).read_text()
+    manual = installed / "share/man"
+    assert "ringmaster plan" in (manual / "man1/ringmaster-plan.1").read_text()
+    assert "ringmaster\\-server" in (manual / "man1/ringmaster-server.1").read_text()
+    assert (manual / "man3/rm_stream_read.3").read_text() == ".so man3/ringmaster-stream.3\n"
 
 
 def test_a_page_is_made_of_the_templates_that_are_installed(installed: Path, tmp_path: Path) -> None:
