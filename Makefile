@@ -7,7 +7,7 @@ REPEATS = 1000
 prefix = /usr/local
 DESTDIR =
 
-.PHONY: help dependencies test-dependencies build programs gateways demo-programs demo test lint format generate abi fuzz asan tsan torture bench install uninstall man clean
+.PHONY: help dependencies test-dependencies build programs gateways demo-programs demo test lint format generate abi fuzz asan tsan torture bench install uninstall man packages clean
 
 help: ## list what there is
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -126,6 +126,10 @@ man: programs ## make manual pages of commands and public headers in build/man
 	@RINGMASTER_LIBEXEC=$(CURDIR)/build/libexec .venv/bin/python tools/command_pages.py build/man/man1 \
 	  $$(./ringmaster --version) $$(date -I) $(addprefix build/libexec/ringmaster-,application calibration server)
 	@.venv/bin/python tools/header_pages.py build/man/man3 $$(./ringmaster --version) $$(date -I)
+
+packages: programs ## make Debian packages in build/packages
+	@tools/dependencies packages
+	@tools/make_packages
 
 clean: ## remove what was built
 	@rm -rf build build-fuzz build-asan build-tsan ringmaster
