@@ -63,7 +63,11 @@ def test_a_report_that_cannot_be_written_is_refused_before_anything_is_measured(
         (["bench", "rtt"], "--l", ["--left", "--loads"]),
         (["bench", "rtt", "--kinds"], "memif,u", ["memif,udp", "memif,udp-spin"]),
         (["bench", "rtt", "--loads"], "", ["idle", "loaded"]),
-        (["bench", "suite", "--benches"], "rtt,jitter,p", ["rtt,jitter,power", "rtt,jitter,parameters"]),
+        (
+            ["bench", "suite", "--benches"],
+            "rtt,jitter,p",
+            ["rtt,jitter,power", "rtt,jitter,parameters", "rtt,jitter,plan"],
+        ),
         (["bench", "throughput", "--kinds"], "udp,udp", ["udp,udp-32"]),
         (["bench", "loop", "--ring"], "", ["elettra", "elettra2"]),
         (["doctor", "--for"], "f", ["feedback"]),
