@@ -72,7 +72,7 @@ class Tango:
     @property
     def wanted(self) -> Collection[str]:
         """Names whose events a client has subscribed to."""
-        if monotonic() - self._looked > SUBSCRIBED_S:
+        if monotonic() - self._looked > SUBSCRIBED_S and not self._is_ending():
             self._looked = monotonic()
             self._wanted = {
                 point.name
@@ -107,6 +107,15 @@ class Tango:
             self._pending |= shown
             self._new.notify()
 
+    def _is_ending(self) -> bool:
+        """Whether TANGO takes its devices down, as the command Kill asks it to: none of them may be touched then."""
+        import tango
+
+        if not self.killed and self._thread.is_alive() and tango.Util.instance().is_svr_shutting_down():
+            self.killed = True
+            self._at_end.set()
+        return self.killed
+
     # ---- its thread
 
     def start(self) -> None:
@@ -118,21 +127,20 @@ class Tango:
 
         looked = 0.0
         with tango.EnsureOmniThread():
-            while not self._over:
+            while not self._over and not self._is_ending():
                 with self._new:
                     self._new.wait_for(lambda: self._over or self._ready(), SUBSCRIBED_S)
                     ready = self._ready()
                     for name in ready:
                         del self._pending[name]
                 for point, state in ready.values():
+                    if self._is_ending():
+                        return
                     with suppress(tango.DevFailed):  # of a device that is just made anew
                         self._push_point(point, state)
                 if monotonic() - looked > SUBSCRIBED_S:
                     looked = monotonic()
                     self._push_states()
-                    if tango.Util.instance().is_svr_shutting_down():
-                        self.killed = True
-                        self._at_end.set()
 
     def _ready(self) -> dict[str, tuple[Point, State]]:
         """What can be pushed now."""
@@ -147,7 +155,7 @@ class Tango:
         from tango import DevFailed
 
         for name, device in self.devices.items():
-            if name not in self._busy and subscribed(device.server, "State"):
+            if name not in self._busy and not self._is_ending() and subscribed(device.server, "State"):
                 with suppress(DevFailed):
                     device.said = push_state(device.server, device.said)
 
