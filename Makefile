@@ -7,7 +7,7 @@ REPEATS = 1000
 prefix = /usr/local
 DESTDIR =
 
-.PHONY: help dependencies test-dependencies build programs gateways demo-programs demo test lint format generate abi fuzz asan tsan torture bench install uninstall man packages clean
+.PHONY: help dependencies test-dependencies build programs gateways demo-programs demo test guests lint format generate abi fuzz asan tsan torture bench install uninstall man packages clean
 
 help: ## list what there is
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -75,8 +75,16 @@ demo: ## run a virtual ring and its server, live; DEMO_SECONDS=20 for a report
 .venv/tango/made: tools/unpack_packages tools/packages.txt | test-dependencies
 	@tools/unpack_packages .venv/tango tango
 
-test: build .venv/dev .venv/clients/made .venv/tango/made $(pva) ## run every test
+build/guest/packages/made: tools/unpack_packages tools/packages.txt | test-dependencies
+	@mkdir -p build/guest
+	@tools/unpack_packages build/guest/packages guest
+
+test: build .venv/dev .venv/clients/made .venv/tango/made build/guest/packages/made $(pva) ## run every test
 	@.venv/bin/python tools/run_tests.py
+
+guests: build .venv/dev build/guest/packages/made ## boot every test guest: network cards, emulated, in all ways to bind them
+	@RINGMASTER_LONG_GUESTS=1 RINGMASTER_LIBEXEC=$(CURDIR)/build/libexec .venv/bin/python -m pytest \
+	  -c python/pyproject.toml --rootdir . tests/guest
 
 lint: build .venv/dev ## check rooms, format, types, generated files
 	@tools/lint
