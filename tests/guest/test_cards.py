@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The server on network cards that its programs have for themselves: emulated ones, behind an emulated IOMMU."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from cards import INSTRUMENTS, cable_counts, configuration, counters, served, stream
+from guest import Card, Guest, Machine, guest
+from harness import port_sum, wait_for
+from networks import Host, host
+
+CARDS = (Card("e1000e", "e1000e", 1), Card("vmxnet3", "vmxnet3", 2))
+ROLES = "  - {role: receive, core: 1, ports: [%s]}\n  - {role: housekeeping, core: 0}\n"
+TURNS = 100
+
+
+def server_of(*cards: Card) -> str:
+    """A server of some cards."""
+    return configuration(cards, ROLES % ", ".join(card.name for card in cards))
+
+
+@contextmanager
+def cables_of(*cards: Card) -> Iterator[Host]:
+    """A namespace with the other ends of the cards' cables, in which nothing else is said."""
+    with host("cables") as there:
+        there.run("sysctl -qw net.ipv6.conf.all.disable_ipv6=1 net.ipv6.conf.default.disable_ipv6=1")
+        for card in cards:
+            there.run(card.make_tap())
+        yield there
+
+
+@pytest.fixture(scope="module")
+def cables() -> Iterator[Host]:
+    with cables_of(*CARDS) as there:
+        yield there
+
+
+@pytest.fixture(scope="module")
+def running(cables: Host) -> Iterator[Guest]:
+    with guest(Machine(CARDS, enter=cables.enter)) as machine:
+        for card in CARDS:
+            machine.bind(card)
+        yield machine
+
+
+def assert_all_counted(machine: Guest, cables: Host, *cards: Card) -> None:
+    """What went into each cable was decoded, once, or missed by the card, which says so."""
+
+    def all_read() -> bool:
+        ports = counters(machine, *(f"port/{card.name}" for card in cards))
+        return all(port["received"] + port["kernel_missed"] >= INSTRUMENTS * TURNS for port in ports)
+
+    wait_for(all_read, "the cards' datagrams")
+    for card in cards:
+        (port,) = counters(machine, f"port/{card.name}")
+        cable = cable_counts(cables, card)
+        assert cable["sent"] + cable["dropped"] == INSTRUMENTS * TURNS, (card, cable)
+        assert port["received"] == port_sum(port) == port["decoded"], (card, port)
+        assert port["received"] + port["kernel_missed"] == cable["sent"], (card, port, cable)
+        assert port["received"], (card, port)
+
+
+@pytest.mark.skipif("RINGMASTER_LONG_GUESTS" not in os.environ, reason="a minute and a half: `make guests` runs it")
+def test_every_datagram_that_reaches_a_card_is_counted(running: Guest, cables: Host, tmp_path: Path) -> None:
+    config = server_of(*CARDS)
+    with served(running, config):
+        stream(cables, tmp_path, config, CARDS, TURNS)
+        assert_all_counted(running, cables, *CARDS)
