@@ -48,7 +48,7 @@ def blocks(text: str) -> Iterator[list[str]]:
 
 
 def prose(text: str) -> list[str]:
-    """Paragraphs, `## headings`, lists, and examples, which are indented by four or more; as our headers have them."""
+    """Paragraphs, `## headings`, lists, tables, and examples, indented by four or more; as our headers have them."""
     out: list[str] = []
     for lines in blocks(text.replace("`", "")):
         out += _block(lines)
@@ -56,6 +56,8 @@ def prose(text: str) -> list[str]:
 
 
 def _block(lines: list[str]) -> list[str]:
+    if all(line.startswith("|") for line in lines):  # a table
+        return example(lines)
     out: list[str] = []
     if lines[0].startswith("#"):
         out.append(f'.SS "{escaped(lines.pop(0).lstrip("# "))}"')
