@@ -7,7 +7,7 @@ REPEATS = 1000
 prefix = /usr/local
 DESTDIR =
 
-.PHONY: help dependencies test-dependencies build programs gateways demo-programs demo test guests lint format generate abi fuzz asan tsan torture bench install uninstall man packages clean
+.PHONY: help dependencies test-dependencies build programs gateways demo-programs demo test guests lint format generate abi fuzz asan tsan torture bench install uninstall man packages wheel clean
 
 help: ## list what there is
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -138,6 +138,9 @@ man: programs ## make manual pages of commands and public headers in build/man
 packages: programs ## make Debian packages in build/packages
 	@tools/dependencies packages
 	@tools/make_packages
+
+wheel: programs ## make a Python wheel for programs that read, in build/wheel
+	@.venv/bin/python tools/make_wheel.py build/wheel
 
 clean: ## remove what was built
 	@rm -rf build build-fuzz build-asan build-tsan ringmaster

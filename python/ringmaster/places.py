@@ -9,6 +9,8 @@ CHECKOUT = Path(__file__).parents[2]
 """Where this package lies in a checkout that was built; elsewhere there is no library below it."""
 INSTALLED = CHECKOUT.resolve().parent.parent / "libexec/ringmaster"
 """Where programs and libraries lie beside share/ringmaster, which this package is below where it is installed."""
+IN_WHEEL = Path(__file__).parent / "lib"
+"""Where libraries lie in a wheel for readers."""
 CONFIGS = Path(__file__).resolve().parents[2] / "configs"
 
 
@@ -27,12 +29,12 @@ def find_program(name: str) -> str:
 
 
 def find_library(name: str) -> str:
-    """Path of a C library of ours: in $RINGMASTER_LIBEXEC, beside the installed package, in the checkout's build.
+    """Path of a C library of ours: in $RINGMASTER_LIBEXEC, beside or in the installed package, in the checkout's build.
 
     Else its name, for the loader.
     """
     libexec = os.environ.get("RINGMASTER_LIBEXEC")
     places = [Path(libexec) / name] if libexec else []
-    places.append(INSTALLED / name)
+    places += [INSTALLED / name, IN_WHEEL / name]
     places += [path for below in ("*", "src/*") for path in sorted((CHECKOUT / "build").glob(f"{below}/{name}"))]
     return next((str(path) for path in places if path.exists()), name)
