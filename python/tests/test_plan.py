@@ -94,7 +94,7 @@ def test_a_plan_fits_where_one_of_all_ways_does(counts: list[int], cores: int, l
     """Ports that cannot be divided, on a machine whose first core is Linux's: as feasible as brute force."""
     asked = demand(*counts)
     plan = make_plan(machine(cores), asked, DEFAULT, Rules(limit=limit))
-    loads = [receive_load(asked, DEFAULT, port.senders) for port in asked.ports]
+    loads = [receive_load(asked, DEFAULT, [port.senders]) for port in asked.ports]
     peaks = []
     for way in product(range(cores - 1), repeat=len(loads)):
         peaks.append(max(sum(load for load, core in zip(loads, way, strict=True) if core == one) for one in set(way)))
@@ -184,7 +184,7 @@ def test_the_prediction_of_two_roles_on_a_core_is_the_sum() -> None:
     asked = demand(4, 4)
     plan = make_plan(machine(2), asked, DEFAULT, Rules(limit=1.0))
     load = predict(plan.machine, asked, DEFAULT, plan.roles, plan.dealt).cores[-1].load
-    each = receive_load(asked, DEFAULT, asked.ports[0].senders, instruments=8)
+    each = receive_load(asked, DEFAULT, [asked.ports[0].senders], instruments=8, core_packets_per_s=asked.packets_per_s)
     assert load == pytest.approx(2 * each)
 
 

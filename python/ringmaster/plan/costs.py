@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 KEY = "costs"
+PCI = "pci"
 
 
 @dataclass(frozen=True)
@@ -38,8 +39,8 @@ class Costs:
     """Of a datagram, poll and all that the role does, by how many instruments the core has."""
     low_latency_ns: Mapping[int, Cost]
     """The same without the sharp filters."""
-    burst_ns: Cost
-    """That a burst costs besides its packets."""
+    burst_ns: Mapping[str, Cost]
+    """That a burst costs besides its packets, by the kind of its port; PCI's for kinds that have none of their own."""
     transmit_ns: Cost
     """Of a datagram to a chain, from the guard to the link."""
     spread_ns: Cost
@@ -64,6 +65,10 @@ class Costs:
                 return table[low].at(place) * (1 - part) + table[high].at(place) * part
         return table[known[0]].at(place)
 
+    def burst(self, port_kind: str, place: float = 0.0) -> float:
+        """That a poll takes which finds something, by a port of this kind."""
+        return self.burst_ns.get(port_kind, self.burst_ns[PCI]).at(place)
+
     def scaled(self, factor: float) -> "Costs":
         """Of a core that takes so many times as long."""
 
@@ -74,7 +79,7 @@ class Costs:
             self,
             receive_ns={count: of(cost) for count, cost in self.receive_ns.items()},
             low_latency_ns={count: of(cost) for count, cost in self.low_latency_ns.items()},
-            burst_ns=of(self.burst_ns),
+            burst_ns={kind: of(cost) for kind, cost in self.burst_ns.items()},
             transmit_ns=of(self.transmit_ns),
             spread_ns=of(self.spread_ns),
             application_input_ns=of(self.application_input_ns),
@@ -87,7 +92,7 @@ class Costs:
 
 DEFAULT = Costs(
     processor="AMD EPYC, virtual, Zen 4, TSC 2.6 GHz",
-    measured="docs/notes/receive-role.md, cost against size: cold, 12 lanes; setpoints.md, parameters.md",
+    measured="docs/notes/receive-role.md, cost against size: cold, 12 lanes; setpoints.md, parameters.md; plan.md",
     receive_ns={
         1: Cost(46, 50, 54),
         8: Cost(53, 62, 71),
@@ -97,7 +102,7 @@ DEFAULT = Costs(
         512: Cost(105, 109, 113),
     },
     low_latency_ns={8: Cost(46, 51, 55), 96: Cost(51, 58, 65), 168: Cost(52, 66, 79)},
-    burst_ns=Cost(20, 40, 60),
+    burst_ns={PCI: Cost(20, 40, 60), "memif": Cost(150, 200, 300)},
     transmit_ns=Cost(17, 20, 24),
     spread_ns=Cost(15, 25, 35),
     near_ns=67,
@@ -118,7 +123,7 @@ def read_costs(path: Path) -> Costs:
             measured=str(found["measured"]),
             receive_ns=_table(found["receive_ns"]),
             low_latency_ns=_table(found["low_latency_ns"]),
-            burst_ns=_cost(found["burst_ns"]),
+            burst_ns=_bursts(found["burst_ns"]),
             transmit_ns=_cost(found["transmit_ns"]),
             spread_ns=_cost(found["spread_ns"]),
             near_ns=float(found["near_ns"]),
@@ -144,6 +149,13 @@ def _table(said: Mapping[str, Any]) -> dict[int, Cost]:
     table = {int(count): _cost(cost) for count, cost in said.items()}
     if not table or min(table) < 1:
         raise ValueError("no cost of receiving")
+    return table
+
+
+def _bursts(said: Mapping[str, Any]) -> dict[str, Cost]:
+    table = {kind: _cost(cost) for kind, cost in said.items()}
+    if PCI not in table:
+        raise ValueError(f"no cost of a burst by a port of kind {PCI}")
     return table
 
 

@@ -37,6 +37,8 @@ class Sender:
     bytes_per_s: float
     """Of frames, without their check sums."""
     instruments: tuple[str, ...]
+    port_kind: str
+    """Of the port that it comes by."""
 
 
 @dataclass(frozen=True)
@@ -245,7 +247,7 @@ def _chains(read: Mapping[str, Any]) -> Iterator[_Chain]:
             )
 
 
-def _sender(address: str, listed: Sequence[_Arriving]) -> Sender:
+def _sender(address: str, listed: Sequence[_Arriving], port_kind: str) -> Sender:
     """Groupings tell of many instruments in one datagram; all other formats are taken to have one record in one."""
     grouped: dict[float, int] = defaultdict(int)
     packets = size = records = 0.0
@@ -259,7 +261,7 @@ def _sender(address: str, listed: Sequence[_Arriving]) -> Sender:
     for rate, count in grouped.items():
         packets += rate
         size += rate * (UDP_HEADERS_BYTES + count * GROUPING_ENTRY_BYTES)
-    return Sender(address, packets, records, size, tuple(dict.fromkeys(one.name for one in listed)))
+    return Sender(address, packets, records, size, tuple(dict.fromkeys(one.name for one in listed)), port_kind)
 
 
 def _port(
@@ -269,7 +271,7 @@ def _port(
     cycle_hz: float,
 ) -> PortDemand:
     name, kind, spread = str(entry["name"]), str(entry["kind"]), bool(entry.get("spread", False))
-    senders = tuple(_sender(address, listed) for address, listed in (arriving.get(name) or {}).items())
+    senders = tuple(_sender(address, listed, kind) for address, listed in (arriving.get(name) or {}).items())
     sizes = [SETPOINT_HEADER_BYTES + UDP_HEADERS_BYTES + 4 * chain.supplies for chain in chains if chain.port == name]
     return PortDemand(
         name=name,

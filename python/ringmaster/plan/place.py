@@ -139,7 +139,7 @@ def _queues_of(port: PortDemand, demand: Demand, costs: Costs, rules: Rules) -> 
         return port.queues
     most = min(QUEUES_MAX, len(port.senders))
     fullest = {
-        count: max(receive_load(demand, costs, queue) for queue in port.dealt(count)) for count in range(1, most + 1)
+        count: max(receive_load(demand, costs, [queue]) for queue in port.dealt(count)) for count in range(1, most + 1)
     }
     fits = [count for count, load in fullest.items() if load <= rules.limit]
     return fits[0] if fits else min(fullest, key=lambda count: fullest[count])

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ringmaster.plan.costs import Costs
 from ringmaster.plan.demand import Demand, Sender
 from ringmaster.plan.memory import traffic
-from ringmaster.plan.roles import Role, burst_packets, receive_load, role_load, senders_of
+from ringmaster.plan.roles import Role, burst_packets, packets_of, queues_of, receive_load, role_load, senders_of
 from ringmaster.plan.topology import Machine
 
 WIRE_BYTES = 24
@@ -127,25 +127,17 @@ def _core_load(
     dealt: Mapping[str, int],
 ) -> CoreLoad:
     count = sum(len(one.instruments) for one in senders)
+    packets = packets_of(senders)
+    queues = [queue for role in roles if role.kind == "receive" for queue in queues_of(demand, role.queues, dealt)]
 
     def at(place: float) -> float:
         parts = [role_load(demand, costs, role, dealt, place) for role in roles if role.kind != "receive"]
-        return sum(part or 0.0 for part in parts) + _receiving(demand, costs, roles, dealt, count, place)
+        return sum(part or 0.0 for part in parts) + receive_load(
+            demand, costs, queues, place, instruments=max(1, count), core_packets_per_s=packets
+        )
 
     unknown = tuple(role.name for role in roles if role_load(demand, costs, role, dealt) is None)
-    packets = sum(one.packets_per_s for one in senders)
     return CoreLoad(core, tuple(roles), at(0.0), at(-1.0), at(1.0), packets, count, unknown)
-
-
-def _receiving(
-    demand: Demand, costs: Costs, roles: Sequence[Role], dealt: Mapping[str, int], count: int, place: float
-) -> float:
-    """Each role has bursts of its own; the state of all instruments is in the one core's caches."""
-    return sum(
-        receive_load(demand, costs, senders_of(demand, role.queues, dealt), place, max(1, count))
-        for role in roles
-        if role.kind == "receive"
-    )
 
 
 def _memory(

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Roles on cores, planned or as a file has them; and how much of its core each takes."""
 
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,6 +16,8 @@ WHOLE_CORE = ("forward", "generate")
 MEASURED_APPLICATIONS = ("feedback",)
 """By their code: what a step of any other takes, nobody measured for the planner."""
 LINUX_MAY_SHARE = ("housekeeping", "exception_path")
+AT_ONCE = ("memif", "ring")
+"""Kinds of ports whose other end is a program, which hands over all datagrams of a turn together."""
 OWN_PROCESS = "process"
 """Kind of an application that is a process of its own: no role of the server, but a core."""
 
@@ -68,11 +71,21 @@ def _queues(entry: Mapping[str, Any], ports: Mapping[str, PortDemand]) -> tuple[
     return tuple(found)
 
 
-def senders_of(demand: Demand, queues: Iterable[tuple[str, int]], dealt: Mapping[str, int]) -> list[Sender]:
-    """Whose datagrams come by these queues; ``dealt`` is how many queues each port has."""
+def queues_of(demand: Demand, queues: Iterable[tuple[str, int]], dealt: Mapping[str, int]) -> list[tuple[Sender, ...]]:
+    """Whose datagrams come by each of these queues; ``dealt`` is how many queues each port has."""
     ports = {port.name: port for port in demand.ports}
     by_port = {name: ports[name].dealt(dealt[name]) for name in {port for port, _ in queues}}
-    return [sender for port, queue in queues for sender in by_port[port][queue]]
+    return [by_port[port][queue] for port, queue in queues]
+
+
+def senders_of(demand: Demand, queues: Iterable[tuple[str, int]], dealt: Mapping[str, int]) -> list[Sender]:
+    """Of all these queues together."""
+    return [sender for queue in queues_of(demand, queues, dealt) for sender in queue]
+
+
+def packets_of(queue: Iterable[Sender]) -> float:
+    """That come by it in a second."""
+    return sum(one.packets_per_s for one in queue)
 
 
 def burst_packets(demand: Demand, packets_per_s: float) -> float:
@@ -80,21 +93,45 @@ def burst_packets(demand: Demand, packets_per_s: float) -> float:
     return max(1.0, min(float(demand.target_packets), packets_per_s * demand.longest_wait_ns * 1e-9))
 
 
+def bursts_per_s(demand: Demand, queue: Sequence[Sender], core_packets_per_s: float) -> float:
+    """Polls of one queue that find something, on a core that has so many packets by all its queues.
+
+    A core polls all its queues, then waits: until its target has come by all of them together, or for the longest wait.
+    On a wire datagrams come one by one, so a poll finds none with the probability of random arrivals. By a port whose
+    other end is a program a turn's datagrams come at once, and one poll finds them all.
+    """
+    packets = packets_of(queue)
+    if not packets or not demand.target_packets or not demand.longest_wait_ns:
+        return packets  # no waiting: a poll for each
+    polls = max(core_packets_per_s / demand.target_packets, 1e9 / demand.longest_wait_ns)
+    if queue[0].port_kind in AT_ONCE:
+        return min(polls, max(one.records_per_s / len(one.instruments) for one in queue))
+    return -polls * math.expm1(-packets / polls)
+
+
 def receive_load(
-    demand: Demand, costs: Costs, senders: Iterable[Sender], place: float = 0.0, instruments: int | None = None
+    demand: Demand,
+    costs: Costs,
+    queues: Iterable[Sequence[Sender]],
+    place: float = 0.0,
+    *,
+    instruments: int | None = None,
+    core_packets_per_s: float | None = None,
 ) -> float:
-    """Of one core that has all of these. ``instruments``: so many, where it has others beside them."""
-    listed = list(senders)
-    records, packets = sum(one.records_per_s for one in listed), sum(one.packets_per_s for one in listed)
-    count = max(1, sum(len(one.instruments) for one in listed)) if instruments is None else instruments
-    record_s = 1e-9 * costs.receive(count, demand.sharp, place)
-    return records * record_s + 1e-9 * costs.burst_ns.at(place) * packets / burst_packets(demand, packets)
+    """Of a core that has these queues. ``instruments``, ``core_packets_per_s``: so many, where it has others, too."""
+    listed = [queue for queue in queues if queue]
+    senders = [one for queue in listed for one in queue]
+    count = max(1, sum(len(one.instruments) for one in senders)) if instruments is None else instruments
+    core_packets = packets_of(senders) if core_packets_per_s is None else core_packets_per_s
+    records = sum(one.records_per_s for one in senders)
+    bursts = sum(bursts_per_s(demand, queue, core_packets) * costs.burst(queue[0].port_kind, place) for queue in listed)
+    return 1e-9 * (records * costs.receive(count, demand.sharp, place) + bursts)
 
 
 def role_load(demand: Demand, costs: Costs, role: Role, dealt: Mapping[str, int], place: float = 0.0) -> float | None:
     """Share of its core; None where it cannot be told beforehand. ``place``: from low (−1) to high (1)."""
     if role.kind == "receive":
-        return receive_load(demand, costs, senders_of(demand, role.queues, dealt), place)
+        return receive_load(demand, costs, queues_of(demand, role.queues, dealt), place)
     if role.kind == "spread":
         packets = sum(port.packets_per_s for port in demand.ports if port.name in role.ports)
         return 1e-9 * costs.spread_ns.at(place) * packets
