@@ -73,6 +73,7 @@ def test_a_move_goes_to_a_core_that_the_server_keeps_where_there_is_one() -> Non
         assert (move.kept, move.core in cores) == (kept, True)
         said = " ".join(line.plain for line in move_lines(rows, move))
         assert ("ringmaster reload" in said) == kept
+        assert not any("ringmaster reload" in line.plain for line in move_lines(rows, move, is_made=True))
 
 
 def test_nothing_moves_where_no_core_would_be_better() -> None:

@@ -76,7 +76,7 @@ def watch(
     if as_json:
         print_json(_json(rows, move))
     else:
-        _print(rows, move)
+        _print(rows, move, apply_it)
     if move is not None and apply_it:
         _apply(config, watching.moved(roles, move), dealt, move)
 
@@ -103,14 +103,14 @@ def _json(rows: "Sequence[Beside]", move: "Move | None") -> dict[str, object]:
     }
 
 
-def _print(rows: "Sequence[Beside]", move: "Move | None") -> None:
+def _print(rows: "Sequence[Beside]", move: "Move | None", apply_it: bool) -> None:
     from ringmaster.doctor.show import console
     from ringmaster.plan.show import beside_table, move_lines
 
     out = console()
     out.print(beside_table(rows))
     out.print()
-    for line in move_lines(rows, move):
+    for line in move_lines(rows, move, apply_it):
         out.print(line)
 
 

@@ -188,8 +188,8 @@ def beside_table(rows: Sequence[Beside]) -> Table:
     return table
 
 
-def move_lines(rows: Sequence[Beside], move: Move | None) -> Iterator[Text]:
-    """How well the prediction holds, and what to do."""
+def move_lines(rows: Sequence[Beside], move: Move | None, is_made: bool = False) -> Iterator[Text]:
+    """How well the prediction holds, and what to do, unless the move is made right now."""
     ratio = agreement(rows)
     if ratio is None:
         yield Text("nothing is received: no load to compare")
@@ -209,10 +209,10 @@ def move_lines(rows: Sequence[Beside], move: Move | None) -> Iterator[Text]:
     yield Text.assemble(
         ("move ", "bold"), f"{role_words(move.role)} from core {move.role.core} to core {move.core}: {move.reason}"
     )
-    if move.kept:
-        yield Text("to make it: --apply, or write the core into the file and `ringmaster reload` it", "dim")
-    else:
+    if not move.kept:
         yield Text(
             f"the server keeps no core {move.core}: name it in `spare_cores` or `roles`, and start the server anew",
             "yellow",
         )
+    elif not is_made:
+        yield Text("to make it: --apply, or write the core into the file and `ringmaster reload` it", "dim")
