@@ -28,9 +28,10 @@ def configuration(cards: Sequence[Card], roles: str, more: str = "") -> str:
         f'  - {{name: {card.name}, kind: pci, device: "{card.address}", queues: {card.queues}}}\n' for card in cards
     )
     instruments = "".join(
-        f"  - {{name: {card.name}_bpm, kind: bpm, id: {1 + index * INSTRUMENTS}, count: {INSTRUMENTS},"
-        f" port: {card.name}, source: 10.{card.number}.0.1}}\n"
+        f"  - {{name: {card.name}_bpm{place}, kind: bpm, id: {1 + index * INSTRUMENTS + place},"
+        f" port: {card.name}, source: 10.{card.number}.0.{1 + place}}}\n"
         for index, card in enumerate(cards)
+        for place in range(INSTRUMENTS)
     )
     return (
         f"workspace: {WORKSPACE}\nturn_rate_hz: {TURN_RATE_HZ}\npolling: {{naps: true}}\ndpdk_telemetry: true\n{more}"
@@ -64,14 +65,22 @@ def served(guest: Guest, config: str) -> Iterator[None]:
 
 def asked(guest: Guest, *commands: str) -> list[Any]:
     """Answers of the server's telemetry socket."""
-    words = " ".join(f"/ringmaster/{command}" for command in commands)
-    said = guest.run(f"{sys.base_prefix}/bin/python3 -I -S {ROOT}/tests/guest/ask.py {WORKSPACE} {words}")
+    ask = f"{sys.base_prefix}/bin/python3 -I -S {ROOT}/tests/guest/ask.py"
+    said = guest.run(" ".join([ask, WORKSPACE, *commands]))
     return [next(iter(json.loads(line).values())) for line in said.splitlines() if line.startswith("{")]
 
 
-def counters(guest: Guest, *names: str) -> list[dict[str, int]]:
-    """Counters of the server by their names, read over the guest's console."""
-    return asked(guest, *(f"counters,{name}" for name in names))
+def counted(guest: Guest, cards: Sequence[Card]) -> list[tuple[dict[str, int], dict[str, int]]]:
+    """What the server counted of each card's port, and what the card's driver did. Asked at once, for it takes seconds.
+
+    ``cards``: all of the server's, as the bus has them.
+    """
+    ports = asked(
+        guest,
+        *(f"/ringmaster/counters,port/{card.name}" for card in cards),
+        *(f"/ethdev/xstats,{place}" for place in range(len(cards))),
+    )
+    return list(zip(ports[: len(cards)], ports[len(cards) :], strict=True))
 
 
 def stream(host: Host, folder: Path, config: str, cards: Sequence[Card], turns: int) -> dict[str, Any]:

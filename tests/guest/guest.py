@@ -66,8 +66,11 @@ class Card:
 
 
 def virtio(name: str, number: int, queues: int, iommu: bool = True) -> Card:
-    """A card of several queues that hashes what comes, as the driver tells it."""
-    several = f",mq=on,rss=on,vectors={2 * queues + 2}" if queues > 1 else ""
+    """A card of several queues. The tap spreads what comes over them.
+
+    Not QEMU (rss=on): where it moves a datagram to a queue that is full, nothing wakes it when there is room again.
+    """
+    several = f",mq=on,vectors={2 * queues + 2}" if queues > 1 else ""
     behind = ",iommu_platform=on,disable-legacy=on" if iommu else ""
     return Card(name, "virtio-net-pci", number, queues, several + behind)
 
