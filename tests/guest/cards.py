@@ -2,6 +2,7 @@
 """A server in a guest, on cards that its programs alone have, and the instruments that stream to them from the host."""
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -15,7 +16,7 @@ from networks import Host
 
 from ringmaster.places import find_program
 
-WORKSPACE = "guest"
+WORKSPACE = f"guest-{os.getpid()}"
 SERVER_LOG = "/tmp/server.log"
 TURN_RATE_HZ = 200
 INSTRUMENTS = 8

@@ -69,7 +69,6 @@ def assert_all_counted(machine: Guest, cables: Host, *cards: Card) -> None:
             assert sum(queues) == port["received"] > max(queues), (card, queues)
 
 
-@pytest.mark.skipif(not LONG, reason="a minute and a half: `make guests` runs it")
 def test_every_datagram_that_reaches_a_card_is_counted(running: Guest, cables: Host, tmp_path: Path) -> None:
     config = server_of(*CARDS)
     with served(running, config):
