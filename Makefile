@@ -7,10 +7,10 @@ REPEATS = 1000
 prefix = /usr/local
 DESTDIR =
 
-.PHONY: help dependencies test-dependencies build programs gateways demo-programs demo test guests lint format generate abi fuzz asan tsan torture bench install uninstall man packages wheel clean
+.PHONY: help dependencies test-dependencies build programs gateways demo-programs demo test guests lint format generate abi fuzz asan tsan torture bench install uninstall man packages packages-test wheel clean
 
 help: ## list what there is
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
 
 dependencies: ## install the Debian packages that building and running need
 	@tools/dependencies build
@@ -138,6 +138,11 @@ man: programs ## make manual pages of commands and public headers in build/man
 packages: programs ## make Debian packages in build/packages
 	@tools/dependencies packages
 	@tools/make_packages
+
+packages-test: build .venv/dev ## install, run, upgrade and purge them in a clean root; lintian
+	@tools/dependencies packages roots
+	@RINGMASTER_LIBEXEC=$(CURDIR)/build/libexec RINGMASTER_PACKAGES=1 .venv/bin/python -m pytest \
+	  -c python/pyproject.toml --rootdir . -rP tests/system/test_packages.py tests/system/test_packages_life.py
 
 wheel: programs ## make a Python wheel for programs that read, in build/wheel
 	@.venv/bin/python tools/make_wheel.py build/wheel

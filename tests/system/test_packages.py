@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The Debian packages: what is in each of them, and what they need."""
 
-import os
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -9,10 +8,8 @@ from pathlib import Path
 
 import pytest
 from harness import ROOT, TIMEOUT_S
+from packaged import NAMES, VERSION, depends, make, without
 
-NAMES = ("libringmaster1", "libringmaster-dev", "ringmaster", "ringmaster-doc")
-VERSION = "0.1.0~test1"
-LONG_S = TIMEOUT_S * 10
 MULTIARCH = "usr/lib/x86_64-linux-gnu"
 HOLDS = {
     "libringmaster1": [f"{MULTIARCH}/libringmaster.so.1", f"{MULTIARCH}/libringmaster-twin.so"],
@@ -42,24 +39,15 @@ HOLDS = {
 }
 """Some files of each package, which no other may have."""
 
-missing = [tool for tool in ("dh", "dpkg-buildpackage") if shutil.which(tool) is None]
-pytestmark = pytest.mark.skipif(bool(missing), reason=f"{', '.join(missing)} not there: tools/dependencies packages")
-
-
-def made(out: Path, version: str, options: str = "") -> dict[str, Path]:
-    """The packages of this build under a version, by their names."""
-    environment = os.environ | {"VERSION": version, "DEB_BUILD_OPTIONS": options}
-    command = [ROOT / "tools/make_packages", out]
-    done = subprocess.run(command, check=False, capture_output=True, text=True, env=environment, timeout=LONG_S)
-    assert done.returncode == 0, done.stderr
-    return {path.name.split("_")[0]: path for path in out.glob("*.deb")}
+MISSING = without("dh", "dpkg-buildpackage")
+pytestmark = pytest.mark.skipif(bool(MISSING), reason=MISSING)
 
 
 @pytest.fixture(scope="module")
 def packages(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Path]]:
     """Of this build; with one Python package of others, since all take the longest."""
     out = tmp_path_factory.mktemp("packages")
-    yield made(out, VERSION, "quick")
+    yield make(out, VERSION, "quick")
     shutil.rmtree(out)
 
 
@@ -68,12 +56,6 @@ def contents(package: Path) -> set[str]:
     told = subprocess.check_output(["dpkg-deb", "--contents", package], text=True)
     names = (line.split(maxsplit=5)[5].split(" -> ")[0] for line in told.splitlines())
     return {name.removeprefix("./") for name in names if not name.endswith("/")}
-
-
-def depends(package: Path) -> list[str]:
-    """What a package needs, as others are named."""
-    told = subprocess.check_output(["dpkg-deb", "--field", package, "Depends"], text=True)
-    return [word.split("|")[0].strip() for word in told.split(",") if word.strip()]
 
 
 def test_each_package_has_its_own_files(packages: dict[str, Path]) -> None:
