@@ -7,7 +7,7 @@ REPEATS = 1000
 prefix = /usr/local
 DESTDIR =
 
-.PHONY: help dependencies test-dependencies build programs gateways demo-programs demo test guests lint format generate abi fuzz asan tsan torture bench install uninstall man packages packages-test wheel clean
+.PHONY: help dependencies test-dependencies build programs gateways demo-programs demo test guests lint format generate abi fuzz asan tsan torture bench install uninstall man packages packages-test wheel container clean
 
 help: ## list what there is
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -146,6 +146,10 @@ packages-test: build .venv/dev ## install, run, upgrade and purge them in a clea
 
 wheel: programs ## make a Python wheel for programs that read, in build/wheel
 	@.venv/bin/python tools/make_wheel.py build/wheel
+
+container: packages ## make a container image of the packages, an OCI archive in build/container
+	@tools/dependencies roots
+	@tools/make_container
 
 clean: ## remove what was built
 	@rm -rf build build-fuzz build-asan build-tsan ringmaster
