@@ -83,7 +83,7 @@ ASKING: dict[str, tuple[str, ...]] = {
 """Every command that asks a server, and what it needs besides."""
 ELSEWHERE = {
     *("change show", "change ls", "commissioning score", "commissioning rehearse", "response show", "response compare"),
-    *("bba report", "bba correct", "plan", "setup"),
+    *("bba report", "bba correct", "plan", "setup", "qualify"),
     *("demo", "run", "check", "virtual", "application", "simulate", "doctor", "completion", "replay", "clean", "flags"),
     *("calibration template", "calibration check", "calibration convert", "measure", "bench", "twin"),
     *("reload", "generate", "record", "archive", "postmortem", "loco", "gateway fast-archiver", "gateway metrics"),

@@ -49,7 +49,7 @@ def suite(minutes: float, benches: tuple[str, ...], report: Path | None, as_json
     from ringmaster.report.plain import as_json as section_as_json
     from ringmaster.report.text import print_section
 
-    with _watching(60.0 * minutes) as watch:
+    with watching(60.0 * minutes) as watch:
         outcome = run_suite([bench for bench in BENCHES if bench.name in benches], 60.0 * minutes, watch)
     if as_json:
         print_json({"sections": [section_as_json(one) for one in outcome.sections], "notes": outcome.notes})
@@ -68,7 +68,7 @@ def suite(minutes: float, benches: tuple[str, ...], report: Path | None, as_json
 
 
 @contextmanager
-def _watching(seconds: float) -> Iterator["Watch"]:
+def watching(seconds: float) -> Iterator["Watch"]:
     """Two bars on a terminal: the whole by its time, and the bench by its steps; the lines above them."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn

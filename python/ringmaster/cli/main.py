@@ -64,6 +64,7 @@ Examples:
   ringmaster doctor --for ingest
   ringmaster plan configs/demo.yaml
   ringmaster setup configs/elettra.yaml
+  ringmaster qualify
   ringmaster archive ls /archive
   ringmaster gateway epics
   ringmaster gateway tango --port 10001
@@ -103,6 +104,7 @@ MODULES = {
     "response": "response",
     "plan": "plan",
     "setup": "setup",
+    "qualify": "qualify",
     **{name: name for name in ("align", "doctor", "bench", "measure", "simulate", "twin", "clean", "flags")},
     **{name: name for name in ("align", "doctor", "plan", "setup", "bench", "measure", "simulate", "twin", "clean")},
     "flags": "flags",
