@@ -31,7 +31,10 @@ def server(folder: Path, answer: str) -> Iterator[list[str]]:
     listening.listen()
 
     def serve() -> None:
-        client, _ = listening.accept()
+        try:
+            client, _ = listening.accept()
+        except OSError:  # shut down: no client has come
+            return
         with client, client.makefile("r") as lines:
             for line in lines:
                 came.append(line.rstrip("\n"))
@@ -42,8 +45,9 @@ def server(folder: Path, answer: str) -> Iterator[list[str]]:
     try:
         yield came
     finally:
-        listening.close()
+        listening.shutdown(socket.SHUT_RDWR)
         thread.join(10)
+        listening.close()
 
 
 @pytest.fixture
