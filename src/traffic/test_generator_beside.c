@@ -330,10 +330,12 @@ static void instruments_go_on_rightly_after_a_stall(void **state) {
         must(rm_generator_stop(rig->generator, 0, &error), &error);
         capture_end(rig, 0, &frames);
         uint64_t missing = 0;
-        assert_int_equal(turn_in(&frames, 0), 7);
-        for (uint32_t i = 1; i < frames.count; ++i) {
-            assert_true(turn_in(&frames, i) > turn_in(&frames, i - 1));
-            missing += turn_in(&frames, i) - turn_in(&frames, i - 1) - 1;
+        rm_turn next = 7; /* the first may be missing, too, on a host that takes the core away */
+        for (uint32_t i = 0; i < frames.count; ++i) {
+            rm_turn const turn = turn_in(&frames, i);
+            assert_true(turn >= next);
+            missing += turn - next;
+            next = turn + 1;
         }
         assert_true(missing > 0);
         assert_int_equal(lost + missing, counted(rig, 0, RM_GENERATOR_SKIPPED) + counted(rig, 0, RM_GENERATOR_REFUSED));
