@@ -22,7 +22,7 @@
 #include "test_world.h"
 #include "wire/native.h"
 
-enum { TURNS = 200, FIRST = 5000, STEP = 10, LANE_Y1 = 1, LANE_SUM1 = 2, LANE_X2 = 4 };
+enum { TURNS = 200, FIRST = 5000, STEP = 10, RUNS_MAX = 50, LANE_Y1 = 1, LANE_SUM1 = 2, LANE_X2 = 4 };
 
 static uint64_t const TIMEOUT_NS = 10000000000;
 
@@ -81,16 +81,19 @@ static void the_orbit_is_in_the_datagrams(void **state) {
     assert_non_null(reading);
     assert_int_equal(test_world_run(world, "", "check %s"), 0);
     test_world_check_output(world, "14 BPMs, 0 groups of supplies; tunes 0.");
-    assert_int_equal(test_world_run(world, "", "run %s --turns 200"), 0);
     read_beside(world, reading);
-    while (take(test_world_receive(world, 0), &native, &record)) {
-        double const(*here)[2] = reading[(native.turn - FIRST) / STEP];
-        uint32_t const b = 2 * (native.instrument - 1u);
-        /* The background may have looked in between: a look changes little, as it is about the same lattice. */
-        assert_true(fabs(record.lane[LANE_Y1].i + here[b][1]) < 500);
-        assert_true(fabs(record.lane[LANE_X2].i - here[b + 1][0]) < 5000);
-        most = fmax(most, fabs(here[b][1]));
-        ++count;
+    /* Turns that are due while the host has the core are not sent: so the same turns are sent until enough have come. */
+    for (unsigned run = 0; count <= 100 && run < RUNS_MAX; ++run) {
+        assert_int_equal(test_world_run(world, "", "run %s --turns 200"), 0);
+        while (take(test_world_receive(world, 0), &native, &record)) {
+            double const(*here)[2] = reading[(native.turn - FIRST) / STEP];
+            uint32_t const b = 2 * (native.instrument - 1u);
+            /* The background may have looked in between: a look changes little, as it is about the same lattice. */
+            assert_true(fabs(record.lane[LANE_Y1].i + here[b][1]) < 500);
+            assert_true(fabs(record.lane[LANE_X2].i - here[b + 1][0]) < 5000);
+            most = fmax(most, fabs(here[b][1]));
+            ++count;
+        }
     }
     assert_true(count > 100);
     assert_true(most > 10000);
