@@ -12,7 +12,6 @@ from report_sections import section
 from ringmaster.bench import suite
 from ringmaster.bench.benches import BENCHES, Bench
 from ringmaster.bench.suite import Outcome, Watch
-from ringmaster.cli import qualify as module
 from ringmaster.cli.qualify import QUICK, qualify
 from ringmaster.report import findings
 
@@ -35,11 +34,10 @@ class Measured:
 
 @pytest.fixture
 def measured(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Measured:
-    """In the place of benches and the doctor; the working directory is new, and has no stick."""
+    """In the place of benches and the doctor; the working directory is new."""
     made = Measured()
     monkeypatch.setattr(suite, "run_suite", made)
     monkeypatch.setattr(findings, "of_this_host", lambda: [FOUND])
-    monkeypatch.setattr(module, "ON_THE_STICK", tmp_path / "stick")
     monkeypatch.chdir(tmp_path)
     return made
 
@@ -65,13 +63,10 @@ def test_quick_runs_one_short_bench(measured: Measured) -> None:
     assert measured.seconds < 60.0
 
 
-def test_reports_lie_on_the_stick_where_there_is_one_each_under_its_time(measured: Measured, tmp_path: Path) -> None:
+def test_a_report_without_a_place_lies_below_reports_under_its_time(measured: Measured, tmp_path: Path) -> None:
     assert qualified().exit_code == 0
-    (tmp_path / "stick").mkdir()
-    assert qualified().exit_code == 0
-    for folder in ("reports", "stick"):
-        (report,) = (tmp_path / folder).glob("20*T*Z/report.html")
-        assert report.exists()
+    (report,) = (tmp_path / "reports").glob("20*T*Z/report.html")
+    assert report.exists()
 
 
 def test_a_bench_that_fails_or_is_interrupted_is_told_and_the_report_is_there(

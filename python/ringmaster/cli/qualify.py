@@ -13,7 +13,6 @@ from ringmaster.cli.bench_output import ended_as_by_ctrl_c, write_page
 from ringmaster.cli.bench_suite import watching
 from ringmaster.cli.options import examples
 
-ON_THE_STICK = Path("/persistence/reports")
 QUICK = ("parameters",)
 MINUTES, QUICK_MINUTES = 15.0, 0.1
 
@@ -22,8 +21,7 @@ def _place(directory: Path | None) -> Path:
     """The folder of a report of now."""
     if directory is not None:
         return directory
-    kept = ON_THE_STICK if ON_THE_STICK.is_dir() else Path("reports")
-    return kept / datetime.now(UTC).strftime("%Y-%m-%dT%H-%M-%SZ")
+    return Path("reports") / datetime.now(UTC).strftime("%Y-%m-%dT%H-%M-%SZ")
 
 
 @click.command(
@@ -40,7 +38,7 @@ Exit codes:
 def qualify(directory: Path | None, minutes: float, quick: bool) -> None:
     """Examine and measure this machine, and leave the report: a page and its JSON.
 
-    They lie in DIR; else on the stick's partition for settings, in reports/ with the time; else in ./reports.
+    They lie in DIR; else in ./reports, in a folder of this time.
     """
     from ringmaster.bench.suite import run_suite
 
