@@ -4,7 +4,7 @@
 from collections.abc import Iterator
 
 import pytest
-from guest import Guest, Machine, guest
+from guest import PAGES, Guest, Machine, guest
 from initramfs import ROOT
 
 
@@ -25,7 +25,7 @@ def test_its_shell_answers(booted: Guest) -> None:
 
 def test_it_has_an_iommu_and_huge_pages(booted: Guest) -> None:
     assert booted.run("ls /sys/kernel/iommu_groups")
-    assert booted.run("cat /sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages") == "128"
+    assert booted.run("cat /sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages") == str(PAGES)
 
 
 def test_it_runs_programs_of_this_checkout_and_writes_none(booted: Guest) -> None:
