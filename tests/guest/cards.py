@@ -12,7 +12,7 @@ from typing import Any
 
 from guest import Card, Guest
 from initramfs import ROOT
-from networks import Host
+from networks import Host, host
 
 from ringmaster.places import find_program
 
@@ -49,6 +49,16 @@ def ring(cards: Sequence[Card]) -> str:
         for card in cards
     )
     return f"ports:\n{ports}"
+
+
+@contextmanager
+def cables_of(*cards: Card) -> Iterator[Host]:
+    """A namespace with the other ends of the cards' cables, in which nothing else is said."""
+    with host("cables") as there:
+        there.run("sysctl -qw net.ipv6.conf.all.disable_ipv6=1 net.ipv6.conf.default.disable_ipv6=1")
+        for card in cards:
+            there.run(card.make_tap())
+        yield there
 
 
 @contextmanager

@@ -24,7 +24,7 @@ MODULES = ("virtio_pci", "9pnet_virtio", "9p", "vfio_pci", "vfio_iommu_type1", "
 DEPENDS = re.compile(rb"\0depends=([^\0]*)\0")
 
 
-def _packed_kernel() -> Path:
+def packed_kernel() -> Path:
     """The newest kernel that is there; skips where there is none."""
     found = sorted(PACKAGES.glob("boot/vmlinuz-*"))
     if not found or not (PACKAGES / "bin/busybox").exists():
@@ -38,7 +38,7 @@ def _newer(file: Path, *sources: Path) -> bool:
 
 def kernel() -> Path:
     """The kernel as QEMU starts it at once; the guest's emulated core would take ten seconds to unpack it."""
-    source = _packed_kernel()
+    source = packed_kernel()
     if _newer(VMLINUX, source, Path(__file__)):
         return VMLINUX
     packed = source.read_bytes()
@@ -75,7 +75,7 @@ def _in_order(folder: Path) -> list[Path]:
 
 def initramfs() -> Path:
     """The archive for that kernel; made where it is missing or older than what it is made from."""
-    source = _packed_kernel()
+    source = packed_kernel()
     version = source.name.removeprefix("vmlinuz-")
     if _newer(INITRAMFS, source, INIT, Path(__file__)):
         return INITRAMFS

@@ -3,14 +3,13 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from cards import INSTRUMENTS, cable_counts, configuration, counted, served, stream
+from cards import INSTRUMENTS, cable_counts, cables_of, configuration, counted, served, stream
 from guest import Card, Guest, Machine, guest, virtio
 from harness import port_sum, wait_for
-from networks import Host, host
+from networks import Host
 
 LONG = "RINGMASTER_LONG_GUESTS" in os.environ
 CARDS = (virtio("virtio", 1, queues=4), Card("e1000e", "e1000e", 2)) + (
@@ -23,16 +22,6 @@ TURNS = 300
 def server_of(*cards: Card) -> str:
     """A server of some cards."""
     return configuration(cards, ROLES % ", ".join(card.name for card in cards))
-
-
-@contextmanager
-def cables_of(*cards: Card) -> Iterator[Host]:
-    """A namespace with the other ends of the cards' cables, in which nothing else is said."""
-    with host("cables") as there:
-        there.run("sysctl -qw net.ipv6.conf.all.disable_ipv6=1 net.ipv6.conf.default.disable_ipv6=1")
-        for card in cards:
-            there.run(card.make_tap())
-        yield there
 
 
 @pytest.fixture(scope="module")
