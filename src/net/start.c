@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
+#include <glob.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -46,26 +47,37 @@ __attribute__((format(printf, 2, 3))) static void add_eal_argument(struct argume
     arguments->pointers[arguments->count++] = text;
 }
 
-/** One line of /proc/meminfo, "HugePages_Free:      64"; 0 when it is not there. */
-static unsigned long meminfo_of(char const *key) {
-    FILE *const file = fopen("/proc/meminfo", "re");
+/** A number in a file of the kernel's; 0 when it is not there. */
+static unsigned long number_in(char const *folder, char const *name) {
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *const file = fopen(path, "re");
     if (file == NULL)
         return 0;
     unsigned long value = 0;
-    char line[128];
-    size_t const key_length = strlen(key);
-    while (fgets(line, sizeof line, file) != NULL)
-        if (strncmp(line, key, key_length) == 0 && sscanf(line + key_length, ": %lu", &value) == 1)
-            break;
+    if (fscanf(file, "%lu", &value) != 1)
+        value = 0;
     fclose(file);
     return value;
 }
 
+/** Free memory in huge pages of one size, whose folder the kernel calls hugepages-2048kB. */
+static unsigned long free_kib_of(char const *folder) {
+    unsigned long const all = number_in(folder, "free_hugepages");
+    unsigned long const promised = number_in(folder, "resv_hugepages");
+    return all > promised ? (all - promised) * strtoul(strrchr(folder, '-') + 1, NULL, 10) : 0;
+}
+
+/** In pages of any size: DPDK takes those of all. */
 static bool enough_hugepages(uint32_t memory_mib) {
-    unsigned long const all = meminfo_of("HugePages_Free");
-    unsigned long const promised = meminfo_of("HugePages_Rsvd");
-    unsigned long const free_pages = all > promised ? all - promised : 0;
-    return free_pages * meminfo_of("Hugepagesize") >= memory_mib * 1024ul; // the size is in kB
+    glob_t sizes;
+    unsigned long kib = 0;
+    if (glob("/sys/kernel/mm/hugepages/hugepages-*kB", 0, NULL, &sizes) != 0)
+        return false;
+    for (size_t i = 0; i < sizes.gl_pathc; ++i)
+        kib += free_kib_of(sizes.gl_pathv[i]);
+    globfree(&sizes);
+    return kib >= memory_mib * 1024ul;
 }
 
 /** "0@(0-3,8)": the CPUs of DPDK's only thread, which is the caller, who has its own back after the start. DPDK's

@@ -28,8 +28,8 @@ TIMEOUT_S = 300.0
 """For any word of the guest: an emulated core on a host that takes its own cores away now and then."""
 BOOT_CPU_S = 120.0
 """A boot takes 8 s of CPU: a guest that had so many and has not booted will not, and is no matter of a busy host."""
-MEMORY_MIB, PAGES = 1024, 128
-"""The guest's memory, and how many large pages of 2 MiB it keeps of that."""
+PAGES = 128
+"""How many large pages of 2 MiB a guest keeps of its memory."""
 READY = "guest: ready"
 END = "--- end of command"
 
@@ -94,12 +94,15 @@ class Machine:
     cards: Sequence[Card] = ()
     enter: Sequence[str] = ()
     """Words that bring QEMU into the namespace of the taps."""
+    memory_mib: int = 1024
+    pages: str = f"hugepages={PAGES}"
+    """What the kernel is told of large pages."""
 
     def command(self, folder: Path) -> list[str]:
         """QEMU's command line; its sockets and its log are in that folder."""
         words = [*self.enter, "setpriv", "--pdeathsig", "KILL", program()]
         words += ["-accel", "tcg", "-machine", "q35,kernel-irqchip=split", "-cpu", PROCESSOR, "-smp", "2"]
-        words += ["-m", f"{MEMORY_MIB}M", "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"]
+        words += ["-m", f"{self.memory_mib}M", "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"]
         words += self._debian()
         words += ["-serial", f"file:{folder}/log", "-serial", f"unix:{folder}/console,server=on,wait=off"]
         words += ["-device", "intel-iommu,intremap=on,caching-mode=on"]
@@ -107,7 +110,7 @@ class Machine:
 
     def _debian(self) -> list[str]:
         # Linux tests whether its timer ticks, and panics where the host has paused the emulated core meanwhile.
-        told = f"console=ttyS0 quiet panic=-1 no_timer_check mitigations=off intel_iommu=on iommu=pt hugepages={PAGES}"
+        told = f"console=ttyS0 quiet panic=-1 no_timer_check mitigations=off intel_iommu=on iommu=pt {self.pages}"
         share = "local,id=host,path=/,security_model=none,readonly=on,multidevs=remap"
         return [
             *("-kernel", str(kernel()), "-initrd", str(initramfs()), "-append", told),

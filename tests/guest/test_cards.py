@@ -12,6 +12,7 @@ from harness import port_sum, wait_for
 from networks import Host
 
 LONG = "RINGMASTER_LONG_GUESTS" in os.environ
+long_form = pytest.mark.skipif(not LONG, reason="needs a guest of its own: `make guests` boots it")
 CARDS = (virtio("virtio", 1, queues=4), Card("e1000e", "e1000e", 2)) + (
     (Card("vmxnet3", "vmxnet3", 3),) if LONG else ()
 )
@@ -63,3 +64,20 @@ def test_every_datagram_that_reaches_a_card_is_counted(running: Guest, cables: H
     with served(running, config):
         stream(cables, tmp_path, config, CARDS, TURNS)
         assert_all_counted(running, cables, *CARDS)
+
+
+@long_form
+@pytest.mark.parametrize("default", ["", "default_hugepagesz=1G "])
+def test_a_page_of_1_gib_holds_the_buffers(tmp_path: Path, default: str) -> None:
+    """Be that the size of the kernel's pages where none is named, or not."""
+    card = CARDS[0]
+    config = server_of(card)
+    free = "cat /sys/kernel/mm/hugepages/hugepages-1048576kB/free_hugepages"
+    pages = default + "hugepagesz=1G hugepages=1"
+    with cables_of(card) as cables, guest(Machine([card], cables.enter, memory_mib=2560, pages=pages)) as machine:
+        machine.bind(card)
+        assert machine.run(free) == "1"
+        with served(machine, config):
+            assert machine.run(free) == "0"
+            stream(cables, tmp_path, config, [card], TURNS)
+            assert_all_counted(machine, cables, card)
