@@ -149,6 +149,7 @@ enum rm_code rm_dpdk_device_open(struct rm_dpdk_device *device, struct rm_port_c
     enum rm_code code = plug_in(device, config, wants->arguments, error);
     if (code != RM_OK)
         return code;
+    device->present = true;
     code = check_queues(device, config, wants, error);
     if (code == RM_OK)
         code = make_pool(device, config, wants, error);
@@ -173,7 +174,10 @@ enum rm_code rm_dpdk_device_start(struct rm_dpdk_device *device, struct rm_port_
 
 /** The driver says goodbye on its control socket, if it has one. When the peer is gone it gets SIGPIPE, which
  * would end the process: it is taken back. */
-static void remove_device(struct rm_dpdk_device *device) {
+void rm_dpdk_device_remove(struct rm_dpdk_device *device) {
+    if (!device->present)
+        return;
+    device->present = false;
     sigset_t pipe, before;
     sigemptyset(&pipe);
     sigaddset(&pipe, SIGPIPE);
@@ -187,7 +191,7 @@ static void remove_device(struct rm_dpdk_device *device) {
 }
 
 void rm_dpdk_device_close(struct rm_dpdk_device *device) {
-    remove_device(device);
+    rm_dpdk_device_remove(device);
     rte_mempool_free(device->pool);
     device->pool = NULL;
 }

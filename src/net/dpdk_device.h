@@ -24,6 +24,8 @@ struct rm_dpdk_device {
 
     uint16_t receive_queues;
     uint16_t send_queues;
+    /** DPDK has it. */
+    bool present;
     /** Bytes of the longest frame that a buffer holds. */
     uint32_t buffer_bytes;
 
@@ -63,6 +65,9 @@ enum rm_code rm_dpdk_device_start(struct rm_dpdk_device *device, struct rm_port_
 
 /** Stops the device if it runs, and removes device and pool. No buffer may be lent. */
 void rm_dpdk_device_close(struct rm_dpdk_device *device);
+
+/** As rm_dpdk_device_close, but the pool stays until that: buffers may be lent. No thread may be in the driver. */
+void rm_dpdk_device_remove(struct rm_dpdk_device *device);
 
 /** As rm_port_receive, rm_port_reserve and rm_port_send, by the device's own queues. */
 uint32_t rm_dpdk_device_receive(struct rm_dpdk_device const *device, uint16_t queue, struct rm_burst *burst);

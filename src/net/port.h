@@ -95,7 +95,8 @@ enum rm_port_kind {
      */
     RM_PORT_VHOST,
     /** A network card by its PCI address, with whatever driver DPDK has for it. It must be in the configuration of
-     * rm_net_start. */
+     * rm_net_start. Where VFIO has it, it may be unplugged: a line on standard error says so, the link is down from then
+     * on, and nothing is received or sent. */
     RM_PORT_PCI,
     /** A kernel interface by a packet socket, without DPDK: frames to any MAC address, but none that this host sends
      * out of it, and without VLAN tags, which the kernel takes out. It can sleep: rm_port_receive_sleeping. Senders in

@@ -63,15 +63,17 @@ def cables_of(*cards: Card) -> Iterator[Host]:
 
 @contextmanager
 def served(guest: Guest, config: str) -> Iterator[None]:
-    """A server in the guest that has started."""
+    """A server in the guest that has started. It ends with the block, and well where the block does."""
     guest.write("/tmp/server.yaml", config)
     guest.run(f"{find_program('ringmaster-server')} run /tmp/server.yaml >{SERVER_LOG} 2>&1 & echo $! >/tmp/pid")
     there = f"[ -S /var/run/dpdk/rm-{WORKSPACE}/dpdk_telemetry.v2 ] && [ -d /dev/shm/ringmaster/{WORKSPACE} ]"
     guest.run(f"until {there} || ! kill -0 $(cat /tmp/pid); do sleep 0.2; done; cat {SERVER_LOG}; {there}")
+    status = None
     try:
         yield
+        status = 0
     finally:
-        guest.run("kill $(cat /tmp/pid); wait $(cat /tmp/pid)", expect=None)
+        guest.run("kill $(cat /tmp/pid); wait $(cat /tmp/pid)", expect=status)
 
 
 def asked(guest: Guest, *commands: str) -> list[Any]:

@@ -5,6 +5,7 @@ It is emulated in software, so it shows what is right and never how fast. Its ro
 programs of this checkout.
 """
 
+import json
 import shutil
 import socket
 import subprocess
@@ -14,7 +15,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic, sleep
-from typing import Self
+from typing import Any, Self
 
 import pytest
 from initramfs import initramfs, kernel
@@ -105,6 +106,7 @@ class Machine:
         words += ["-m", f"{self.memory_mib}M", "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"]
         words += self._debian()
         words += ["-serial", f"file:{folder}/log", "-serial", f"unix:{folder}/console,server=on,wait=off"]
+        words += ["-qmp", f"unix:{folder}/qmp,server=on,wait=off"]
         words += ["-device", "intel-iommu,intremap=on,caching-mode=on"]
         return words + [word for card in self.cards for word in card.words()]
 
@@ -193,6 +195,20 @@ class Guest:
             f"echo {driver} > {device}/driver_override; echo {card.address} > /sys/bus/pci/drivers_probe\n"
             f"test $(basename $(readlink {device}/driver)) = {driver}"
         )
+
+    def unplug(self, card: Card) -> None:
+        """Takes a card out. Returns when the guest has let go of it, as the kernel of a guest does when all have."""
+        qemu = self._left.enter_context(self._connected("qmp").makefile("rw"))
+        for words in ({"execute": "qmp_capabilities"}, {"execute": "device_del", "arguments": {"id": card.name}}):
+            qemu.write(json.dumps(words) + "\n")
+            qemu.flush()
+        said: dict[str, Any] = {}
+        while said.get("event") != "DEVICE_DELETED":
+            try:
+                said = json.loads(qemu.readline())
+            except TimeoutError:
+                said = {"error": f"the guest has not let go of {card.name}: {self._words()}"}
+            assert "error" not in said, said
 
     def write(self, file: str, text: str) -> None:
         """A file in the guest's memory."""
