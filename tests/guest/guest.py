@@ -95,6 +95,7 @@ class Machine:
     cards: Sequence[Card] = ()
     enter: Sequence[str] = ()
     """Words that bring QEMU into the namespace of the taps."""
+    iommu: bool = True
     memory_mib: int = 1024
     pages: str = f"hugepages={PAGES}"
     """What the kernel is told of large pages."""
@@ -107,7 +108,7 @@ class Machine:
         words += self._debian()
         words += ["-serial", f"file:{folder}/log", "-serial", f"unix:{folder}/console,server=on,wait=off"]
         words += ["-qmp", f"unix:{folder}/qmp,server=on,wait=off"]
-        words += ["-device", "intel-iommu,intremap=on,caching-mode=on"]
+        words += ["-device", "intel-iommu,intremap=on,caching-mode=on"] if self.iommu else []
         return words + [word for card in self.cards for word in card.words()]
 
     def _debian(self) -> list[str]:
@@ -198,17 +199,17 @@ class Guest:
 
     def unplug(self, card: Card) -> None:
         """Takes a card out. Returns when the guest has let go of it, as the kernel of a guest does when all have."""
-        qemu = self._left.enter_context(self._connected("qmp").makefile("rw"))
-        for words in ({"execute": "qmp_capabilities"}, {"execute": "device_del", "arguments": {"id": card.name}}):
-            qemu.write(json.dumps(words) + "\n")
-            qemu.flush()
+        out = {"execute": "device_del", "arguments": {"id": card.name}}
         said: dict[str, Any] = {}
-        while said.get("event") != "DEVICE_DELETED":
-            try:
-                said = json.loads(qemu.readline())
-            except TimeoutError:
-                said = {"error": f"the guest has not let go of {card.name}: {self._words()}"}
-            assert "error" not in said, said
+        with self._connected("qmp") as link, link.makefile("rw") as qemu:
+            qemu.write(json.dumps({"execute": "qmp_capabilities"}) + json.dumps(out))
+            qemu.flush()
+            while said.get("event") != "DEVICE_DELETED":
+                try:
+                    said = json.loads(qemu.readline())
+                except TimeoutError:
+                    said = {"error": f"the guest has not let go of {card.name}: {self._words()}"}
+                assert "error" not in said, said
 
     def write(self, file: str, text: str) -> None:
         """A file in the guest's memory."""

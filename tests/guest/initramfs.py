@@ -19,7 +19,7 @@ SETUP_SECTORS, PAYLOAD, SECTOR_BYTES = 0x1F1, 0x248, 512
 """Of Linux's boot protocol for x86: places in the header of a packed kernel."""
 XZ = b"\xfd7zXZ\0"
 INIT = Path(__file__).with_name("init")
-MODULES = ("virtio_pci", "9pnet_virtio", "9p", "vfio_pci", "vfio_iommu_type1", "tun")
+MODULES = ("virtio_pci", "9pnet_virtio", "9p", "vfio_pci", "vfio_iommu_type1", "uio_pci_generic", "tun")
 """What the guest needs of the kernel. Drivers of network cards are not among it: no card is ever the kernel's."""
 DEPENDS = re.compile(rb"\0depends=([^\0]*)\0")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The server on network cards that its programs have for themselves: emulated ones, behind an emulated IOMMU."""
+"""The server on network cards that its programs have for themselves: emulated ones, most behind an emulated IOMMU."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -78,6 +78,17 @@ def test_every_datagram_that_reaches_a_card_is_counted(running: Guest, cables: H
         said = running.run(f"cat {SERVER_LOG}")
         for card in gone:
             assert f"port '{card.name}' has lost its card {card.address}" in said, said
+
+
+@long_form
+def test_a_card_without_iommu_is_served_by_uio(tmp_path: Path) -> None:
+    card = Card("e1000e", "e1000e", 1)
+    config = server_of(card)
+    with cables_of(card) as cables, guest(Machine([card], cables.enter, iommu=False)) as machine:
+        machine.bind(card, "uio_pci_generic")
+        with served(machine, config):
+            stream(cables, tmp_path, config, [card], TURNS)
+            assert_all_counted(machine, cables, {card: TURNS})
 
 
 @long_form
