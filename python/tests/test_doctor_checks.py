@@ -8,9 +8,10 @@ import pytest
 from fake_host import CPU, DPDK, FLAGS, KERNEL, NODE, PCI, Drivers, Files, host, interrupts, perfect, write
 
 from ringmaster.doctor.ethtool import Ethtool
-from ringmaster.doctor.examine import AREAS, NAMES, examine
+from ringmaster.doctor.examine import AREAS, NAMES, examine, look_at
 from ringmaster.doctor.findings import Finding, Verdict, summary
 from ringmaster.doctor.host import Host
+from ringmaster.doctor.memory import wanted_bytes
 from ringmaster.doctor.stalls import Watched
 from ringmaster.doctor.uses import Use
 
@@ -231,6 +232,15 @@ def test_of_a_small_memory_a_quarter_is_asked_for(server: Path) -> None:
         "512 MiB in all",
         ("echo 256 > /sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages",),
     )
+
+
+@pytest.mark.parametrize(
+    ("use", "takes_mib", "wanted_mib"),
+    [(Use.TRY, 100, 100), (Use.TRY, 800, 800), (Use.INGEST, 0, 512), (Use.INGEST, 100, 512), (Use.INGEST, 800, 800)],
+)
+def test_a_small_memory_keeps_the_most_of_itself(server: Path, use: Use, takes_mib: int, wanted_mib: int) -> None:
+    write(server, NO_HUGE | {"/proc/meminfo": "MemTotal: 2097152 kB\n"})
+    assert wanted_bytes(look_at(host(server), use, huge_bytes=takes_mib << 20)) == wanted_mib << 20
 
 
 def test_what_a_use_does_not_need_is_not_asked_of_it(server: Path) -> None:

@@ -50,11 +50,12 @@ def pools(host: Host, folder: str = POOLS) -> dict[int, int] | None:
 
 
 def wanted_bytes(look: Look) -> int:
-    """What the configuration takes; else what the use wants, and of a small memory a quarter."""
-    if look.huge_bytes > 0:
-        return max(look.huge_bytes, look.use.huge_bytes if look.use is not look.use.TRY else 0)
+    """What the configuration takes; where it is more, what the use wants, but of a small memory a quarter."""
+    if look.use is look.use.TRY and look.huge_bytes > 0:
+        return look.huge_bytes
     memory = meminfo(look.host, "MemTotal")
-    return look.use.huge_bytes if memory is None else min(look.use.huge_bytes, memory // 4 // GIB * GIB or memory // 4)
+    quarter = None if memory is None else memory // 4 // GIB * GIB or memory // 4
+    return max(look.huge_bytes, look.use.huge_bytes if quarter is None else min(look.use.huge_bytes, quarter))
 
 
 def _shown(found: dict[int, int]) -> str:

@@ -89,7 +89,7 @@ class Set:
         now = value_of(host.text(self.path))
         if not same(now, self.after):
             hint = "; memory is in pieces, or full: a reboot gives them" if "hugepages" in self.path else ""
-            raise OSError(f"{self.path}: asked for {self.after}, the kernel gave {now}{hint}")
+            raise OSError(f"asked for {self.after}, the kernel gave {now}{hint}")
 
     def undo(self, host: Host, writer: Writer) -> None:
         """Writes the value that was there. Raises Kept."""
