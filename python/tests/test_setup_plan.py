@@ -13,12 +13,14 @@ from command import ringmaster
 from fake_host import CPU, DPDK, PCI, Files, write
 from setup_host import CONFIG, ROUTES, Kernel, Killed, apply_to, bare, plan_of, snapshot, steps_of, tree
 
+from ringmaster.doctor.cards import find_cards
 from ringmaster.doctor.host import Host
 from ringmaster.doctor.memory import GIB
 from ringmaster.doctor.setting import read_setting
 from ringmaster.setup.needs import CARD_BYTES, huge_bytes
 from ringmaster.setup.plan import make_plan
 from ringmaster.setup.run import apply
+from ringmaster.setup.staying import why_it_stays
 from ringmaster.setup.step import State
 
 HOST_FILES = Path(__file__).parents[2] / "packaging/host"
@@ -98,6 +100,19 @@ def test_what_others_do_beside_the_card_is_no_reason(server: Path) -> None:
         f"{PCI}/{bridge}/driver": "-> /sys/bus/pci/drivers/pcieport",
     })  # fmt: skip
     assert plan_of(server, ssh="10.20.0.7 54321 10.20.0.2 22").refused == []
+
+
+def test_ports_of_a_card_in_one_iommu_group_go_together(server: Path) -> None:
+    other = f"{DPDK[:-1]}1"
+    write(server, {
+        f"/sys/kernel/iommu_groups/12/devices/{other}": "",
+        f"{PCI}/{other}/class": "0x020000\n",
+        f"{PCI}/{other}/driver": "-> /sys/bus/pci/drivers/ixgbe",
+    })  # fmt: skip
+    on = tree(server)
+    (card,) = find_cards(on, (DPDK,))
+    assert f"shares IOMMU group 12 with {other} (ixgbe)" in str(why_it_stays(on, card))
+    assert why_it_stays(on, card, beside=(DPDK, other)) is None
 
 
 def test_a_card_of_mlx5_stays_with_its_driver(server: Path) -> None:

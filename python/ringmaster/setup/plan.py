@@ -103,7 +103,7 @@ def make_plan(
 def _refusals(look: Look, found: dict[str, Finding], ssh: str | None) -> Iterator[Step]:
     wanted = [card for card in look.cards if card.wanted == "dpdk" and not card.bound]
     for card in wanted:
-        if (why := why_it_stays(look.host, card, ssh)) is not None:
+        if (why := why_it_stays(look.host, card, ssh, [other.address for other in wanted])) is not None:
             yield Step("driver", State.REFUSED, why, "a card that nothing else uses", found["driver"].why)
     options = look.host.kernel_options
     if wanted and options is not None and options.get("VFIO_PCI") not in ("y", "m"):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Applies a plan, undoes it, and puts it back at a boot."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -132,11 +132,13 @@ def put_back(host: Host, writer: Writer, tell: Tell) -> list[Outcome]:
     with alone(host):
         journal = read(host)
         outcomes = []
-        for entry in journal.entries if journal else ():
+        entries = journal.entries if journal else ()
+        ours = [entry.change.address for entry in entries if isinstance(entry.change, Bind)]
+        for entry in entries:
             change = entry.change
             if not change.each_boot or change.is_done(host):
                 continue
-            if isinstance(change, Bind) and (why := _not_this_card(host, change)):
+            if isinstance(change, Bind) and (why := _not_this_card(host, change, ours)):
                 outcomes.append(Outcome(entry.step, change, End.FAILED, why))
             else:
                 outcomes.append(_do(entry.step, change, change.apply, host, writer))
@@ -144,12 +146,12 @@ def put_back(host: Host, writer: Writer, tell: Tell) -> list[Outcome]:
     return outcomes
 
 
-def _not_this_card(host: Host, change: Bind) -> str | None:
+def _not_this_card(host: Host, change: Bind, ours: Sequence[str]) -> str | None:
     """Slots get other addresses when hardware is added."""
     if not host.exists(f"{DEVICES}/{change.address}") or not change.is_same_card(host):
         return f"the card at {change.address} is another one than the one set up; it stays: `ringmaster setup` again"
     (card,) = find_cards(host, (change.address,))
-    return why_it_stays(host, card)
+    return why_it_stays(host, card, beside=ours)
 
 
 def _do(step: str, change: Change, act: Callable[[Host, Writer], None], host: Host, writer: Writer) -> Outcome:

@@ -5,7 +5,7 @@ import os
 import re
 import socket
 import struct
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from ipaddress import IPv4Address, IPv6Address, ip_address
 
 from ringmaster.doctor.cards import DEVICES, DPDK_DRIVERS, Card
@@ -20,8 +20,11 @@ LINK_LOCAL = "20"
 NETWORK_FILE_SYSTEMS = ("nfs", "nfs4", "cifs", "ceph")
 
 
-def why_it_stays(host: Host, card: Card, ssh: str | None = None) -> str | None:
-    """Why DPDK must not have a card; None where it may. ``ssh``: as $SSH_CONNECTION has it."""
+def why_it_stays(host: Host, card: Card, ssh: str | None = None, beside: Collection[str] = ()) -> str | None:
+    """Why DPDK must not have a card; None where it may.
+
+    ``ssh``: as $SSH_CONNECTION has it. ``beside``: addresses of cards that DPDK gets too, perhaps of the same board.
+    """
     names = {name for interface in card.interfaces for name in _with_above(host, interface)}
     shown = f"{card.address} ({', '.join(sorted(names))})" if names else card.address
     for peer in _ssh_peers(host, ssh):
@@ -36,7 +39,7 @@ def why_it_stays(host: Host, card: Card, ssh: str | None = None) -> str | None:
     addressed = {name for name, _, _ in _routes(host)} | {name for name, _ in _addresses_v6(host)}
     if here := sorted(names & addressed):
         return f"{shown} has an address and routes; if nothing needs them: ip address flush dev {here[0]}"
-    return _shares_its_group(host, card)
+    return _shares_its_group(host, card, beside)
 
 
 def _with_above(host: Host, interface: str) -> Iterator[str]:
@@ -50,12 +53,12 @@ def _with_above(host: Host, interface: str) -> Iterator[str]:
             todo += [entry[6:] for entry in host.names(f"{NET}/{name}") if entry.startswith("upper_")]
 
 
-def _shares_its_group(host: Host, card: Card) -> str | None:
+def _shares_its_group(host: Host, card: Card, beside: Collection[str]) -> str | None:
     group = host.target(f"{card.folder}/iommu_group")
     for other in host.names(f"/sys/kernel/iommu_groups/{group}/devices") if group else []:
         driver = host.target(f"{DEVICES}/{other}/driver")
         is_bridge = (host.text(f"{DEVICES}/{other}/class") or "").startswith(BRIDGE)
-        if other != card.address and not is_bridge and driver is not None and driver not in DPDK_DRIVERS:
+        if other not in (card.address, *beside) and not is_bridge and driver is not None and driver not in DPDK_DRIVERS:
             used = f", which holds {where}" if (where := _mounted_on(host, other)) else ""
             return (
                 f"{card.address} shares IOMMU group {group} with {other} ({driver}){used}: vfio takes all of a group "
