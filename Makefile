@@ -7,7 +7,7 @@ REPEATS = 1000
 prefix = /usr/local
 DESTDIR =
 
-.PHONY: help dependencies test-dependencies build programs gateways demo-programs demo test guests lint format generate abi fuzz asan tsan torture bench install uninstall man packages packages-test wheel container clean
+.PHONY: help dependencies test-dependencies build programs gateways demo-programs demo test guests lint format generate abi fuzz asan tsan torture bench install uninstall man packages packages-test wheel container image image-test clean
 
 help: ## list what there is
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -150,6 +150,18 @@ wheel: programs ## make a Python wheel for programs that read, in build/wheel
 container: packages ## make a container image of the packages, an OCI archive in build/container
 	@tools/dependencies roots
 	@tools/make_container
+
+build/image/signed/made: tools/unpack_packages tools/packages.txt
+	@tools/unpack_packages build/image/signed signed
+
+image: packages build/image/signed/made ## make the stick's image of the packages, as root: build/image/ringmaster.img
+	@tools/dependencies image
+	@tools/make_image.py
+
+image-test: build .venv/dev ## boot that image, by BIOS and by UEFI, and stream to its cards: minutes, by emulation
+	@tools/dependencies image
+	@RINGMASTER_IMAGE=1 RINGMASTER_LIBEXEC=$(CURDIR)/build/libexec .venv/bin/python -m pytest \
+	  -c python/pyproject.toml --rootdir . --basetemp build/image/test -s tests/guest/test_image.py
 
 clean: ## remove what was built
 	@rm -rf build build-fuzz build-asan build-tsan ringmaster
