@@ -126,9 +126,9 @@ class Guest:
 
     def __init__(self, machine: Machine, folder: Path) -> None:
         self.folder = folder
+        command = machine.command(folder)  # first: it skips the test where something is absent
         self._left = ExitStack()
         output = self._left.enter_context((folder / "qemu").open("wb"))
-        command = machine.command(folder)
         self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=output)
         self._left.callback(self.process.wait)
         self._left.callback(self.process.kill)
