@@ -110,7 +110,7 @@ def set_up() -> tuple[str, bool]:
         return "\n".join([*lines, "systemctl restart ringmaster-stick"]), False
     if done.returncode != 0:
         lines.append(f"not all is set up for {CONFIG}; all of it: less {SETUP}")
-        lines += [line for line in SETUP.read_text().splitlines() if line.startswith("✗")]
+        lines += [line for line in SETUP.read_text().splitlines() if line.startswith(("✗", "Error"))]
     lines += [state(host, card) for card in find_cards(host) if card.address not in staying]
     return "\n".join(lines), True
 
